@@ -30,9 +30,9 @@ GENERATORS: Sequence[Generator] = (
         command=(
             PYTHON, "-m", "grpc_tools.protoc", "-I", "backend/loadwatch_backend/ingest",
             "--python_out=backend/loadwatch_backend/ingest", "--pyi_out=backend/loadwatch_backend/ingest",
-            "remote.proto",
+            "remote.proto", "remote_v2.proto",
         ),
-        writes=("backend/loadwatch_backend/ingest/remote_pb2.py*",),
+        writes=("backend/loadwatch_backend/ingest/remote*_pb2.py*",),
     ),
     Generator(
         name="profile messages",

@@ -33,7 +33,7 @@ _SHORT = 9
 """`12 07 10 <time: varint of 6>`: the same with the value 0, which senders in Go leave out."""
 _LONG_START = b"\x12\x10\x09"
 _SHORT_START = b"\x12\x07\x10"
-_LONGEST_PREFIX = 4096
+LONGEST_PREFIX = 4096
 """Longer label sets are not remembered, so nothing longer is looked up either."""
 _LONGEST_HELP = 4096
 _WEIGHTS = np.array([1 << (7 * place) for place in range(6)], np.int64)
@@ -48,6 +48,8 @@ class FreshSeries:
 
     labels: LabelPairs
     prefix: bytes | None
+    problem: str | None = None
+    """Why its labels cannot be known."""
 
 
 class MetadataEntry(NamedTuple):
@@ -57,6 +59,28 @@ class MetadataEntry(NamedTuple):
     metric: bytes
     help: bytes
     unit: bytes
+
+
+class MetadataTable:
+    """The metadata of one request: the last of each metric, not more metrics than are remembered."""
+
+    def __init__(self, limits: IngestLimits) -> None:
+        self._limits = limits
+        self._entries: dict[bytes, MetadataEntry] = {}
+        self.left_out = 0
+
+    def add(self, kind: int, metric: bytes, help: bytes, unit: bytes) -> None:
+        """One more was sent."""
+        # No longer than a label's value may be: longer names are left out by the service, which needs one byte more.
+        name = metric[: self._limits.label_value_bytes + 1]
+        if name not in self._entries and len(self._entries) >= self._limits.metadata_metrics:
+            self.left_out += 1
+            return
+        self._entries[name] = MetadataEntry(kind, name, help[:_LONGEST_HELP], unit[:_LONGEST_HELP])
+
+    def entries(self) -> Sequence[MetadataEntry]:
+        """All that is kept."""
+        return tuple(self._entries.values())
 
 
 @dataclass(slots=True, kw_only=True)
@@ -86,12 +110,11 @@ class _Rows:
 
     limits: IngestLimits
     entries: Entries
+    metadata: MetadataTable
     ids: list[int] = field(default_factory=list[int])
     tails: list[int] = field(default_factory=list[int])
     parsed: list[tuple[int, int, float]] = field(default_factory=list[tuple[int, int, float]])
     fresh: list[FreshSeries] = field(default_factory=list[FreshSeries])
-    metadata: dict[bytes, MetadataEntry] = field(default_factory=dict[bytes, MetadataEntry])
-    metadata_left_out: int = 0
     exemplars: int = 0
     histograms: int = 0
 
@@ -152,15 +175,15 @@ def decode(data: bytes, known: Mapping[bytes, int], limits: IngestLimits) -> Wri
         timestamps=timestamps,
         values=values,
         fresh=rows.fresh,
-        metadata=tuple(rows.metadata.values()),
-        metadata_left_out=rows.metadata_left_out,
+        metadata=rows.metadata.entries(),
+        metadata_left_out=rows.metadata.left_out,
         exemplars=rows.exemplars,
         histograms=rows.histograms,
     )
 
 
 def _scan(data: bytes, known: Mapping[bytes, int], limits: IngestLimits) -> _Rows:
-    rows = _Rows(limits=limits, entries=Entries(limits.entries))
+    rows = _Rows(limits=limits, entries=Entries(limits.entries), metadata=MetadataTable(limits))
     find = known.get
     add_id, add_tail = rows.ids.append, rows.tails.append
     size = len(data)
@@ -229,7 +252,7 @@ def _scan_other(data: bytes, begin: int, end: int, known: Mapping[bytes, int], r
             break
         if len(tails) > rows.entries.left:
             break
-        series = known.get(data[begin:cut]) if cut - begin <= _LONGEST_PREFIX else None
+        series = known.get(data[begin:cut]) if cut - begin <= LONGEST_PREFIX else None
         if series is not None:
             rows.entries.take(len(tails))
             rows.ids.extend([series] * len(tails))
@@ -244,7 +267,7 @@ def _scan_other(data: bytes, begin: int, end: int, known: Mapping[bytes, int], r
             parsed = None
         if parsed is not None and not (parsed.samples or parsed.exemplars or parsed.histograms):
             # What comes before a field boundary parses alike with or without what follows, so the tails are samples.
-            prefix = data[begin:cut] if cut - begin <= _LONGEST_PREFIX else None
+            prefix = data[begin:cut] if cut - begin <= LONGEST_PREFIX else None
             rows.fresh.append(FreshSeries(_pairs(parsed, rows.limits), prefix))
             rows.ids.extend([-len(rows.fresh)] * len(tails))
             rows.tails.extend(reversed(tails))
@@ -256,7 +279,7 @@ def _scan_other(data: bytes, begin: int, end: int, known: Mapping[bytes, int], r
 
 
 def _parse(data: bytes, limits: IngestLimits) -> _Rows:
-    rows = _Rows(limits=limits, entries=Entries(limits.entries))
+    rows = _Rows(limits=limits, entries=Entries(limits.entries), metadata=MetadataTable(limits))
     rows.entries.take_request(data)
     request = WriteRequest.FromString(data)
     for entry in request.metadata:
@@ -267,13 +290,7 @@ def _parse(data: bytes, limits: IngestLimits) -> _Rows:
 
 
 def _add_metadata(message: MetadataMessage, rows: _Rows) -> None:
-    # No longer than a label's value may be: longer names are left out by the service, which needs one byte more.
-    name = message.metric_family_name[: rows.limits.label_value_bytes + 1]
-    if name not in rows.metadata and len(rows.metadata) >= rows.limits.metadata_metrics:
-        rows.metadata_left_out += 1
-        return
-    entry = MetadataEntry(message.type, name, message.help[:_LONGEST_HELP], message.unit[:_LONGEST_HELP])
-    rows.metadata[name] = entry
+    rows.metadata.add(message.type, message.metric_family_name, message.help, message.unit)
 
 
 def _add_parsed(series: TimeSeries, rows: _Rows) -> None:

@@ -1,15 +1,18 @@
-"""POST /prometheus/api/v1/write: remote write 1.0."""
+"""POST /prometheus/api/v1/write: remote write 1.0 and 2.0."""
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import JSONResponse
 
-from loadwatch_backend.ingest.errors import UnsupportedWriteError, WriteTooLargeError
-from loadwatch_backend.ingest.service import IngestService, Push
+from loadwatch_backend.ingest.decode import decode
+from loadwatch_backend.ingest.decode_v2 import decode_v2
+from loadwatch_backend.ingest.errors import SamplesRejectedError, UnsupportedWriteError, WriteTooLargeError
+from loadwatch_backend.ingest.service import IngestService, Push, Read
 from loadwatch_backend.ingest.validate import Reason
 from loadwatch_backend.kit.errors import UnavailableError
 from loadwatch_backend.kit.schemas import PROBLEM_MEDIA_TYPE
@@ -26,35 +29,68 @@ _thread = CapacityLimiter(1)
 """Large bodies take turns: decoding holds the interpreter, so two at once are no faster and take twice the memory."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    """A version of remote write: how its message is read, and whether its sender is told how much was written."""
+
+    read: Read
+    counted: bool
+
+    def headers(self, push: Push) -> dict[str, str]:
+        """What a sender compares with what it sent (only 2.0 does)."""
+        if not self.counted:
+            return {}
+        written = {"Samples": push.samples, "Histograms": 0, "Exemplars": 0}
+        return {f"X-Prometheus-Remote-Write-{kind}-Written": str(count) for kind, count in written.items()}
+
+
+VERSIONS = {
+    "prometheus.WriteRequest": Version(read=decode, counted=False),
+    "io.prometheus.write.v2.Request": Version(read=decode_v2, counted=True),
+}
+"""By the name of the message in the content type; the first is meant where it names none."""
+
+
 @router.post(
     "/prometheus/api/v1/write",
     status_code=204,
-    summary="Take samples by Prometheus remote write 1.0",
+    summary="Take samples by Prometheus remote write 1.0 or 2.0",
     openapi_extra={
         "requestBody": {
             "required": True,
-            "description": "A snappy block with a prometheus.WriteRequest.",
+            "description": "A snappy block with a prometheus.WriteRequest, or with an io.prometheus.write.v2.Request"
+            " if the content type says so (`;proto=io.prometheus.write.v2.Request`).",
             "content": {"application/x-protobuf": {"schema": {"type": "string", "format": "binary"}}},
         }
     },
 )
 async def write(request: Request, service: Annotated[IngestService, Depends(service(IngestService))]) -> Response:
-    """Store samples. 204 means that they are on disk; 400 names what was refused, everything else of it is on disk."""
-    check_headers(request, service)
+    """Store samples. 204 means that they are on disk; 400 names what was refused, everything else of it is on disk.
+
+    For 2.0 both say how much that is: `X-Prometheus-Remote-Write-Samples-Written` and its like.
+    """
+    version = check_headers(request, service)
     try:
         with service.hold() as more:
-            push = await _push(await _read(request, service, more), service)
+            push = await _push(await _read(request, service, more), service, version)
         await _store(push, service)
     except UnavailableError as error:
         # Senders keep what they have and try again; without this header some of them wait for half a minute.
         problem = error.problem(request.url.path)
         return JSONResponse(problem, error.status, {"Retry-After": _RETRY_SECONDS}, PROBLEM_MEDIA_TYPE)
-    return Response(status_code=204, headers={_TIME_HEADER: str(service.clock())})
+    try:
+        push.raise_for_rejected()
+    except SamplesRejectedError as error:
+        error.written = version.headers(push)
+        raise
+    return Response(status_code=204, headers={_TIME_HEADER: str(service.clock()), **version.headers(push)})
 
 
-async def _push(body: bytes, service: IngestService) -> Push:
-    push = service.push_if_quick(body)
-    return await to_thread.run_sync(service.push, body, limiter=_thread) if push is None else push
+async def _push(body: bytes, service: IngestService, version: Version) -> Push:
+    push = service.push_if_quick(body, version.read)
+    if push is None:
+        push = await to_thread.run_sync(service.push, body, version.read, limiter=_thread)
+    return push.refusing_histograms() if version.counted else push
 
 
 async def _store(push: Push, service: IngestService) -> None:
@@ -64,11 +100,10 @@ async def _store(push: Push, service: IngestService) -> None:
         except StoreWriteError:
             service.counts.refuse_request(Reason.NOT_WRITTEN)
             raise
-    push.raise_for_rejected()
 
 
-def check_headers(request: Request, service: IngestService) -> None:
-    """Refuse what is not remote write 1.0 with snappy.
+def check_headers(request: Request, service: IngestService) -> Version:
+    """The version of remote write that a request has; refuses what is none, or is not packed with snappy.
 
     Raises:
         UnsupportedWriteError: it names what was sent and what to set.
@@ -78,21 +113,23 @@ def check_headers(request: Request, service: IngestService) -> None:
     if content_type.lower() != "application/x-protobuf":
         service.counts.refuse_request(Reason.CONTENT_TYPE)
         raise UnsupportedWriteError(
-            f"the content type is {content_type[:100]!r}; remote write 1.0 uses application/x-protobuf"
+            f"the content type is {content_type[:100]!r}; remote write uses application/x-protobuf"
         )
-    if proto.strip('"') not in ("", "prometheus.WriteRequest"):
+    version = VERSIONS.get(proto.strip('"') or next(iter(VERSIONS)))
+    if version is None:
         service.counts.refuse_request(Reason.CONTENT_TYPE)
         raise UnsupportedWriteError(
-            f"the message is {proto[:100]}, and this server takes remote write 1.0 (prometheus.WriteRequest) only;"
-            " in Prometheus leave out `protobuf_message: io.prometheus.write.v2.Request` of this remote_write entry"
+            f"the message is {proto[:100]}, and this server takes {' and '.join(VERSIONS)}; in Prometheus set"
+            " `protobuf_message` of this remote_write entry to one of them"
         )
     encoding = request.headers.get("content-encoding", "").strip().lower()
     if encoding != "snappy":
         service.counts.refuse_request(Reason.ENCODING)
         raise UnsupportedWriteError(
-            f"the content encoding is {encoding[:100]!r}; remote write 1.0 uses snappy (in vmagent set"
+            f"the content encoding is {encoding[:100]!r}; remote write uses snappy (in vmagent set"
             " -remoteWrite.forcePromProto)"
         )
+    return version
 
 
 async def _read(request: Request, service: IngestService, more: Callable[[int], None]) -> bytes:

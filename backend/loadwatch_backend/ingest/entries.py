@@ -6,11 +6,8 @@ The count never goes beyond what protobuf would make of the same bytes: where th
 ends, since protobuf refuses them there.
 """
 
-from typing import Final
-
 from loadwatch_backend.ingest.errors import TooManyEntriesError
 
-_SERIES: Final = 1
 _VARINT, _FIXED64, _BYTES, _GROUP, _GROUP_END, _FIXED32 = range(6)
 _LONGEST_VARINT = 10
 
@@ -49,8 +46,8 @@ class Entries:
         """
         self.take(_count(data, begin, end, self.left))
 
-    def take_request(self, data: bytes) -> None:
-        """Count the fields of a whole request and those of its series.
+    def take_request(self, data: bytes, series: int = 1) -> None:
+        """Count the fields of a whole request and those of its series, which are its field of number `series`.
 
         Raises:
             TooManyEntriesError: they are more than the request may hold.
@@ -59,7 +56,7 @@ class Entries:
         while position < end:
             self.take(1)
             begin, position, number = _field(data, position, end)
-            if number == _SERIES and position <= end:
+            if number == series and position <= end:
                 self.take_series(data, begin, position)
 
 

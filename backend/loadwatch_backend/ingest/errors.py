@@ -8,14 +8,17 @@ ProblemError
 │   └── WriteTooLargeError       413, before or after decompression
 │       └── TooManyEntriesError  413, small in bytes, and more things than a request may hold
 └── UnsupportedMediaError
-    └── UnsupportedWriteError    415, another version of remote write, another encoding
+    └── UnsupportedWriteError    415, another message, another encoding
 """
+
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from loadwatch_backend.kit.errors import BadRequestError, PayloadTooLargeError, UnsupportedMediaError
 
 
 class MalformedError(BadRequestError):
-    """The body is not a snappy block, or what it holds is not a WriteRequest."""
+    """The body is not a snappy block, or what it holds is not the message that it should be."""
 
     code = "malformed-write"
     title = "Malformed remote-write request"
@@ -26,6 +29,12 @@ class SamplesRejectedError(BadRequestError):
 
     code = "samples-rejected"
     title = "Some samples were rejected"
+    written: Mapping[str, str] = MappingProxyType({})
+    """What a sender is told of the others."""
+
+    def headers(self) -> dict[str, str]:
+        """See `ProblemError.headers`."""
+        return dict(self.written)
 
 
 class WriteTooLargeError(PayloadTooLargeError):
@@ -40,7 +49,7 @@ class TooManyEntriesError(WriteTooLargeError):
 
 
 class UnsupportedWriteError(UnsupportedMediaError):
-    """Not remote write 1.0 with snappy."""
+    """Not remote write with snappy."""
 
     code = "unsupported-write"
     title = "Unsupported remote-write request"

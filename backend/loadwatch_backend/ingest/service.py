@@ -2,7 +2,7 @@
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -57,6 +57,10 @@ _QUICK_ENTRIES = 5_000
 """What takes a few milliseconds at worst, tens if all its series are new: a thread would cost more than it frees."""
 
 
+Read = Callable[[bytes, Mapping[bytes, int], IngestLimits], WriteColumns]
+"""A version of remote write: what `decode.decode` is for 1.0."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Push:
     """A push under way: `stored` is done once its samples are on disk; `rejected` has what was refused."""
@@ -64,6 +68,19 @@ class Push:
     stored: "Future[None] | None"
     samples: int
     rejected: tuple[Rejection, ...]
+    histograms: int = 0
+    """Native histograms that came with it and are not stored."""
+
+    def refusing_histograms(self) -> "Push":
+        """The same for a sender that reads how much was written: native histograms are among what was refused."""
+        if not self.histograms:
+            return self
+        detail = (
+            "native histograms are not stored: let the sender scrape classic ones"
+            " (in Prometheus `scrape_classic_histograms: true`, or `always_scrape_classic_histograms` as of 3.0)"
+        )
+        more = Rejection(reason=Reason.NATIVE_HISTOGRAM, samples=self.histograms, detail=detail)
+        return replace(self, rejected=(more, *self.rejected))
 
     def raise_for_rejected(self) -> None:
         """Tell the sender what was refused.
@@ -134,17 +151,17 @@ class IngestService:
         self._generation = store.generation()
         self._lock = threading.Lock()
 
-    def push(self, body: bytes) -> Push:
-        """Queue the good samples of a remote-write body.
+    def push(self, body: bytes, read: Read = decode) -> Push:
+        """Queue the good samples of a remote-write body, which `read` decodes.
 
         Raises:
             MalformedError, WriteTooLargeError: nothing of it is stored.
             StoreBusyError, StoreClosedError: nothing of it is stored, and sending it again later is right.
         """
         with self._counting_refusals():
-            return self._push(body, self.limits)
+            return self._push(body, read, self.limits)
 
-    def push_if_quick(self, body: bytes) -> Push | None:
+    def push_if_quick(self, body: bytes, read: Read = decode) -> Push | None:
         """Like `push`, for an event loop: None, and nothing is stored, if the body might keep it busy.
 
         Both sizes decide and what the body holds: 90 kB may be two megabytes of empty entries.
@@ -153,7 +170,7 @@ class IngestService:
             if len(body) > _QUICK_BYTES or decompressed_size(body) > _QUICK_DECOMPRESSED_BYTES:
                 return None
             try:
-                return self._push(body, replace(self.limits, entries=min(_QUICK_ENTRIES, self.limits.entries)))
+                return self._push(body, read, replace(self.limits, entries=min(_QUICK_ENTRIES, self.limits.entries)))
             except TooManyEntriesError:
                 return None
 
@@ -182,10 +199,10 @@ class IngestService:
         finally:
             self._held_bytes -= held
 
-    def _push(self, body: bytes, limits: IngestLimits) -> Push:
+    def _push(self, body: bytes, read: Read, limits: IngestLimits) -> Push:
         data = decompress(body, limits.decompressed_bytes)
         known = self._known_series()
-        return self._append(decode(data, known, limits), known)
+        return self._append(read(data, known, limits), known)
 
     @contextmanager
     def _counting_refusals(self) -> Generator[None]:
@@ -217,7 +234,7 @@ class IngestService:
             self.counts.skip_metadata(columns.metadata_left_out)
         stored = self._store.append(batch) if count else None
         self.counts.take(columns, count, rejected)
-        return Push(stored=stored, samples=count, rejected=rejected)
+        return Push(stored=stored, samples=count, rejected=rejected, histograms=columns.histograms)
 
     def _resolve(
         self, columns: WriteColumns, keep: npt.NDArray[np.bool_] | None, known: dict[bytes, int]
@@ -231,6 +248,10 @@ class IngestService:
         rejections = Rejections()
         wanted: list[tuple[int, Labels]] = []
         for place in np.flatnonzero(samples).tolist():
+            problem = columns.fresh[place].problem
+            if problem is not None:
+                rejections.add(Reason.BAD_REFERENCE, int(samples[place]), problem)
+                continue
             try:
                 wanted.append((place, check_labels(columns.fresh[place].labels, self.limits)))
             except RejectedSeriesError as error:
@@ -272,7 +293,9 @@ class IngestService:
                     self.counts.skip_metadata(1)
                     continue
                 room -= 1
-            accepted[metric] = _metadata(entry)
+            # Remote write 2.0 sends it with every series: only what is new is written.
+            if (known := _metadata(entry)) != present.get(metric):
+                accepted[metric] = known
         if accepted:
             self._store.put_metadata(accepted)
 

@@ -25,6 +25,7 @@ class Reason(StrEnum):
 
     BAD_LABEL_NAME = "bad_label_name"
     BAD_METRIC_NAME = "bad_metric_name"
+    BAD_REFERENCE = "bad_reference"
     BUSY = "busy"
     CONTENT_TYPE = "content_type"
     DUPLICATE_LABEL = "duplicate_label"
@@ -32,6 +33,7 @@ class Reason(StrEnum):
     INVALID_UTF8 = "invalid_utf8"
     LABEL_TOO_LONG = "label_too_long"
     MALFORMED = "malformed"
+    NATIVE_HISTOGRAM = "native_histogram"
     NEW_SERIES_LIMIT = "new_series_limit"
     NOT_WRITTEN = "not_written"
     SERIES_LIMIT = "series_limit"

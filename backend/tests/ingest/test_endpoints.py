@@ -14,6 +14,9 @@ from fastapi.responses import JSONResponse
 from loadwatch_backend.ingest.decode import WriteColumns
 from loadwatch_backend.ingest.endpoints import router
 from loadwatch_backend.ingest.limits import IngestLimits
+from loadwatch_backend.ingest.remote_v2_pb2 import Request as Request2
+from loadwatch_backend.ingest.remote_v2_pb2 import Sample as Sample2
+from loadwatch_backend.ingest.remote_v2_pb2 import TimeSeries as TimeSeries2
 from loadwatch_backend.ingest.service import IngestService, Push
 from loadwatch_backend.ingest.validate import Reason
 from loadwatch_backend.kit.errors import ProblemError
@@ -30,7 +33,7 @@ GOOD = series({"__name__": "m"}, (NOW_MS, 1.0))
 
 async def problem(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, ProblemError)
-    return JSONResponse(error.problem(request.url.path), status_code=error.status)
+    return JSONResponse(error.problem(request.url.path), error.status, error.headers())
 
 
 @pytest.fixture
@@ -100,7 +103,7 @@ def test_garbage_is_refused(app: FastAPI, content: bytes) -> None:
 @pytest.mark.parametrize(
     ("headers", "text", "reason"),
     [
-        ({"content-type": "application/x-protobuf;proto=io.prometheus.write.v2.Request"}, "1.0", Reason.CONTENT_TYPE),
+        ({"content-type": "application/x-protobuf;proto=io.prometheus.write.v3.Request"}, "v2", Reason.CONTENT_TYPE),
         ({"content-type": "application/json"}, "application/x-protobuf", Reason.CONTENT_TYPE),
         ({"content-type": ""}, "application/x-protobuf", Reason.CONTENT_TYPE),
         ({"content-encoding": "zstd"}, "forcePromProto", Reason.ENCODING),
@@ -207,3 +210,43 @@ def test_a_label_of_a_megabyte_is_refused(app: FastAPI, store: EmbeddedStore) ->
     assert answer.status_code == 400
     assert "LOADWATCH_INGEST_LABEL_VALUE_BYTES" in answer.json()["detail"]
     assert store.statistics().series == 1
+
+
+SECOND = {**HEADERS, "content-type": "application/x-protobuf;proto=io.prometheus.write.v2.Request"}
+WRITTEN = tuple(f"x-prometheus-remote-write-{kind}-written" for kind in ("samples", "histograms", "exemplars"))
+
+
+def test_the_second_version_is_told_how_much_was_written(app: FastAPI, store: EmbeddedStore) -> None:
+    golden = Request2.FromString((Path(__file__).parent / "golden" / "write_v2.binpb").read_bytes())
+    answer = post(app, compress(golden.SerializeToString()), SECOND)
+    # Its native histogram is not stored, and a sender that counts is told so.
+    assert (answer.status_code, answer.json()["code"]) == (400, "samples-rejected")
+    assert "native histograms are not stored" in answer.json()["detail"]
+    assert [answer.headers[name] for name in WRITTEN] == ["5", "0", "0"]
+    assert store.statistics().samples_appended_total == 5
+    assert store.metadata()["answer_seconds"].unit == "seconds"
+
+    del golden.timeseries[-1]
+    answer = post(app, compress(golden.SerializeToString()), SECOND)
+    assert answer.status_code == 204
+    assert [answer.headers[name] for name in WRITTEN] == ["5", "0", "0"]
+    assert store.statistics().samples_appended_total == 10
+    assert store.statistics().series == 4
+
+
+def test_references_that_lead_nowhere_refuse_their_series_alone(app: FastAPI, store: EmbeddedStore) -> None:
+    rows = [Sample2(timestamp=NOW_MS, value=3.0)]
+    bad = [TimeSeries2(labels_refs=refs, samples=rows) for refs in ([1, 2, 3], [1, 99], [1, 2])]
+    message = Request2(symbols=[b"", b"__name__", b"m"], timeseries=bad)
+    answer = post(app, compress(message.SerializeToString()), SECOND)
+    assert answer.status_code == 400
+    assert "3 label references" in answer.json()["detail"]
+    assert "symbol 99, and the request has 3" in answer.json()["detail"]
+    assert answer.headers[WRITTEN[0]] == "1"
+    assert store.select(METRIC, 0, NOW_MS).values.tolist() == [3.0]
+
+
+def test_a_first_version_body_that_says_it_is_the_second_stores_nothing(app: FastAPI, store: EmbeddedStore) -> None:
+    answer = post(app, body(GOOD), SECOND)
+    assert (answer.status_code, answer.headers[WRITTEN[0]]) == (204, "0")
+    assert store.statistics().series == 0

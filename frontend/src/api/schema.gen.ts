@@ -2146,8 +2146,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take samples by Prometheus remote write 1.0
+         * Take samples by Prometheus remote write 1.0 or 2.0
          * @description Store samples. 204 means that they are on disk; 400 names what was refused, everything else of it is on disk.
+         *
+         *     For 2.0 both say how much that is: `X-Prometheus-Remote-Write-Samples-Written` and its like.
          */
         post: operations["write"];
         delete?: never;
@@ -13755,7 +13757,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description A snappy block with a prometheus.WriteRequest. */
+        /** @description A snappy block with a prometheus.WriteRequest, or with an io.prometheus.write.v2.Request if the content type says so (`;proto=io.prometheus.write.v2.Request`). */
         requestBody: {
             content: {
                 "application/x-protobuf": string;
