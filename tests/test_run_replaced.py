@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import time
 import zipfile
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -92,7 +93,12 @@ def write(server: RunningServer, rows: Sequence[SampleRow]) -> None:
     falls = [at for at in range(1, len(rows)) if rows[at].timestamp_ms <= rows[at - 1].timestamp_ms]
     for begin, end in pairwise([0, *falls, len(rows)]):
         body = compress(encode_rows(rows[begin:end]))
-        answer = server.client.post("/prometheus/api/v1/write", content=body, headers=HEADERS)
+        for _ in range(60):
+            answer = server.client.post("/prometheus/api/v1/write", content=body, headers=HEADERS)
+            if answer.status_code not in (429, 503):
+                break
+            # A slow disk: the agent sends again, too.
+            time.sleep(1)
         assert answer.status_code < 300, answer.text
 
 

@@ -26,7 +26,7 @@ from loadwatch_backend.store.port import (
 logger = structlog.get_logger(__name__)
 
 SECOND_MS = 1_000
-APPEND_SECONDS = 30.0
+APPEND_SECONDS = 120.0
 BATCH_SAMPLES = 100_000
 
 COUNTED = (REQUESTS, DURATION, BYTES)
