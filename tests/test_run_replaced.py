@@ -98,7 +98,8 @@ def write(server: RunningServer, rows: Sequence[SampleRow]) -> None:
             if answer.status_code < 300:
                 break
             # A slow disk: the agent sends again, too.
-            assert answer.status_code in (429, 503) and wait, answer.text
+            assert answer.status_code in (429, 503), answer.text
+            assert wait, answer.text
             time.sleep(wait)
 
 
