@@ -1,12 +1,15 @@
 """The files of a log: the one that is written to, those that were rotated away, compressed or not."""
 
 import bz2
+import errno
 import gzip
 import hashlib
+import io
 import lzma
 import os
+import stat
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,6 +22,7 @@ _LONGEST_LINE = 1024 * 1024
 _SKIPPED_AT_ONCE = 16 * 1024 * 1024
 _MOST_SIBLINGS = 64
 _COMPRESSED = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
+_KINDS = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
 _BROKEN = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
 
 
@@ -73,6 +77,8 @@ class Part:
 
     def __init__(self, file: BinaryIO, stat: os.stat_result, *, compressed: bool = False) -> None:
         self._file = file
+        # `read` of what is compressed would lose what comes before damage.
+        self._take: Callable[[int], bytes] = cast(io.BufferedIOBase, file).read1 if compressed else file.read
         self._stat = stat
         self.compressed = compressed
         self._at = 0
@@ -93,7 +99,7 @@ class Part:
         if self._at < self._target:
             return self._skip()
         try:
-            data = self._file.read(most)
+            data = self._take(most)
         except _BROKEN:  # a file that is being compressed, or was not to its end
             data = b""
         if not data:
@@ -240,13 +246,27 @@ class Part:
         return b"" if skipped else None
 
 
+def open_log(path: str | Path) -> io.FileIO:
+    """The bytes of a log that is a file, from its start.
+
+    Raises:
+        OSError: it cannot be opened, or is none, such as the `/dev/stdout` of a container.
+    """
+    number = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    kind = stat.S_IFMT(os.fstat(number).st_mode)
+    if kind != stat.S_IFREG:
+        os.close(number)
+        raise OSError(errno.EINVAL, f"is {_KINDS.get(kind, 'a device')}, and no file that can be read again")
+    return io.FileIO(number)
+
+
 def open_part(path: str | Path) -> Part:
     """A file as it is.
 
     Raises:
-        OSError: it cannot be opened.
+        OSError: it cannot be opened, or is no file; whoever opens a pipe would wait for its writer.
     """
-    file = open(path, "rb", buffering=0)
+    file = open_log(path)
     return Part(cast(BinaryIO, file), os.fstat(file.fileno()))
 
 

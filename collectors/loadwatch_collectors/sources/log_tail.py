@@ -18,6 +18,7 @@ from loadwatch_collectors.sources.log_files import (
     find_by_head,
     find_by_inode,
     find_younger,
+    open_log,
     open_part,
 )
 
@@ -107,7 +108,7 @@ class LogTail:
         Raises:
             OSError: the file cannot be opened or read.
         """
-        with open(self._path, "rb", buffering=0) as file:
+        with open_log(self._path) as file:
             size = os.fstat(file.fileno()).st_size
             file.seek(max(size - count, 0))
             data = file.read(count)

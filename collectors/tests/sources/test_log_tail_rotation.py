@@ -3,6 +3,7 @@
 import gzip
 import os
 import shutil
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -141,6 +142,23 @@ def test_copied_and_cut_with_lines_that_were_not_read_yet(log: Writer, compress:
     log.write(10)
     assert list(numbers(tail)) == list(range(100, 140))
     assert tail.lost_files == 0
+    tail.close()
+
+
+def test_a_compressed_file_that_is_cut_off_gives_what_is_there(log: Writer) -> None:
+    tail = begun(log)
+    log.write(40_000)
+    rotated = Path(f"{log.path}.1.gz")
+    log.path.rename(rotated.with_suffix(""))
+    whole = gzip.compress(rotated.with_suffix("").read_bytes())
+    rotated.write_bytes(whole[: len(whole) // 2])
+    rotated.with_suffix("").unlink()
+    there = zlib.decompressobj(31).decompress(rotated.read_bytes()).count(b"\n")
+    positions = tail.positions()
+    tail.close()
+    log.write(1)
+    tail = LogTail(str(log.path), first_read=0, positions=positions)
+    assert list(numbers(tail)) == [*range(100, there), 40_100]
     tail.close()
 
 

@@ -1,8 +1,8 @@
 """Slow logs of MySQL, MariaDB, Percona Server and RDS, read line by line.
 
 What a server adds beyond times and rows (verbosity, `log_slow_extra`) is taken where it is there. A statement ends
-where the next heading begins; a comment or a text that only resembles one stays within it. Whatever else the file
-holds is counted and left out; nothing here fails on a damaged one.
+where the next heading begins, behind its `;`; a comment or a text that only resembles one stays within it. Whatever
+else the file holds is counted and left out; nothing here fails on a damaged one.
 """
 
 import re
@@ -79,12 +79,21 @@ class SlowLogReader:
         self._length = 0
         self._is_cut = False
         self._ended = True
+        self._unsure = False
 
     def feed(self, line: str) -> Iterator[SlowStatement]:
         """The statement that the line shows to be over, if any; `line` without its end."""
+        if self._unsure:
+            self.unreadable += 1
+            self._unsure = not _ends(line)
+            return
         if line.startswith("#") and self._is_heading(line):
             if self._text:
+                self._unsure = self._may_be_in_literal()
                 yield from self.flush()
+                if self._unsure:
+                    self.unreadable += 1
+                    return
             self._stamped = False
             self._heading(line)
             return
@@ -146,6 +155,13 @@ class SlowLogReader:
         """Whether what is under way ends as a statement does: nothing may be missing if no line follows."""
         return bool(self._text) and self._ended
 
+    def _may_be_in_literal(self) -> bool:
+        """Whether a heading may be part of a text that somebody stored, and not behind what a crash cut off.
+
+        Masking would take values for words in what follows, so it is left out up to the next end of a statement.
+        """
+        return not self._ended and (self._is_cut or any(quote in line for line in self._text for quote in "'\""))
+
     def _is_heading(self, line: str) -> bool:
         return (_SURE if self._text else _HEADING).match(line) is not None
 
@@ -164,7 +180,7 @@ class SlowLogReader:
                 self._fields[name] = value
 
     def _add(self, line: str) -> None:
-        self._ended = line.rstrip().endswith(";") or line.startswith("administrator command: ")
+        self._ended = _ends(line) or line.startswith("administrator command: ")
         room = LONGEST_TEXT - self._length
         if len(line) > room:
             self._is_cut = True
@@ -173,6 +189,11 @@ class SlowLogReader:
                 return
         self._text.append(line)
         self._length += len(line) + 1
+
+
+def _ends(line: str) -> bool:
+    """Whether a statement may be over: servers write `;` behind each. The end of a line that was cut is not known."""
+    return line.rstrip().endswith(";") or len(line) >= LONGEST_LINE
 
 
 def looks_like_slow_log(lines: Sequence[str]) -> bool:

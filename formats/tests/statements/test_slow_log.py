@@ -52,6 +52,23 @@ def test_a_log_of_mysql() -> None:
     assert (reader.statements, reader.unreadable, reader.cut) == (3, 0, 0)
 
 
+def test_that_a_stored_text_with_a_heading_makes_no_statement_and_shows_no_value() -> None:
+    inserted = MYSQL_8.replace(
+        "'a;\n# Time: no heading'",
+        "'a\n# Time: 2024-05-01T12:00:00.1Z\n# User@Host: e[e] @ x []\n# Query_time: 99999 Lock_time: 0\nit', 'secret'",
+    )
+    (first, second, third), reader = read(inserted)
+    assert first.text == "SELECT *\n  FROM orders\n WHERE note = 'a"
+    assert (first.seconds, second.seconds, third.text) == (0.25, 1.5, "administrator command: Quit")
+    assert (reader.statements, reader.unreadable) == (3, 4)
+
+
+def test_that_a_crash_within_a_statement_loses_the_next_one_at_most() -> None:
+    found, _ = read(MYSQL_8.split(";\n# Time: no", 1)[0] + "\n" + MYSQL_8)
+    assert [one.seconds for one in found] == [0.25, 1.5, 0.000004]
+    assert "User@Host" not in found[0].text
+
+
 def test_a_log_of_mariadb_with_verbosity() -> None:
     (one,), _ = read(MARIADB)
     assert (one.schema, one.text) == ("t", "select v from a where id = 1")

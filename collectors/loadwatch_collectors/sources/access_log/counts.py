@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from loadwatch_formats.access_logs.groups import MatchingGroups
-from loadwatch_formats.access_logs.lines.line import LineReader, Texts
+from loadwatch_formats.access_logs.lines.line import NO_ANSWER, LineReader, Texts, status_of
 from loadwatch_formats.access_logs.naming import Naming, method_label
 from loadwatch_formats.access_logs.routes import OTHER, RouteNames
 from loadwatch_formats.access_logs.tally import NOT_FOUND
@@ -173,7 +173,8 @@ class LogCounts:
             counts = self.routes.get(key)
             if counts is None:
                 counts = self.routes[key] = RouteCounts()
-            counts.statuses.update(line.statuses)
+            for status, times in line.statuses.items():
+                counts.statuses[status_of(status) or NO_ANSWER] += times
             counts.bytes += sum(int(text) * times for text, times in line.sizes.items() if _is_size(text))
             for text, times in line.tooks.items():
                 timed = self._duration(text, reader)

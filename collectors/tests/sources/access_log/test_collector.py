@@ -93,6 +93,23 @@ def test_requests_by_route_method_and_status(agent: Agent) -> None:
     assert "alice" not in repr(agent.sent)
 
 
+def test_requests_that_nobody_answered_have_one_code(agent: Agent) -> None:
+    append(agent.log, line("/a").replace(" 200 ", " 000 "), line("/a"))
+    agent.tick()
+    agent.tick()
+    assert agent.values(*REQUESTS) == {("GET", "/a", "0"): 1, ("GET", "/a", "200"): 1}
+
+
+def test_what_is_no_file_is_said_and_not_waited_for(agent: Agent, tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "fifo")
+    for name, is_no_file in (("folder", "a folder"), ("fifo", "a pipe")):
+        agent.collector.close()
+        agent.collector = AccessLogCollector(AccessLogSettings(path=str(tmp_path / name)))
+        with pytest.raises(CollectorError, match=f"{name}: is {is_no_file}, and no file that can be read again"):
+            agent.tick()
+
+
 def test_durations_are_a_histogram_whose_buckets_come_each_five_seconds(agent: Agent) -> None:
     append(agent.log, *(line("/slow", took=took) for took in (" 0.000", " 0.0005", " 0.010", " 1.5", " 90")))
     append(agent.log, line("/", took=" -"))
