@@ -39,8 +39,14 @@ from loadwatch_backend.findings.detectors.sockets import (
     time_wait_overflow,
 )
 from loadwatch_backend.findings.detectors.statements import lock_waits as statement_lock_waits
-from loadwatch_backend.findings.detectors.statements import n_plus_one, scans
-from loadwatch_backend.findings.detectors.traffic import refused, timeouts_order
+from loadwatch_backend.findings.detectors.statements import n_plus_one, prepared_twice, scans
+from loadwatch_backend.findings.detectors.traffic import (
+    mix_taken_over,
+    not_modified,
+    refused,
+    route_bytes,
+    timeouts_order,
+)
 from loadwatch_backend.findings.load import STREAMED
 from loadwatch_backend.findings.model import Detector
 
@@ -54,6 +60,8 @@ DETECTORS: Sequence[Detector] = (
     hotspot.DETECTOR,
     memory_growing.DETECTOR,
     swapping.DETECTOR,
+    mix_taken_over.DETECTOR,
+    route_bytes.DETECTOR,
     network_capped.DETECTOR,
     throttled.DETECTOR,
     cpu_full.DETECTOR,
@@ -68,6 +76,7 @@ DETECTORS: Sequence[Detector] = (
     scans.DETECTOR,
     lock_waits.DETECTOR,
     statement_lock_waits.DETECTOR,
+    prepared_twice.DETECTOR,
     database_cpu_full.DETECTOR,
     per_request.DETECTOR,
     unlimited.DETECTOR,
@@ -88,6 +97,7 @@ DETECTORS: Sequence[Detector] = (
     died.DETECTOR,
     refused.DETECTOR,
     timeouts_order.DETECTOR,
+    not_modified.DETECTOR,
     lock_stall.DETECTOR,
     lag_growing.DETECTOR,
     queue_full.DETECTOR,

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import structlog
 
@@ -82,6 +82,7 @@ class Findings:
         """
         begun = self._used()
         grid = grid_of(span)
+        cost = self._cost(span)
         window = Window(
             grid=grid,
             from_ms=span.from_ms,
@@ -91,15 +92,21 @@ class Findings:
             generator=about.generator,
             counts=about.counts,
             steady_ms=None if about.steady is None else (about.steady.from_ms, about.steady.to_ms),
-            baseline=about.baseline,
+            baseline=self._costed(about.baseline, cost),
             sweep=about.sweep,
-            cost=self._cost(span),
+            cost=cost,
             of_run=True,
         )
         requests = None if load is None else int(load.seconds.requests.sum())
         found = findings_out(_diagnose(window), self._clock(), requests)
         self._run_every_ms = self._pace(begun)
         return found
+
+    def _costed(self, baseline: Baseline | None, own: Cost | None) -> Baseline | None:
+        """With what its requests cost, where the run has any to hold against them."""
+        if baseline is None or baseline.span_ms is None or own is None or not own.routes:
+            return baseline
+        return replace(baseline, cost=self._cost(Span(from_ms=baseline.span_ms[0], to_ms=baseline.span_ms[1])))
 
     def _cost(self, span: Span) -> Cost | None:
         """Routes and statements of a run; None where they cannot be had: other findings do without."""

@@ -264,11 +264,18 @@ class Start:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baseline:
-    """The run that a run is held against, `name`, and both as they began: it, and the run itself (`own`)."""
+    """The run that a run is held against, `name`, and both as they began: it, and the run itself (`own`).
+
+    Attributes:
+        span_ms: when it was; None where that is not known.
+        cost: its routes and statements; None where nobody counted them.
+    """
 
     name: str
     other: Start
     own: Start
+    span_ms: tuple[int, int] | None = None
+    cost: Cost | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

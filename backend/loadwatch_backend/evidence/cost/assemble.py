@@ -50,6 +50,7 @@ def cost_of(counted: Counted, from_ms: int, to_ms: int) -> Cost:
         lag_seconds=late * counted.step_seconds / 2,
         coverage=counted.coverage,
         routes_job=counted.routes_job,
+        requests=counted.requests_names,
         routes_left_out=counted.routes_left_out,
         statements_left_out=counted.statements_left_out,
         other_seconds=counted.other_seconds,

@@ -4,10 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from loadwatch_backend.evidence.route_names import RouteKey
+from loadwatch_backend.evidence.route_names import Requests, RouteKey
 
 SUMS = frozenset({"other", "prepared"})
 """In place of a digest: many statements together, of which none is said to be asked again and again."""
+
+
+Thirds = tuple[float, float, float]
 
 
 class Basis(StrEnum):
@@ -73,6 +76,7 @@ class RouteTotals:
         requests: how many ended; not_modified: of those with status 304; failed: 5xx.
         seconds: time that its requests took together; None where nobody measured.
         sent_bytes: of its answers; None where nobody counted.
+        thirds, not_modified_thirds: requests, and those of them with status 304, in each third of the window.
     """
 
     key: RouteKey
@@ -81,6 +85,8 @@ class RouteTotals:
     failed: float = 0.0
     seconds: float | None = None
     sent_bytes: float | None = None
+    thirds: Thirds = (0.0, 0.0, 0.0)
+    not_modified_thirds: Thirds = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +154,7 @@ class Cost:
         routes: by database time, longest first; statements likewise.
         database_seconds: of all statements.
         coverage: least share of what the database ran that the statements hold; None where nobody said.
-        routes_job: who counted the requests.
+        routes_job: who counted the requests; requests: under which names, None where nobody did.
         routes_left_out, statements_left_out: beyond the bound; other_seconds: the time of those statements.
     """
 
@@ -162,6 +168,7 @@ class Cost:
     lag_seconds: float = 0.0
     coverage: float | None = None
     routes_job: str = ""
+    requests: Requests | None = None
     routes_left_out: int = 0
     statements_left_out: int = 0
     other_seconds: float = 0.0

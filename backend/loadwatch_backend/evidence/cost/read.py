@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from loadwatch_backend.evidence.cost.model import RouteTotals, Statement, StatementKey
+from loadwatch_backend.evidence.cost.model import RouteTotals, Statement, StatementKey, Thirds
 from loadwatch_backend.evidence.route_names import OTHER_ROUTES, REQUESTS, Requests, RouteKey, busiest_job
 from loadwatch_backend.evidence.series import BoolArray, Edges, Grown, edges_of, read_grown, rhythm
 from loadwatch_backend.records.model import FloatArray
@@ -76,7 +76,8 @@ class Counted:
         lengths: [interval] seconds; inside: [interval], of the window and not of the margins.
         halves: [half interval, route] requests, from `EARLIEST` half steps before the first interval; seen likewise.
         calls, times: [interval, statement]; statements_seen: [interval].
-        coverage: see `model.Cost`, as `routes_job`, `routes_left_out`, `statements_left_out`, `other_seconds`.
+        coverage: see `model.Cost`, as `routes_job`, `requests_names` (its `requests`), `routes_left_out`,
+            `statements_left_out`, `other_seconds`.
     """
 
     routes: Sequence[RouteTotals]
@@ -90,6 +91,7 @@ class Counted:
     statements_seen: BoolArray
     coverage: float | None = None
     routes_job: str = ""
+    requests_names: Requests | None = None
     routes_left_out: int = 0
     statements_left_out: int = 0
     other_seconds: float = 0.0
@@ -151,6 +153,7 @@ def read_window(store: Reader, span: tuple[int, int], figures_ms: tuple[int, int
         statements_seen=of_statements.seen,
         coverage=_coverage(store, from_ms, to_ms),
         routes_job=of_routes.job,
+        requests_names=requests if of_routes.found else None,
         routes_left_out=of_routes.left_out,
         statements_left_out=of_statements.left_out,
         other_seconds=of_statements.other_seconds,
@@ -206,41 +209,39 @@ def _read_routes(store: Reader, names: Requests | None, edges: Edges, inside: Bo
             return None
         return RouteKey(labels.get(names.method, ""), labels[names.route])
 
-    def total(by: Mapping[RouteKey, FloatArray], one: RouteKey, of: BoolArray) -> float:
-        return float(by[one][of].sum()) if one in by else 0.0
-
     by_route = grown.by(key)
     not_modified = grown.by(lambda labels: key(labels) if labels.get(names.code) == "304" else None)
     failed = grown.by(lambda labels: key(labels) if labels.get(names.code, "").startswith("5") else None)
     seconds = read_grown(store, names.seconds, edges).by(key)
     sent = read_grown(store, names.sent_bytes, edges).by(key) if names.sent_bytes else {}
-    order = sorted(by_route, key=lambda one: (one == OTHER_ROUTES, -total(by_route, one, within), one))
-    kept, rest = order[:MOST_ROUTES], order[MOST_ROUTES:]
-    found = [
-        RouteTotals(
-            key=one,
-            requests=total(by_route, one, within),
-            not_modified=total(not_modified, one, within),
-            failed=total(failed, one, within),
-            seconds=total(seconds, one, inside) if one in seconds else None,
-            sent_bytes=total(sent, one, inside) if one in sent else None,
+    order = sorted(by_route, key=lambda one: (one == OTHER_ROUTES, -_total(by_route, one, within), one))
+
+    def totals(key: RouteKey, of: Sequence[RouteKey]) -> RouteTotals:
+        return RouteTotals(
+            key=key,
+            requests=sum(_total(by_route, one, within) for one in of),
+            not_modified=sum(_total(not_modified, one, within) for one in of),
+            failed=sum(_total(failed, one, within) for one in of),
+            seconds=sum(_total(seconds, one, inside) for one in of) if any(one in seconds for one in of) else None,
+            sent_bytes=sum(_total(sent, one, inside) for one in of) if any(one in sent for one in of) else None,
+            thirds=_thirds(by_route, of, within),
+            not_modified_thirds=_thirds(not_modified, of, within),
         )
-        for one in kept
-    ]
+
+    kept, rest = order[:MOST_ROUTES], order[MOST_ROUTES:]
+    found = [totals(one, [one]) for one in kept]
     columns = [by_route[one] for one in kept]
     if rest:
-        found.append(
-            RouteTotals(
-                key=OTHER_ROUTES,
-                requests=sum(total(by_route, one, within) for one in rest),
-                not_modified=sum(total(not_modified, one, within) for one in rest),
-                failed=sum(total(failed, one, within) for one in rest),
-                seconds=sum(total(seconds, one, inside) for one in rest) if seconds else None,
-                sent_bytes=sum(total(sent, one, inside) for one in rest) if sent else None,
-            )
-        )
+        found.append(totals(OTHER_ROUTES, rest))
         columns.append(np.sum([by_route[one] for one in rest], axis=0))
     return _Routes(found=found, halves=np.column_stack(columns), seen=grown.seen, job=job, left_out=len(rest))
+
+
+def _thirds(by: Mapping[RouteKey, FloatArray], of: Sequence[RouteKey], within: BoolArray) -> Thirds:
+    first, middle, last = (
+        sum(float(by[one][part].sum()) for one in of if one in by) for part in np.array_split(np.flatnonzero(within), 3)
+    )
+    return first, middle, last
 
 
 def _read_statements(store: Reader, names: Statements | None, edges: Edges, inside: BoolArray) -> _Statements:

@@ -16,9 +16,10 @@ SETTLED_MS = 75_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """Another run of the scenario: its name, and as in `findings.window.Start`."""
+    """Another run of the scenario: its name, when it was, and as in `findings.window.Start`."""
 
     name: str
+    span_ms: tuple[int, int] | None
     before: Mapping[tuple[str, str], float]
     rate: float | None
     p95_seconds: float | None

@@ -24,6 +24,7 @@ def find_reference(session: Session, row: RunRow) -> tuple[Facts, Reference | No
         return {}, None
     reference = Reference(
         name=other.name or other.id,
+        span_ms=None if other.ended_ms is None else (other.started_ms, other.ended_ms),
         before=_before(session, other.id),
         rate=other.rate,
         p95_seconds=other.p95_seconds,

@@ -1,8 +1,5 @@
 """An interface sends or receives all that it may: its speed, a declared cap, or a flat top that nobody declared."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-
 import numpy as np
 
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
@@ -10,19 +7,13 @@ from loadwatch_backend.findings.seen.costs import largest_sender
 from loadwatch_backend.findings.seen.demand import unmet
 from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.facts import felt, focused, largest, selector, since_start, together, usual
+from loadwatch_backend.findings.seen.network import DECLARED, FULL, RECEIVED, SENT, SPEED, Way, ways
 from loadwatch_backend.findings.seen.numbers import figure, share, size
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
-from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.texts.words import Words
 
-SENT, RECEIVED = "node_network_transmit_bytes_total", "node_network_receive_bytes_total"
-SPEED, DECLARED = "node_network_speed_bytes", "declared_limit"
 QUEUED = "node_tcp_connection_states"
-UNWANTED = ("lo", "docker", "br-", "virbr", "cali", "flannel")
-
-FULL = 0.9
-"""Of a cap: what is counted holds no frames' ends and pauses."""
 FLAT = 0.02
 """How far a flat top's seconds lie from each other, as a share of the rate."""
 FLAT_SECONDS, FULL_SECONDS = 10.0, 5.0
@@ -55,35 +46,12 @@ KIND = Kind(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Way:
-    """One direction of an interface; `cap` bytes a second, NaN where none is known."""
-
-    labels: Mapping[str, str]
-    rate: FloatArray
-    cap: float
-    declared: bool
-    sends: bool
-    metric: str
-    interval_ms: int
-
-    @property
-    def name(self) -> Words:
-        where = f"{self.labels.get('device', '?')} of {self.labels.get('instance', 'the host')}"
-        where_ja = f"{self.labels.get('instance', 'ホスト')}の{self.labels.get('device', '?')}"
-        return Words(where, where_ja)
-
-    @property
-    def verb(self) -> Words:
-        return Words("sent", "送信") if self.sends else Words("received", "受信")
-
-
 def look(window: Window) -> Look:
     """One finding for each interface that was full, or flat, while more was wanted."""
     findings: list[Finding] = []
     clear: list[Words] = []
     observations: list[Words] = []
-    for way in _ways(window):
+    for way in ways(window):
         most = largest(way.rate, window.focus)
         if not np.isfinite(most):
             continue
@@ -106,7 +74,7 @@ def look(window: Window) -> Look:
     return Look(findings=findings, clear=together(clear), observations=observations)
 
 
-def _said(way: _Way, most: float) -> Words:
+def _said(way: Way, most: float) -> Words:
     name, verb = way.name, way.verb
     of = Words(f" of {size(way.cap)}/s", f"(上限{size(way.cap)}/s)") if np.isfinite(way.cap) else Words("", "")
     return Words(
@@ -114,39 +82,13 @@ def _said(way: _Way, most: float) -> Words:
     )
 
 
-def _ways(window: Window) -> Iterator[_Way]:
-    for metric, sends in ((SENT, True), (RECEIVED, False)):
-        for labels, table in window[metric].by("job", "instance", "device"):
-            device = labels.get("device", "")
-            if device.startswith(UNWANTED):
-                continue
-            declared = largest(
-                window[DECLARED]
-                .where(instance=labels.get("instance", ""), resource=device, unit="bytes_per_second")
-                .max,
-                window.focus,
-            )
-            speed = largest(window[SPEED].where(**labels).max, window.focus)
-            known = [bound for bound in (declared, speed) if np.isfinite(bound) and bound > 0]
-            cap = min(known, default=float("nan"))
-            yield _Way(
-                labels=labels,
-                rate=table.rate,
-                cap=cap,
-                declared=cap == declared,
-                sends=sends,
-                metric=metric,
-                interval_ms=table.slowest_ms,
-            )
-
-
-def _full(window: Window, way: _Way) -> Episode | None:
+def _full(window: Window, way: Way) -> Episode | None:
     least = least_instants(window.grid, way.interval_ms, seconds=FULL_SECONDS)
     found = episodes(focused(window, way.rate >= FULL * way.cap), least=least, gap=3)
     return found[0].joined(found[-1]) if found else None
 
 
-def _flat_top(window: Window, way: _Way) -> Episode | None:
+def _flat_top(window: Window, way: Way) -> Episode | None:
     """Where the rate stood at its own maximum, second for second."""
     inside = way.rate[window.focus]
     known = inside[np.isfinite(inside)]
@@ -161,7 +103,7 @@ def _flat_top(window: Window, way: _Way) -> Episode | None:
     return max(found, key=len) if found else None
 
 
-def _queued(window: Window, way: _Way, episode: Episode) -> Evidence | None:
+def _queued(window: Window, way: Way, episode: Episode) -> Evidence | None:
     """Bytes that stand in the sockets of the host, waiting to be sent."""
     if not way.sends:
         return None
@@ -184,7 +126,7 @@ def _queued(window: Window, way: _Way, episode: Episode) -> Evidence | None:
     )
 
 
-def _finding(window: Window, way: _Way, episode: Episode, harm: list[Evidence], *, flat: bool) -> Finding:
+def _finding(window: Window, way: Way, episode: Episode, harm: list[Evidence], *, flat: bool) -> Finding:
     from_ms = window.grid.time_ms(episode.first)
     when, used, name, verb = since_start(window, from_ms), usual(way.rate, episode.span), way.name, way.verb
     bits = f"{figure(used * 8 / 1e6)} Mbit/s"
@@ -257,5 +199,6 @@ DETECTOR = Detector(
     look=look,
     needs=(SENT,),
     reads=(RECEIVED, SPEED, DECLARED, QUEUED),
+    follows=("route-bytes",),
     switched_on_by="host: {}\nsockets: {}\nlimits:\n  eth0: 100Mbit/s",
 )

@@ -14,6 +14,7 @@ from loadwatch_backend.evidence.cost.model import (
     StatementCost,
     StatementKey,
 )
+from loadwatch_backend.evidence.route_names import REQUESTS as REQUESTS_NAMES
 from loadwatch_backend.evidence.route_names import RouteKey
 from loadwatch_backend.findings.window import Window
 
@@ -70,3 +71,21 @@ def costing(one: Statement, asked: Share | None = None, *, others: float = 0.0, 
     )
     felt = load(9.0, p95=[0.05] * 20 + [2.0] * 40)
     return replace(window({"up": 1.0}, load=felt if slow else load(10.0)), cost=cost)
+
+
+def of_routes(*totals: RouteTotals) -> Cost:
+    """Routes without statements, over a minute."""
+    nothing = Estimate(0.0, 0.0, 0.0)
+    return Cost(
+        from_ms=START_MS,
+        to_ms=START_MS + 60_000,
+        routes=[RouteCost(totals=one, calls=nothing, seconds=nothing, total_seconds=0.0) for one in totals],
+        routes_job="nginx",
+        requests=REQUESTS_NAMES[0],
+    )
+
+
+def route(name: str, requests: float, **values: Any) -> RouteTotals:
+    """GET of a path; its requests are spread evenly unless `thirds` tells."""
+    usual: dict[str, Any] = {"thirds": (requests / 3,) * 3}
+    return RouteTotals(key=RouteKey("GET", name), requests=requests, **(usual | values))
