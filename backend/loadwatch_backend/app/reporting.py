@@ -11,6 +11,7 @@ from loadwatch_backend.evidence.files.service import EvidenceFiles
 from loadwatch_backend.evidence.log_patterns.schemas import LogPatternList
 from loadwatch_backend.evidence.log_patterns.service import LogPatternService
 from loadwatch_backend.kit.errors import ProblemError
+from loadwatch_backend.kit.language import Language
 from loadwatch_backend.records.model import Seconds
 from loadwatch_backend.report.source import Note
 from loadwatch_backend.runs.reviews.schemas import ReviewOut
@@ -50,10 +51,10 @@ class ReportParts:
         found = self.annotations.list(start_ms, end_ms, None)
         return [Note(start_ms=one.start_ms, author=one.author, text=one.text) for one in found]
 
-    def cost(self, run_id: str) -> CostOut | None:
+    def cost(self, run_id: str, language: Language) -> CostOut | None:
         """What its requests cost; a report stands without it where it cannot be read."""
         try:
-            return self.costs.read(run_id)
+            return self.costs.read(run_id, language=language)
         except ProblemError:
             return None
 

@@ -16,6 +16,7 @@ from loadwatch_backend.app.costs import CostRuns
 from loadwatch_backend.app.foundation import Foundation, open_foundation
 from loadwatch_backend.app.profiling import ProfiledRuns, open_profile_orders
 from loadwatch_backend.app.reporting import ReportParts
+from loadwatch_backend.app.run_functions import ProfiledFunctions
 from loadwatch_backend.app.run_statements import KeptSlowLogs, RunRequestCounts
 from loadwatch_backend.changes.watcher import ChangeWatcher
 from loadwatch_backend.compare.forecasts.service import ForecastService
@@ -163,7 +164,8 @@ def open_services(
     alerts = open_alerts(ground, leadership, notifications, findings_watch)
     changes = open_changes(ground, leadership, annotations)
     leadership.start()
-    run_costs = RunCosts(costs, CostRuns(runs=runs, clock=clock))
+    profiles = Profiles(evidence_files, ProfiledRuns(runs.registry, relational))
+    run_costs = RunCosts(costs, CostRuns(runs=runs, clock=clock), ProfiledFunctions(profiles=profiles))
     services = Services(
         clock=clock,
         store=store,
@@ -189,7 +191,7 @@ def open_services(
         timeouts=TimeoutService(store, clock),
         evidence_files=evidence_files,
         log_patterns=log_patterns,
-        profiles=Profiles(evidence_files, ProfiledRuns(runs.registry, relational)),
+        profiles=profiles,
         profile_orders=open_profile_orders(ground, leadership, alerts.evaluator, evidence_files),
         runs=runs,
         compare=CompareService(runs.registry, signals),

@@ -191,8 +191,26 @@ def _why(told: ToldCost | None, texts: Texts) -> str:
     ]
     heads = [texts(f"why_{key}") for key in ("route", "share", "calls", "database", "change", "request")]
     lead = [f"**{escape_text(told.lead)}**"] if told.lead else []
+    tables = [make_table(heads, rows)] if rows else []
+    if told.functions:
+        keys = ("function", "own", "called")
+        tables.append(
+            make_table(
+                [*(texts(f"why_{key}") for key in keys), told.each, texts("why_change")],
+                [
+                    [
+                        " – ".join(escape_cell(text) for text in (one.name, one.words) if text),
+                        one.own,
+                        one.called,
+                        one.each,
+                        one.change,
+                    ]
+                    for one in told.functions
+                ],
+            )
+        )
     notes = [escape_text(one) for one in told.notes]
-    return "\n\n".join([f"## {texts('why')} ({told.window})", *lead, make_table(heads, rows), *notes])
+    return "\n\n".join([f"## {texts('why')} ({told.window})", *lead, *tables, *notes])
 
 
 def _kept(report: Report, texts: Texts) -> str:

@@ -42,6 +42,12 @@ class Report:
     files: Sequence[EvidenceFile] = ()
 
 
+class RunReport(RunOut):
+    """A report as JSON: whoever scripts against the run's document can read this."""
+
+    cost: CostOut | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryRow:
     """A figure of the summary: over the steady window, over the whole run, and in the baseline."""

@@ -9,7 +9,7 @@ from loadwatch_backend.kit.language import Language
 from loadwatch_backend.report.charts import first_chart, load_charts, system_charts
 from loadwatch_backend.report.html import page_headers, render_gone, render_html
 from loadwatch_backend.report.markdown import render_markdown
-from loadwatch_backend.report.model import Report
+from loadwatch_backend.report.model import Report, RunReport
 from loadwatch_backend.report.source import ReportSource
 from loadwatch_backend.signals.service import SignalService
 
@@ -71,9 +71,10 @@ class ReportService:
         return Document(filename=f"{run_id}.md", media_type="text/markdown; charset=utf-8", body=body)
 
     def _json(self, run_id: str, language: Language) -> Document:
-        """The run's document, the same as at /api/runs/{id}: whoever scripts against one can read the other."""
-        del language
-        body = self._source.read(run_id).model_dump_json(indent=2).encode()
+        """The run's document as at /api/runs/{id}, and what its requests cost as at /api/runs/{id}/cost."""
+        run, cost = self._source.read(run_id), self._source.cost(run_id, language)
+        document = RunReport(**dict(run), cost=cost)
+        body = document.model_dump_json(indent=2).encode()
         return Document(filename=f"{run_id}.json", media_type="application/json", body=body)
 
     def _report(self, run_id: str, language: Language) -> Report:
@@ -98,7 +99,7 @@ class ReportService:
             opening=load[:shown] if first is None else [first],
             charts=[*load[shown:], *system_charts(run, self._signals, language, notes)],
             made_ms=self._clock(),
-            cost=self._source.cost(run_id),
+            cost=self._source.cost(run_id, language),
             log=self._source.log(run_id),
             files=self._source.files(run_id),
         )

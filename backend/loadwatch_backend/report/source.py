@@ -7,6 +7,7 @@ from typing import Protocol
 from loadwatch_backend.evidence.cost.schemas import CostOut
 from loadwatch_backend.evidence.files.schemas import EvidenceFile
 from loadwatch_backend.evidence.log_patterns.schemas import LogPatternList
+from loadwatch_backend.kit.language import Language
 from loadwatch_backend.records.model import Seconds
 from loadwatch_backend.runs.reviews.schemas import ReviewOut
 from loadwatch_backend.runs.schemas import RunOut
@@ -49,7 +50,7 @@ class ReportSource(Protocol):
         """Annotations in its window."""
         ...
 
-    def cost(self, run_id: str) -> CostOut | None:
+    def cost(self, run_id: str, language: Language) -> CostOut | None:
         """What its requests cost; None where that cannot be read."""
         ...
 

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loadwatch_backend.evidence.cost.schemas import CostOut, CostShare
+from loadwatch_backend.evidence.cost.schemas import CostFunctions, CostOut, CostShare, CpuRoute
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.report.numbers import format_change, format_value
 from loadwatch_backend.texts.report import REPORT
 from loadwatch_backend.texts.words import Texts
 
-ROUTES_SHOWN, STATEMENTS_SHOWN = 10, 3
+ROUTES_SHOWN, STATEMENTS_SHOWN, FUNCTIONS_SHOWN = 10, 3, 8
 LEAST_COVERAGE = 0.95
 LEADS = 0.2
 MOST_TEXT = 160
@@ -30,18 +30,32 @@ class CostRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionRow:
+    """A function of the CPU profiles; `words`: what it means, `change` of what a request takes in it."""
+
+    name: str
+    words: str
+    own: str
+    called: str
+    each: str
+    change: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToldCost:
-    """The section: what leads it, its table, what stands below."""
+    """The section: what leads it, its tables (of routes, of functions), what stands below."""
 
     window: str
     lead: str
     rows: Sequence[CostRow]
+    functions: Sequence[FunctionRow]
+    each: str
     notes: Sequence[str]
 
 
 def told_cost(cost: CostOut | None, language: Language) -> ToldCost | None:
     """What a report says of routes; None where nobody counted them."""
-    if cost is None or not cost.routes:
+    if cost is None or not (cost.routes or cost.functions):
         return None
     t = Texts(REPORT, language)
     texts = {one.id: one.text for one in cost.statements}
@@ -59,7 +73,28 @@ def told_cost(cost: CostOut | None, language: Language) -> ToldCost | None:
             )
         )
         rows.extend(_asked(one, texts) for one in route.statements[:STATEMENTS_SHOWN])
-    return ToldCost(window=t(cost.window.value), lead=_lead(cost, t), rows=rows, notes=_notes(cost, t))
+    return ToldCost(
+        window=t(cost.window.value),
+        lead=_lead(cost, t),
+        rows=rows,
+        functions=[] if cost.functions is None else _functions(cost.functions),
+        each="" if cost.functions is None else t(f"why_per_{cost.functions.per.value}"),
+        notes=_notes(cost, t),
+    )
+
+
+def _functions(of: CostFunctions) -> list[FunctionRow]:
+    return [
+        FunctionRow(
+            name=one.name,
+            words=one.words or "",
+            own=format_value(one.share, "ratio"),
+            called=format_value(one.cum_share, "ratio"),
+            each=format_value(one.cum, of.unit),
+            change=_change(one.cum, one.base_cum),
+        )
+        for one in of.functions[:FUNCTIONS_SHOWN]
+    ]
 
 
 def _asked(one: CostShare, texts: dict[str, str]) -> CostRow:
@@ -76,8 +111,8 @@ def _asked(one: CostShare, texts: dict[str, str]) -> CostRow:
 
 
 def _lead(cost: CostOut, t: Texts) -> str:
-    first = cost.routes[0]
-    if first.calls is None or first.database_seconds is None or first.share < LEADS:
+    first = next(iter(cost.routes), None)
+    if first is None or first.calls is None or first.database_seconds is None or first.share < LEADS:
         return ""
     return t(
         "why_lead",
@@ -94,11 +129,21 @@ def _notes(cost: CostOut, t: Texts) -> list[str]:
         notes.append(t(f"why_{cost.reason.value}"))
     else:
         notes.append(t("why_explained", share=format_value(cost.explained_share, "ratio")))
+    if cost.functions is not None and cost.functions.by_route:
+        routes = ", ".join(f"{one.name} {_moved(one)}" for one in cost.functions.by_route)
+        notes.append(t("why_cpu_by_route", routes=routes))
     if cost.coverage is not None and cost.coverage < LEAST_COVERAGE:
         notes.append(t("why_coverage", share=format_value(cost.coverage, "ratio")))
     if cost.base is not None:
         notes.append(t("why_against", run=cost.base.name))
     return notes
+
+
+def _moved(one: CpuRoute) -> str:
+    now = format_value(one.share, "ratio")
+    if one.base_share is None:
+        return now
+    return f"{format_value(one.base_share, 'ratio')} → {now}"
 
 
 def _calls(value: float) -> str:

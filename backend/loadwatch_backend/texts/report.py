@@ -146,6 +146,16 @@ REPORT: Catalogue = {
     "why_database": Words("Database time a request", "DB時間/リクエスト"),
     "why_change": Words("Change", "増減"),
     "why_request": Words("Time a request", "所要時間/リクエスト"),
+    "why_function": Words("Function, by processor time", "関数(CPU時間順)"),
+    "why_own": Words("Itself", "自身"),
+    "why_called": Words("With what it calls", "呼び出し先を含む"),
+    "why_per_request": Words("Processor time a request", "CPU時間/リクエスト"),
+    "why_per_second": Words("Processor time a second", "CPU時間/秒"),
+    "why_per_none": Words("In all", "合計"),
+    "why_cpu_by_route": Words(
+        "Processor time by route, as the application labels it: {routes}.",
+        "ルート別のCPU時間(アプリケーションが付けたラベルによる): {routes}。",
+    ),
     "why_explained": Words("Routes explain {share} of the database's time.", "DB時間の{share}をルートで説明できる。"),
     "why_coverage": Words(
         "Statements hold {share} of what the database ran: the figures are too low by as much.",

@@ -3826,6 +3826,74 @@ export interface components {
             high: number;
         };
         /**
+         * CostFunction
+         * @description A function of the CPU profiles: what it took itself (flat), and with all that it called (cum).
+         */
+        CostFunction: {
+            /** Name */
+            name: string;
+            /** File */
+            file: string;
+            /**
+             * Words
+             * @description What a known function means, in the language asked for.
+             */
+            words: string | null;
+            /**
+             * Share
+             * @description Of the processor time of all profiles: itself.
+             */
+            share: number;
+            /**
+             * Cum Share
+             * @description The same with all that it called.
+             */
+            cum_share: number;
+            /** Flat */
+            flat: number;
+            /** Cum */
+            cum: number;
+            /**
+             * Base Flat
+             * @description The same in the run that this one is held against.
+             */
+            base_flat: number | null;
+            /** Base Cum */
+            base_cum: number | null;
+        };
+        /**
+         * CostFunctions
+         * @description Where the processor worked, by the CPU profiles that the run kept.
+         */
+        CostFunctions: {
+            /**
+             * Profiles
+             * @description How many were read together.
+             */
+            profiles: number;
+            /**
+             * Unit
+             * @description Of the values: `seconds`, or what else the profiles count, such as `count`.
+             */
+            unit: string;
+            /** @description What the values are divided by. */
+            per: components["schemas"]["Normalised"];
+            /** Total */
+            total: number;
+            /** Base Total */
+            base_total: number | null;
+            /**
+             * Functions
+             * @description By what they took themselves.
+             */
+            functions: components["schemas"]["CostFunction"][];
+            /**
+             * By Route
+             * @description Empty where the application labels nothing.
+             */
+            by_route: components["schemas"]["CpuRoute"][];
+        };
+        /**
          * CostOut
          * @description Why a run was as slow as it was: routes, and the statements that their requests ask.
          */
@@ -3890,6 +3958,8 @@ export interface components {
              * @description By time.
              */
             statements: components["schemas"]["CostStatement"][];
+            /** @description None where the run kept no CPU profile that can be read. */
+            functions: components["schemas"]["CostFunctions"] | null;
             /** Routes Left Out */
             routes_left_out: number;
             /** Statements Left Out */
@@ -4066,6 +4136,21 @@ export interface components {
          * @enum {string}
          */
         CostWindow: "steady" | "whole";
+        /**
+         * CpuRoute
+         * @description A route by the labels that the application puts on its stacks.
+         */
+        CpuRoute: {
+            /** Name */
+            name: string;
+            /**
+             * Share
+             * @description Of the processor time of all profiles.
+             */
+            share: number;
+            /** Base Share */
+            base_share: number | null;
+        };
         /**
          * Deletion
          * @description What goes when a run is deleted.
@@ -11764,6 +11849,8 @@ export interface operations {
                 base?: string | null;
                 /** @description The steady window by default, where the run has one. */
                 window?: components["schemas"]["CostWindow"] | null;
+                /** @description Language of what functions mean. */
+                lang?: components["schemas"]["Language"];
             };
             header?: never;
             path: {

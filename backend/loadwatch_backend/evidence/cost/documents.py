@@ -15,6 +15,7 @@ from loadwatch_backend.evidence.cost.model import (
 from loadwatch_backend.evidence.cost.schemas import (
     CostBase,
     CostEstimate,
+    CostFunctions,
     CostOut,
     CostRoute,
     CostShare,
@@ -38,6 +39,7 @@ class Held:
     cost: Cost
     base: RunWindow | None = None
     base_cost: Cost | None = None
+    functions: CostFunctions | None = None
 
 
 def is_repeated(share: Share) -> bool:
@@ -75,6 +77,7 @@ def cost_out(held: Held) -> CostOut:
         statements=[
             _statement(one, whole, base_statements.get(one.statement.key)) for one in cost.statements[:MOST_SHOWN]
         ],
+        functions=held.functions,
         routes_left_out=cost.routes_left_out,
         statements_left_out=cost.statements_left_out,
         left_out_share=_ratio(cost.other_seconds, whole),

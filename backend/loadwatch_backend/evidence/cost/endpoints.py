@@ -7,6 +7,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from loadwatch_backend.evidence.cost.schemas import CostOut, CostWindow
 from loadwatch_backend.evidence.cost.service import RunCosts
+from loadwatch_backend.kit.language import Language
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
 from loadwatch_backend.kit.services import service
 from loadwatch_backend.promql.admission.classes import Queries
@@ -28,10 +29,11 @@ async def read_cost(
     window: Annotated[
         CostWindow | None, Query(description="The steady window by default, where the run has one.")
     ] = None,
+    lang: Annotated[Language, Query(description="Language of what functions mean.")] = Language.EN,
 ) -> Response:
     """Routes with the statements that their requests ask, by database time, held against a baseline."""
 
     def document() -> Iterator[bytes]:
-        yield costs.read(run_id, base, window).model_dump_json().encode()
+        yield costs.read(run_id, base, window, lang).model_dump_json().encode()
 
     return await answer(request, queries.pages, lambda _: document())

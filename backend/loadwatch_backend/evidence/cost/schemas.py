@@ -5,6 +5,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from loadwatch_backend.evidence.cost.model import Basis, Reason
+from loadwatch_backend.evidence.normalised import Normalised
 from loadwatch_backend.kit.schemas import Milliseconds, Schema
 
 
@@ -85,6 +86,40 @@ class CostStatement(Schema):
     base_calls: float | None
 
 
+class CostFunction(Schema):
+    """A function of the CPU profiles: what it took itself (flat), and with all that it called (cum)."""
+
+    name: str
+    file: str
+    words: str | None = Field(description="What a known function means, in the language asked for.")
+    share: float = Field(description="Of the processor time of all profiles: itself.")
+    cum_share: float = Field(description="The same with all that it called.")
+    flat: float
+    cum: float
+    base_flat: float | None = Field(description="The same in the run that this one is held against.")
+    base_cum: float | None
+
+
+class CpuRoute(Schema):
+    """A route by the labels that the application puts on its stacks."""
+
+    name: str
+    share: float = Field(description="Of the processor time of all profiles.")
+    base_share: float | None
+
+
+class CostFunctions(Schema):
+    """Where the processor worked, by the CPU profiles that the run kept."""
+
+    profiles: int = Field(description="How many were read together.")
+    unit: str = Field(description="Of the values: `seconds`, or what else the profiles count, such as `count`.")
+    per: Normalised = Field(description="What the values are divided by.")
+    total: float
+    base_total: float | None
+    functions: list[CostFunction] = Field(description="By what they took themselves.")
+    by_route: list[CpuRoute] = Field(description="Empty where the application labels nothing.")
+
+
 class CostBase(Schema):
     """The run that another is held against."""
 
@@ -110,6 +145,7 @@ class CostOut(Schema):
     routes: list[CostRoute] = Field(description="By database time, then by their own.")
     together: list[CostShare] = Field(description="What routes asked that cannot be told apart.")
     statements: list[CostStatement] = Field(description="By time.")
+    functions: CostFunctions | None = Field(description="None where the run kept no CPU profile that can be read.")
     routes_left_out: int
     statements_left_out: int
     left_out_share: float = Field(description="Of all database time: statements beyond the bound.")

@@ -2,14 +2,16 @@
 
 import threading
 from collections import OrderedDict
+from typing import Protocol
 
 from loadwatch_backend.evidence.cost.assemble import cost_of
 from loadwatch_backend.evidence.cost.documents import Held, cost_out
 from loadwatch_backend.evidence.cost.model import Cost
 from loadwatch_backend.evidence.cost.read import has_counts, read_window
-from loadwatch_backend.evidence.cost.schemas import CostOut, CostWindow
+from loadwatch_backend.evidence.cost.schemas import CostFunctions, CostOut, CostWindow
 from loadwatch_backend.evidence.run_windows import RunWindow, RunWindows
 from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.kit.language import Language
 from loadwatch_backend.store.port import Reader
 
 KEPT = 32
@@ -59,13 +61,27 @@ class Costs:
         return cost if cost.statements or cost.routes else None
 
 
+class RunFunctions(Protocol):
+    """Functions of the profiles that runs kept."""
+
+    def of_run(self, run_id: str, base: str | None, language: Language) -> CostFunctions | None:
+        """Those of the processor, held against another run's; None where there are none that can be read."""
+        ...
+
+
 class RunCosts:
     """Costs of runs, each held against another."""
 
-    def __init__(self, costs: Costs, runs: RunWindows) -> None:
-        self._costs, self._runs = costs, runs
+    def __init__(self, costs: Costs, runs: RunWindows, functions: RunFunctions) -> None:
+        self._costs, self._runs, self._functions = costs, runs, functions
 
-    def read(self, run_id: str, base: str | None = None, window: CostWindow | None = None) -> CostOut:
+    def read(
+        self,
+        run_id: str,
+        base: str | None = None,
+        window: CostWindow | None = None,
+        language: Language = Language.EN,
+    ) -> CostOut:
         """What the requests of a run cost; the steady window where it has one.
 
         Raises:
@@ -85,6 +101,7 @@ class RunCosts:
                 cost=self._cost(run, covered),
                 base=other,
                 base_cost=None if other is None else self._cost(other, covered),
+                functions=self._functions.of_run(run_id, None if other is None else other.id, language),
             )
         )
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from backend.tests.evidence.cost.made import Made, counter, make_load
+from backend.tests.evidence.profiles.made import GO
 
 SECOND = 1_000
 MARGIN, LENGTH = 10, 60
@@ -142,7 +143,7 @@ def test_what_is_asked_again_and_again_is_said_of_the_run(server: Any) -> None:
     write(server, start_ms, made())
     run = server.client.get(f"/api/runs/{run_of(server, start_ms)}").raise_for_status().json()
     found = {one["id"]: one for one in run["findings"]}
-    assert set(found) == {"n-plus-one", "statement-scans"}
+    assert set(found) == {"n-plus-one", "statement-scans", "not-modified"}
     assert found["n-plus-one"]["labels"]["route"] == "GET /timeline"
     # The database had little to do: worth knowing, and nobody is accused.
     assert {one["severity"] for one in found.values()} == {"info"}
@@ -167,6 +168,29 @@ def test_reports_say_it_too(server: Any) -> None:
     assert "**N+1**" in text
     other = run_of(server, begun(server, 3_000))
     assert "Why it was slow" not in server.client.get(f"/api/runs/{other}/report", params={"format": "html"}).text
+
+
+def test_functions_of_the_processor_stand_beside_the_routes(server: Any) -> None:
+    first_ms, second_ms = begun(server, 900), begun(server, 300)
+    write(server, second_ms, made())
+    runs = [run_of(server, start_ms, "a run", scenario="shop") for start_ms in (first_ms, second_ms)]
+    for run, name in zip(runs, ("00-cpu-base", "00-cpu-now"), strict=True):
+        content = (GO / f"{name}.pb.gz").read_bytes()
+        server.client.post(f"/api/runs/{run}/profiles", params={"name": name}, content=content).raise_for_status()
+    found = cost(server, runs[1])["functions"]
+    assert (found["profiles"], found["unit"], found["per"]) == (1, "seconds", "second")
+    shares = [one["share"] for one in found["functions"]]
+    assert shares == sorted(shares, reverse=True)
+    assert sum(shares) <= 1.0001
+    assert all(one["base_cum"] is not None for one in found["functions"])
+    assert cost(server, runs[0])["functions"]["base_total"] is None
+    words = next(one for one in found["functions"] if one["words"])
+    japanese = next(one for one in cost(server, runs[1], lang="ja")["functions"]["functions"] if one["words"])
+    assert (japanese["name"], japanese["words"].isascii()) == (words["name"], False)
+    report = server.client.get(f"/api/runs/{runs[1]}/report", params={"format": "json"}).raise_for_status().json()
+    assert (report["id"], report["cost"]["functions"]["total"]) == (runs[1], found["total"])
+    page = server.client.get(f"/api/runs/{runs[1]}/report", params={"format": "md"}).raise_for_status().text
+    assert "| Function, by processor time | Itself | With what it calls | Processor time a second | Change |" in page
 
 
 def test_a_log_that_is_written_late_is_put_in_place(server: Any) -> None:

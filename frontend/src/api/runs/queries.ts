@@ -101,13 +101,13 @@ export function runPercentilesQuery(run: string, names: readonly string[]) {
 }
 
 /** What the requests of a run cost, held against `base`, or against its own baseline. */
-export function runCostQuery(run: string, base?: string) {
+export function runCostQuery(run: string, lang: "en" | "ja", base?: string) {
   return queryOptions({
-    queryKey: ["runs", "one", run, "cost", base ?? ""],
+    queryKey: ["runs", "one", run, "cost", lang, base ?? ""],
     queryFn: ({ signal }) =>
       unwrap(
         api.GET("/api/runs/{run_id}/cost", {
-          params: { ...path(run), query: base === undefined ? {} : { base } },
+          params: { ...path(run), query: base === undefined ? { lang } : { lang, base } },
           signal,
         }),
       ),

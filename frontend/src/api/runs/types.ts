@@ -52,5 +52,6 @@ export type Share = Schemas["ShareOut"];
 export type Cost = Schemas["CostOut"];
 export type CostRoute = Schemas["CostRoute"];
 export type CostShare = Schemas["CostShare"];
+export type CpuRoute = Schemas["CpuRoute"];
 export type CostStatement = Schemas["CostStatement"];
 export type CostEstimate = Schemas["CostEstimate"];

@@ -1,6 +1,15 @@
 import { expect, it } from "vitest";
 import type { Cost, CostRoute, CostStatement } from "@/api/runs/types";
-import { callsText, leadingRoute, rangeText, repeatedShares, statementMarks, unexplained } from "./model";
+import {
+  byRouteText,
+  callsText,
+  hasCosts,
+  leadingRoute,
+  rangeText,
+  repeatedShares,
+  statementMarks,
+  unexplained,
+} from "./model";
 
 const share = { statement: "a", share: 0.5, repeated: true };
 const route = { name: "GET /a", calls: { value: 101, low: 100, high: 102 }, share: 0.8, statements: [share] };
@@ -49,4 +58,15 @@ it("says what no route explains where it is worth saying", () => {
   expect(unexplained(cost)).toBeCloseTo(0.2);
   expect(unexplained({ ...cost, explained_share: 0.95 })).toBeNull();
   expect(unexplained({ ...cost, reason: "no-routes" })).toBeNull();
+});
+
+it("says the processor's time of a route, and what it was", () => {
+  expect(byRouteText({ name: "/a", share: 0.8, base_share: null }, "en")).toBe("/a 80%");
+  expect(byRouteText({ name: "/a", share: 0.8, base_share: 0.5 }, "en")).toBe("/a 50% → 80%");
+});
+
+it("shows functions where nothing else was counted", () => {
+  const none = { routes: [], statements: [], functions: null } as unknown as Cost;
+  expect(hasCosts(none)).toBe(false);
+  expect(hasCosts({ ...none, functions: {} } as unknown as Cost)).toBe(true);
 });

@@ -1,5 +1,7 @@
 /** What the tables of costs show of a document. Pure. */
-import type { Cost, CostEstimate, CostRoute, CostShare, CostStatement } from "@/api/runs/types";
+import type { Cost, CostEstimate, CostRoute, CostShare, CostStatement, CpuRoute } from "@/api/runs/types";
+import type { Locale } from "@/lib/time/time";
+import { formatValue } from "@/lib/units";
 
 /** Coverage below which figures of statements are too low by as much. */
 export const LEAST_COVERAGE = 0.95;
@@ -7,6 +9,11 @@ export const LEAST_COVERAGE = 0.95;
 const LEADS = 0.2;
 const REMAINS = 0.1;
 const MANY_ROWS = 1000;
+
+/** Whether there is anything to show. */
+export function hasCosts(cost: Cost): boolean {
+  return cost.routes.length > 0 || cost.statements.length > 0 || cost.functions !== null;
+}
 
 /** The route that has most of the database's time, where it has enough of it. */
 export function leadingRoute(cost: Cost): CostRoute | null {
@@ -32,6 +39,14 @@ export function callsText(value: number): string {
 export function rangeText(estimate: CostEstimate): string | null {
   const [low, high] = [callsText(estimate.low), callsText(estimate.high)];
   return low === high ? null : `${low}–${high}`;
+}
+
+/** A route's share of the processor's time, and what it was. */
+export function byRouteText(one: CpuRoute, locale: Locale): string {
+  const share = formatValue(one.share, "ratio", locale);
+  return one.base_share === null
+    ? `${one.name} ${share}`
+    : `${one.name} ${formatValue(one.base_share, "ratio", locale)} → ${share}`;
 }
 
 /** What a statement is marked with. */

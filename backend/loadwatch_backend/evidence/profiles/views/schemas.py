@@ -1,9 +1,8 @@
 """Documents of profiles."""
 
-from enum import StrEnum
-
 from pydantic import Field
 
+from loadwatch_backend.evidence.normalised import Normalised
 from loadwatch_backend.kit.schemas import Count, Milliseconds, Schema
 
 
@@ -46,15 +45,6 @@ class ProfileList(Schema):
     base: ProfileRun | None
     baseline: str | None = Field(description="The run that it is held against where nobody says which.")
     bases: list[ProfileBase] = Field(description="Other runs of the scenario that keep profiles, the newest first.")
-
-
-class Normalised(StrEnum):
-    """What the values of both sides of a difference are divided by."""
-
-    REQUEST = "request"
-    SECOND = "second"
-    NONE = "none"
-    """A level, such as memory in use; or neither requests nor seconds are known."""
 
 
 class SampleTypeOut(Schema):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from loadwatch_backend.evidence.normalised import Normalised
 from loadwatch_backend.evidence.profiles.folding.difference import (
     BASE,
     NOW,
@@ -23,7 +24,6 @@ from loadwatch_backend.evidence.profiles.folding.tree import OTHER, Tree, tree_o
 from loadwatch_backend.evidence.profiles.model import Profile, SampleType
 from loadwatch_backend.evidence.profiles.views.schemas import (
     LabelValue,
-    Normalised,
     ProfileFunction,
     ProfileLabel,
     ProfileStack,

@@ -1,5 +1,6 @@
 import pytest
-from loadwatch_backend.evidence.profiles.views.schemas import Normalised, ProfileView
+from loadwatch_backend.evidence.normalised import Normalised
+from loadwatch_backend.evidence.profiles.views.schemas import ProfileView
 from loadwatch_backend.evidence.profiles.views.view import Side, make_view
 from loadwatch_backend.evidence.profiles.views.words import known_words
 from loadwatch_backend.kit.language import Language

@@ -62,6 +62,9 @@ export const cost = {
   function: "Function",
   own: "Of processor time",
   withCalled: "With what it calls",
+  per_request: "Processor time a request",
+  per_second: "Processor time a second",
+  per_none: "In all",
   cpuByRoute: "Processor time by route, as the application labels it:",
   allProfiles: "All profiles of this run",
 };

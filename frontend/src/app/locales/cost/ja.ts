@@ -63,6 +63,9 @@ export const cost: typeof english = {
   function: "関数",
   own: "CPU時間の割合",
   withCalled: "呼び出し先を含む",
+  per_request: "CPU時間/リクエスト",
+  per_second: "CPU時間/秒",
+  per_none: "合計",
   cpuByRoute: "ルート別のCPU時間(アプリが付けたラベルによる):",
   allProfiles: "この実行のすべてのプロファイル",
 };

@@ -2,20 +2,23 @@ import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import type { Comparison } from "@/api/compare/types";
 import { runCostQuery } from "@/api/runs/queries";
+import { useLocale } from "@/lib/use-locale";
 import { CostLead } from "@/panels/cost/cost-lead";
 import { CostNotes } from "@/panels/cost/cost-notes";
+import { FunctionCosts } from "@/panels/cost/function-costs";
+import { hasCosts } from "@/panels/cost/model";
 import { RouteCosts } from "@/panels/cost/route-costs";
 import { StatementCosts } from "@/panels/cost/statement-costs";
 import { Dim } from "@/ui/text/text";
 import classes from "../compare.module.css";
 
-/** Routes and statements of the last run, held against the first. */
+/** Routes, statements and functions of the last run, held against the first. */
 export function CostSection({ data }: { data: Comparison }) {
   const { t } = useTranslation();
   const runs = data.groups.flatMap((group) => group.runs);
   const [base, run] = [runs[0] ?? "", runs.at(-1) ?? ""];
-  const { data: cost } = useQuery({ ...runCostQuery(run, base), enabled: run !== base });
-  if (cost === undefined || (cost.routes.length === 0 && cost.statements.length === 0)) return null;
+  const { data: cost } = useQuery({ ...runCostQuery(run, useLocale(), base), enabled: run !== base });
+  if (cost === undefined || !hasCosts(cost)) return null;
   return (
     <section aria-labelledby="compare-cost">
       <div className={classes.sectionHead}>
@@ -25,6 +28,7 @@ export function CostSection({ data }: { data: Comparison }) {
       <CostLead cost={cost} />
       <RouteCosts cost={cost} />
       <StatementCosts cost={cost} />
+      <FunctionCosts functions={cost.functions} />
       <CostNotes cost={cost} />
     </section>
   );

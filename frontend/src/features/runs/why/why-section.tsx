@@ -1,11 +1,13 @@
 import { useTranslation } from "react-i18next";
+import { Link } from "react-router";
 import type { Run } from "@/api/runs/types";
 import { CostLead } from "@/panels/cost/cost-lead";
 import { CostNotes } from "@/panels/cost/cost-notes";
+import { FunctionCosts } from "@/panels/cost/function-costs";
 import { RouteCosts } from "@/panels/cost/route-costs";
 import { StatementCosts } from "@/panels/cost/statement-costs";
 import { Section } from "@/ui/page/section";
-import { FunctionShares } from "./function-shares";
+import { Hint } from "@/ui/text/text";
 import { useRunCost } from "./use-run-cost";
 
 /** Routes, and the statements that their requests ask: why the run was as slow as it was. */
@@ -22,7 +24,12 @@ export function WhySection({ run }: { run: Run }) {
       <CostLead cost={cost} />
       <RouteCosts cost={cost} />
       <StatementCosts cost={cost} />
-      <FunctionShares run={run} />
+      <FunctionCosts functions={cost.functions} />
+      {cost.functions !== null && (
+        <Hint>
+          <Link to={`/runs/${run.id}/profiles`}>{t("cost.allProfiles")}</Link>
+        </Hint>
+      )}
       <CostNotes cost={cost} />
     </Section>
   );

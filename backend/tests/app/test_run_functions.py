@@ -1,0 +1,83 @@
+"""Functions of CPU profiles: for a request, in seconds, by route where stacks are labelled."""
+
+import pytest
+from loadwatch_backend.app.run_functions import MOST_FILES, cpu_files, functions_out
+from loadwatch_backend.evidence.normalised import Normalised
+from loadwatch_backend.evidence.profiles.reading.read import read_profile
+from loadwatch_backend.evidence.profiles.views.schemas import ProfileOut, ProfileView
+from loadwatch_backend.evidence.profiles.views.view import Side, make_view
+from loadwatch_backend.evidence.profiles.views.words import known_words
+from loadwatch_backend.kit.language import Language
+
+from backend.tests.evidence.profiles.made import encoded, message
+
+SECOND = 1_000_000_000
+
+
+def side(stacks: dict[tuple[str, str], int], requests: float | None = None) -> Side:
+    """Seconds by stack and route; an empty route is no label."""
+    made = message([(stack, [seconds * SECOND]) for (stack, _), seconds in stacks.items()])
+    texts = list(made.string_table)
+
+    def text(value: str) -> int:
+        if value.encode() not in texts:
+            texts.append(value.encode())
+            made.string_table.append(value.encode())
+        return texts.index(value.encode())
+
+    for sample, (_, route) in zip(made.sample, stacks, strict=True):
+        if route:
+            sample.label.add(key=text("http.route"), str=text(route))
+    return Side(profile=read_profile(encoded(made)), requests=requests, seconds=10.0)
+
+
+def view(now: Side, base: Side | None = None) -> ProfileView:
+    return make_view(now, base, None, "cpu", known_words("cpu", Language.EN))
+
+
+NOW = side({("scan;handler", "/timeline"): 6, ("encode;handler", "/timeline"): 2, ("login", "/login"): 2}, 100.0)
+BASE = side({("scan;handler", "/timeline"): 1, ("encode;handler", "/timeline"): 1, ("login", "/login"): 2}, 50.0)
+
+
+def test_a_request_takes_so_much_in_each_function() -> None:
+    found = functions_out(view(NOW), None, 2)
+    assert found is not None
+    assert (found.unit, found.per, found.profiles) == ("seconds", Normalised.REQUEST, 2)
+    assert (found.total, found.base_total) == (pytest.approx(0.1), None)
+    assert [(one.name, one.share, one.cum_share) for one in found.functions] == [
+        ("scan", 0.6, 0.6),
+        ("encode", 0.2, 0.2),
+        ("login", 0.2, 0.2),
+    ]
+    assert found.functions[0].flat == pytest.approx(0.06)
+    assert [(one.name, one.share, one.base_share) for one in found.by_route] == [
+        ("/timeline", 0.8, None),
+        ("/login", 0.2, None),
+    ]
+
+
+def test_each_is_held_against_the_baseline() -> None:
+    found = functions_out(view(NOW, BASE), view(BASE), 1)
+    assert found is not None
+    first = found.functions[0]
+    assert (first.name, first.flat, first.base_flat) == ("scan", pytest.approx(0.06), pytest.approx(0.02))
+    assert found.base_total == pytest.approx(0.08)
+    assert [(one.name, one.share, one.base_share) for one in found.by_route] == [
+        ("/timeline", pytest.approx(0.8), 0.5),
+        ("/login", pytest.approx(0.2), 0.5),
+    ]
+
+
+def test_without_labels_or_values_nothing_is_said_of_them() -> None:
+    unlabelled = view(side({("scan", ""): 1}))
+    found = functions_out(unlabelled, None, 1)
+    assert found is not None
+    assert (found.by_route, found.per, found.total) == ([], Normalised.NONE, 1.0)
+    assert functions_out(view(side({("scan", ""): 0})), None, 1) is None
+
+
+def test_cpu_profiles_alone_are_read_and_a_few_of_them() -> None:
+    usual = dict(name="", job="", instance="", at_ms=0, seconds=None, cause="run", asked_by="", bytes=1, requests=None)
+    kinds = ["cpu", "mutex", *["cpu"] * 10]
+    listed = [ProfileOut(id=f"p{place}", kind=kind, **usual) for place, kind in enumerate(kinds)]  # pyright: ignore[reportArgumentType] - a document's fields
+    assert cpu_files(listed) == ("p0", *(f"p{place}" for place in range(2, MOST_FILES + 1)))
