@@ -28,6 +28,12 @@ STATEMENTS: Catalogue = {
         "raises their number.",
         "時間の 5 % 以上は個別の行を持たないステートメントです。コレクターの `statements` で上限を上げられます。",
     ),
+    "unread": Words(
+        "The slow log's file that was kept last with the run is no digest that can be read; "
+        "`loadwatch digest statements slow.log --json` writes one.",
+        "実行に最後に添付されたスローログのファイルは、読み取れる集計ではありません。"
+        "`loadwatch digest statements slow.log --json` で作成できます。",
+    ),
     "slow_log": Words(
         "From the slow log that was kept with the run; of the whole file.",
         "実行に添付されたスローログの集計で、ファイル全体が対象です。",

@@ -21,11 +21,12 @@ MOST_GONE = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """The statements of one run; `requests` is None where nobody counted."""
+    """The statements of one run; `requests` is None where nobody counted, `unread` a kept digest that is none."""
 
     run: str
     span: tuple[int, int]
     steady: bool
+    unread: bool
     counted: Window
     lines: Sequence[Line]
     requests: float | None
@@ -99,9 +100,9 @@ def _per_request(calls: float, table: Table) -> float | None:
 
 def _remarks(table: Table, say: Texts) -> list[str]:
     counted = table.counted
+    remarks = [say("unread")] if table.unread else []
     if counted.source is Source.NONE:
-        return [say("nobody")]
-    remarks: list[str] = []
+        return [*remarks, say("nobody")]
     if counted.known < ENOUGH:
         remarks.append(say("partly", known=f"{counted.known:.0%}"))
     if counted.coverage is not None and counted.coverage < ENOUGH:

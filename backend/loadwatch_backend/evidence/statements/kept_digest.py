@@ -6,10 +6,16 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 import orjson
+from loadwatch_formats.statements.sums import MOST_FINGERPRINTS
 
 from loadwatch_backend.evidence.statements.model import Counted, Source, Window
 
 MOST_BYTES = 16 << 20
+_MOST = 1e18
+
+
+class UnreadableDigestError(Exception):
+    """A file was kept as the digest of a slow log, and is none."""
 
 
 class KeptFiles(Protocol):
@@ -22,26 +28,35 @@ class KeptFiles(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class KeptDigests:
-    """Reads digests; what is none is as if it were not there."""
+    """Reads digests."""
 
     files: KeptFiles
 
     def of_run(self, run_id: str, seconds: float) -> Window | None:
-        """The statements of the digest; `seconds` is how long the run took, where the digest says no times."""
+        """The statements of the digest, if there is one; `seconds` is how long the run took, where it says no times.
+
+        Raises:
+            UnreadableDigestError: what is kept there is none.
+        """
         path = self.files.newest_slow_log(run_id)
-        if path is None or path.stat().st_size > MOST_BYTES:
+        if path is None:
             return None
-        return parse_digest(path.read_bytes(), seconds)
+        found = parse_digest(path.read_bytes(), seconds) if path.stat().st_size <= MOST_BYTES else None
+        if found is None:
+            raise UnreadableDigestError
+        return found
 
 
 def parse_digest(content: bytes, seconds: float) -> Window | None:
-    """The statements of a digest; None where it is none. Pure."""
+    """The statements of a digest; None where it is none, or more than `loadwatch digest` tells apart. Pure."""
     try:
         document: Any = orjson.loads(content)
         rows: Any = document["statements"]
+        if len(rows) > MOST_FINGERPRINTS + 1:
+            return None
         window: Any = document.get("window")
         if window is not None:
-            seconds = max((float(window["last_ms"]) - float(window["first_ms"])) / 1_000, 1.0)
+            seconds = max((_number(window["last_ms"]) - _number(window["first_ms"])) / 1_000, 1.0)
         return Window(
             source=Source.SLOW_LOG, seconds=seconds, statements=[_counted(cast(Mapping[str, Any], row)) for row in rows]
         )
@@ -55,8 +70,8 @@ def _counted(row: Mapping[str, Any]) -> Counted:
         schema=str(row.get("schema", "")),
         text=text,
         digests=("other",) if text == "other" else (),
-        calls=float(row["count"]),
-        seconds=float(row["sum"]),
+        calls=_number(row["count"]),
+        seconds=_number(row["sum"]),
         p95=_known(row, "p95"),
         lock_seconds=_known(row, "lock"),
         errors=_known(row, "failed"),
@@ -71,4 +86,11 @@ def _counted(row: Mapping[str, Any]) -> Counted:
 
 def _known(row: Mapping[str, Any], name: str) -> float | None:
     value = row.get(name)
-    return None if value is None else float(value)
+    return None if value is None else _number(value)
+
+
+def _number(value: Any) -> float:
+    number = float(value)
+    if not 0 <= number < _MOST:
+        raise ValueError(f"{value!r} is nothing that was counted or measured")
+    return number

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from loadwatch_backend.evidence.run_windows import RunWindow, RunWindows
 from loadwatch_backend.evidence.statements.documents import Table, statements_out
-from loadwatch_backend.evidence.statements.kept_digest import KeptDigests
+from loadwatch_backend.evidence.statements.kept_digest import KeptDigests, UnreadableDigestError
 from loadwatch_backend.evidence.statements.read import read_window
 from loadwatch_backend.evidence.statements.schemas import StatementsOut, StatementsWindow
 from loadwatch_backend.evidence.statements.table import lines_of
@@ -55,7 +55,11 @@ class Statements:
 
     def _table(self, run: RunWindow, *, steady: bool) -> Table:
         span = run.steady_ms if steady and run.steady_ms is not None else (run.from_ms, run.to_ms)
-        kept = self.digests.of_run(run.id, (run.to_ms - run.from_ms) / 1_000)
+        kept, unread = None, False
+        try:
+            kept = self.digests.of_run(run.id, (run.to_ms - run.from_ms) / 1_000)
+        except UnreadableDigestError:
+            unread = True
         if kept is not None:
             # A digest is of its whole file: no part of it can be told apart.
             steady, span = False, (run.from_ms, run.to_ms)
@@ -64,6 +68,7 @@ class Statements:
             run=run.id,
             span=span,
             steady=steady,
+            unread=unread,
             counted=counted,
             lines=lines_of(counted),
             requests=self.requests.requests(run.id, steady=steady),

@@ -186,11 +186,25 @@ def test_that_the_digest_of_a_slow_log_takes_the_place_of_samples(server: Any) -
     assert one["calls_per_second"] == 1.0
 
 
-@pytest.mark.parametrize("content", [b"# Time: 1\nselect 1;", b"{}", b'{"statements": [{"count": 1}]}', b"[1]", b""])
-def test_that_a_file_which_is_no_digest_is_left_alone(server: Any, content: bytes) -> None:
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"# Time: 1\nselect 1;",
+        b"{}",
+        b'{"statements": [{"count": 1}]}',
+        b"[1]",
+        b'{"statements": [{"fingerprint": "select 1", "count": -1, "sum": 1}]}',
+        b'{"statements": [{"fingerprint": "select 1", "count": 1, "sum": "inf"}]}',
+        json.dumps({"statements": [{"fingerprint": f"t{at}", "count": 1, "sum": 1} for at in range(5_002)]}).encode(),
+    ],
+    ids=["log", "empty", "half", "list", "negative", "infinite", "many"],
+)
+def test_that_a_file_which_is_no_digest_is_left_alone_and_said(server: Any, content: bytes) -> None:
     start_ms = begun(server)
     load(server, start_ms)
     run = run_of(server, start_ms)
     params = {"kind": "slow_log", "name": "slow.log"}
-    server.client.post(f"/api/runs/{run}/evidence", params=params, content=content)
-    assert statements(server, run)["source"] == "mysql"
+    server.client.post(f"/api/runs/{run}/evidence", params=params, content=content).raise_for_status()
+    found = statements(server, run)
+    assert found["source"] == "mysql"
+    assert "is no digest that can be read" in found["remarks"][0]
