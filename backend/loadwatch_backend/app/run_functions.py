@@ -1,20 +1,28 @@
 """Functions of a run's CPU profiles, as the cost of its requests shows them."""
 
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Protocol
 
 from loadwatch_backend.evidence.cost.schemas import CostFunction, CostFunctions, CpuRoute
+from loadwatch_backend.evidence.files.schemas import EvidenceFile, EvidenceKind
+from loadwatch_backend.evidence.files.service import StoredEvidence
 from loadwatch_backend.evidence.normalised import Normalised
 from loadwatch_backend.evidence.profiles.errors import ProfilesDifferError
 from loadwatch_backend.evidence.profiles.model import Kind
+from loadwatch_backend.evidence.profiles.reading.read import read_profile
 from loadwatch_backend.evidence.profiles.views.schemas import ProfileOut, ProfileView
 from loadwatch_backend.evidence.profiles.views.service import Profiles, ViewAsk
+from loadwatch_backend.evidence.profiles.waiting import LockWaits, lock_waits
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.kit.language import Language
 
 MOST_FILES = 8
 MOST_FUNCTIONS = 20
 MOST_ROUTES = 10
+WAITING = frozenset({Kind.MUTEX, Kind.BLOCK})
 ROUTE_KEYS = ("route", "http.route", "http_route", "endpoint", "handler", "path")
 """Under which applications say which route a stack belongs to."""
 _SECONDS = {"nanoseconds": 1e-9, "microseconds": 1e-6, "milliseconds": 1e-3, "seconds": 1.0}
@@ -55,6 +63,56 @@ class ProfiledFunctions:
         except ProfilesDifferError:
             return view(()), None
         return now, view((), other) if _route_values(now) else None
+
+
+class KeptProfiles(Protocol):
+    """Files that runs kept; `evidence.files.service.EvidenceFiles`."""
+
+    def list(self, run_id: str, kind: EvidenceKind | None = None) -> Sequence[EvidenceFile]:
+        """Of a run, the oldest first."""
+        ...
+
+    def open(self, file_id: str) -> StoredEvidence:
+        """A file and where its content is."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfiledWaits:
+    """`findings.service.RunProfiles` over the files that runs kept."""
+
+    files: KeptProfiles
+
+    def lock_waits(self, run_id: str) -> Sequence[LockWaits]:
+        """By kind and job; of several processes and profiles what they waited together, in each second."""
+        files = [one for one in self.files.list(run_id, EvidenceKind.PROFILE) if _kind(one) in WAITING]
+        seconds: dict[tuple[Kind, str, str], float] = defaultdict(float)
+        waited: dict[tuple[Kind, str, str], Counter[str]] = defaultdict(Counter)
+        for file in files[: 2 * MOST_FILES]:
+            # One that was not taken over a time counts since the process began, not since the run did.
+            lasted = file.facts.get("seconds")
+            if not isinstance(lasted, int | float) or lasted <= 0:
+                continue
+            with suppress(ProblemError):
+                total, functions = lock_waits(read_profile(self.files.open(file.id).path.read_bytes()))
+                key = (Kind(_kind(file)), str(file.facts.get("job", "")), str(file.facts.get("instance", "")))
+                seconds[key] += lasted
+                waited[key].update({"": total, **functions})
+        return _together(seconds, waited)
+
+
+def _kind(file: EvidenceFile) -> str:
+    """Whoever put the file there may have said anything."""
+    return str(file.facts.get("kind", ""))
+
+
+def _together(
+    seconds: Mapping[tuple[Kind, str, str], float], waited: Mapping[tuple[Kind, str, str], Mapping[str, float]]
+) -> Sequence[LockWaits]:
+    by_job: dict[tuple[Kind, str], Counter[str]] = defaultdict(Counter)
+    for key, functions in waited.items():
+        by_job[key[:2]].update({name: value / seconds[key] for name, value in functions.items()})
+    return [LockWaits(kind=kind, job=job, seconds=of.pop(""), functions=dict(of)) for (kind, job), of in by_job.items()]
 
 
 def cpu_files(profiles: Sequence[ProfileOut]) -> tuple[str, ...]:

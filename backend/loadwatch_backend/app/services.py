@@ -16,7 +16,7 @@ from loadwatch_backend.app.costs import CostRuns
 from loadwatch_backend.app.foundation import Foundation, open_foundation
 from loadwatch_backend.app.profiling import ProfiledRuns, open_profile_orders
 from loadwatch_backend.app.reporting import ReportParts
-from loadwatch_backend.app.run_functions import ProfiledFunctions
+from loadwatch_backend.app.run_functions import ProfiledFunctions, ProfiledWaits
 from loadwatch_backend.app.run_statements import KeptSlowLogs, RunRequestCounts
 from loadwatch_backend.changes.watcher import ChangeWatcher
 from loadwatch_backend.compare.forecasts.service import ForecastService
@@ -148,13 +148,19 @@ def open_services(
     annotations = AnnotationService(relational, clock)
     signals = build_signal_service(engine, clock)
     costs = Costs(store, clock)
-    findings = Findings(store, clock, since=lambda: under_way_since(relational, clock), costs=costs)
+    evidence_files = EvidenceFiles(relational, settings.data, find_run, clock)
+    evidence_files.mend()
+    findings = Findings(
+        store,
+        clock,
+        since=lambda: under_way_since(relational, clock),
+        costs=costs,
+        profiles=ProfiledWaits(files=evidence_files),
+    )
     opinions = Opinions(relational, clock)
     findings_watch = FindingsWatch(
         lambda: opinions.judged_now(findings.live()), store, clock, writes=settings.own_metrics_seconds > 0
     )
-    evidence_files = EvidenceFiles(relational, settings.data, find_run, clock)
-    evidence_files.mend()
     runs = _open_runs(ground, pins, findings, opinions, evidence_files)
     log_patterns = LogPatternService(store, CostRuns(runs=runs, clock=clock))
     access = build_access(settings, relational, clock)

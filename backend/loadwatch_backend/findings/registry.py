@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from loadwatch_backend.findings.detectors.application import lock_stall
+from loadwatch_backend.findings.detectors.application import function_waits, lock_stall
 from loadwatch_backend.findings.detectors.baseline import cold_cache, memory_grown, negative_scaling, tables_grown
 from loadwatch_backend.findings.detectors.database import (
     cancel_storm,
@@ -98,6 +98,7 @@ DETECTORS: Sequence[Detector] = (
     refused.DETECTOR,
     timeouts_order.DETECTOR,
     not_modified.DETECTOR,
+    function_waits.DETECTOR,
     lock_stall.DETECTOR,
     lag_growing.DETECTOR,
     queue_full.DETECTOR,

@@ -2,13 +2,15 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import structlog
 
 from loadwatch_backend.evidence.cost.model import Cost
 from loadwatch_backend.evidence.cost.service import Costs
+from loadwatch_backend.evidence.profiles.waiting import LockWaits
 from loadwatch_backend.findings.documents import findings_out
 from loadwatch_backend.findings.engine import diagnose
 from loadwatch_backend.findings.load import load_of_seconds, load_of_tables
@@ -43,13 +45,22 @@ class RunLoad:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class About:
-    """What a run knows of itself beside its load; each as in `findings.window.Window`."""
+    """What a run knows of itself beside its load; each as in `findings.window.Window`, `run` its id."""
 
+    run: str = ""
     generator: Generator | None = None
     counts: Counts | None = None
     steady: Span | None = None
     baseline: Baseline | None = None
     sweep: Sweep | None = None
+
+
+class RunProfiles(Protocol):
+    """Profiles that runs kept."""
+
+    def lock_waits(self, run_id: str) -> Sequence[LockWaits]:
+        """By mutex and block profiles of the run; none where it kept none that can be read."""
+        ...
 
 
 class Findings:
@@ -63,9 +74,11 @@ class Findings:
         *,
         since: Callable[[], int | None] = lambda: None,
         costs: Costs | None = None,
+        profiles: RunProfiles | None = None,
     ) -> None:
         """`used` tells the CPU time of the present thread, seconds; `since`, since when a run is under way, ms."""
         self._costs = Costs(store, clock) if costs is None else costs
+        self._profiles = profiles
         self._store = store
         self._clock = clock
         self._used = used
@@ -95,12 +108,23 @@ class Findings:
             baseline=self._costed(about.baseline, cost),
             sweep=about.sweep,
             cost=cost,
+            lock_waits=self._lock_waits(about.run),
             of_run=True,
         )
         requests = None if load is None else int(load.seconds.requests.sum())
         found = findings_out(_diagnose(window), self._clock(), requests)
         self._run_every_ms = self._pace(begun)
         return found
+
+    def _lock_waits(self, run_id: str) -> Sequence[LockWaits]:
+        """Other findings do without, where they cannot be had."""
+        if self._profiles is None or not run_id:
+            return ()
+        try:
+            return self._profiles.lock_waits(run_id)
+        except Exception as error:
+            logger.error("the profiles of a run could not be read", run=run_id, exc_info=error)
+            return ()
 
     def _costed(self, baseline: Baseline | None, own: Cost | None) -> Baseline | None:
         """With what its requests cost, where the run has any to hold against them."""

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from loadwatch_backend.evidence.cost.model import Cost
+from loadwatch_backend.evidence.profiles.waiting import LockWaits
 from loadwatch_backend.records.model import FloatArray, IntArray
 
 BoolArray = npt.NDArray[np.bool_]
@@ -317,6 +318,7 @@ class Window:
         baseline: the pinned run of the scenario, else the one before; None without one.
         sweep: runs with other parameters; None without any.
         cost: routes and statements of the focus; None where nobody counted them.
+        lock_waits: what functions waited for, by the profiles of the run.
     """
 
     grid: Grid
@@ -332,6 +334,7 @@ class Window:
     baseline: Baseline | None = None
     sweep: Sweep | None = None
     cost: Cost | None = None
+    lock_waits: Sequence[LockWaits] = ()
 
     def __getitem__(self, metric: str) -> Table:
         return self.tables.get(metric) or empty_table(self.grid)

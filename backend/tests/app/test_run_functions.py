@@ -1,8 +1,16 @@
 """Functions of CPU profiles: for a request, in seconds, by route where stacks are labelled."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
 import pytest
-from loadwatch_backend.app.run_functions import MOST_FILES, cpu_files, functions_out
+from loadwatch_backend.app.run_functions import MOST_FILES, ProfiledWaits, cpu_files, functions_out
+from loadwatch_backend.evidence.files.schemas import EvidenceFile, EvidenceKind
+from loadwatch_backend.evidence.files.service import StoredEvidence
 from loadwatch_backend.evidence.normalised import Normalised
+from loadwatch_backend.evidence.profiles.model import Kind
 from loadwatch_backend.evidence.profiles.reading.read import read_profile
 from loadwatch_backend.evidence.profiles.views.schemas import ProfileOut, ProfileView
 from loadwatch_backend.evidence.profiles.views.view import Side, make_view
@@ -81,3 +89,54 @@ def test_cpu_profiles_alone_are_read_and_a_few_of_them() -> None:
     kinds = ["cpu", "mutex", *["cpu"] * 10]
     listed = [ProfileOut(id=f"p{place}", kind=kind, **usual) for place, kind in enumerate(kinds)]  # pyright: ignore[reportArgumentType] - a document's fields
     assert cpu_files(listed) == ("p0", *(f"p{place}" for place in range(2, MOST_FILES + 1)))
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Profiles on disk, with what was said of them."""
+
+    folder: Path
+    facts: Sequence[Mapping[str, Any]]
+
+    def list(self, run_id: str, kind: EvidenceKind | None = None) -> Sequence[EvidenceFile]:
+        return [
+            EvidenceFile(
+                id=f"{place:032x}",
+                run=run_id,
+                kind=EvidenceKind.PROFILE,
+                name="p",
+                media_type="",
+                bytes=1,
+                sha256="0" * 64,
+                at_ms=0,
+                author="",
+                note="",
+                facts=dict(facts),
+            )
+            for place, facts in enumerate(self.facts)
+        ]
+
+    def open(self, file_id: str) -> StoredEvidence:
+        return StoredEvidence(file=self.list("r")[int(file_id, 16)], path=self.folder / str(int(file_id, 16)))
+
+
+def test_waits_are_of_a_second_and_of_all_processes_together(tmp_path: Path) -> None:
+    mutex = message([("sync.(*Mutex).Unlock;main.save", [1, 20 * SECOND])], ("contentions/count", "delay/nanoseconds"))
+    for place in range(4):
+        (tmp_path / str(place)).write_bytes(encoded(mutex))
+    (tmp_path / "4").write_bytes(b"no profile")
+    of = {"kind": "mutex", "job": "app", "seconds": 10.0}
+    kept = Kept(
+        tmp_path,
+        [
+            {**of, "instance": "a"},
+            {**of, "instance": "a"},
+            {**of, "instance": "b"},
+            # Since the process began, nobody knows when; and one that cannot be read.
+            {"kind": "mutex", "job": "app", "instance": "b"},
+            {**of, "instance": "b"},
+            {"kind": "cpu", "seconds": 10.0},
+        ],
+    )
+    (found,) = ProfiledWaits(files=kept).lock_waits("r")
+    assert (found.kind, found.job, found.seconds, found.functions) == (Kind.MUTEX, "app", 4.0, {"main.save": 4.0})

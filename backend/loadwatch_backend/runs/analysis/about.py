@@ -19,6 +19,7 @@ def about(
 ) -> About:
     """The generator, the counts, the steady window and the baseline of a run; `whole`: figures of all of it."""
     return About(
+        run=subject.id,
         generator=Generator(
             state=generator.state,
             reasons=generator.reasons,

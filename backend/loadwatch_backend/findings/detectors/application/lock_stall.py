@@ -299,7 +299,14 @@ DETECTOR = Detector(
     look=look,
     needs=(IN_FLIGHT,),
     reads=(*POOL_METRICS, *HOST_METRICS, PROCESS_CPU, RUNNING, ACCEPTED),
-    follows=("database-lock-waits", "database-cpu-full", "database-iops-full", "cold-cache", "tables-grown"),
+    follows=(
+        "function-waits",
+        "database-lock-waits",
+        "database-cpu-full",
+        "database-iops-full",
+        "cold-cache",
+        "tables-grown",
+    ),
     usual=False,
     switched_on_by="dbstats:\n  url: http://127.0.0.1:8080/debug/dbstats  # with http.in_flight",
 )
