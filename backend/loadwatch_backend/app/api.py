@@ -27,6 +27,7 @@ from loadwatch_backend.evidence.log_patterns.endpoints import router as log_patt
 from loadwatch_backend.evidence.profiles.capture.endpoints import agents_router as profile_agents_router
 from loadwatch_backend.evidence.profiles.capture.endpoints import router as profile_orders_router
 from loadwatch_backend.evidence.profiles.views.endpoints import router as profiles_router
+from loadwatch_backend.evidence.routes.endpoints import router as run_routes_router
 from loadwatch_backend.evidence.statements.endpoints import router as statements_router
 from loadwatch_backend.findings.advisor.endpoints import router as pool_advice_router
 from loadwatch_backend.findings.endpoints import router as findings_router
@@ -129,6 +130,7 @@ WRITES_OF = (
     (profiles_router, Scope.RUNS_WRITE),
     (profile_orders_router, Scope.RUNS_WRITE),
     (statements_router, Scope.RUNS_WRITE),
+    (run_routes_router, Scope.RUNS_WRITE),
     (compare_router, Scope.RUNS_WRITE),
     (forecasts_router, Scope.RUNS_WRITE),
     (report_router, Scope.RUNS_WRITE),

@@ -1,4 +1,4 @@
-"""Where statements of runs get what they must know of runs and of their files."""
+"""Where statements and routes of runs get what they must know of runs and of their files."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,14 +23,15 @@ class RunRequestCounts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeptSlowLogs:
-    """`evidence.statements.kept_digest.KeptFiles` over the files of runs."""
+class NewestFiles:
+    """Digests that are kept with runs: `KeptFiles` of statements and `KeptLogs` of routes."""
 
     files: EvidenceFiles
+    kind: EvidenceKind
 
-    def newest_slow_log(self, run_id: str) -> Path | None:
+    def newest(self, run_id: str) -> Path | None:
         """The last one that was kept."""
-        kept = self.files.list(run_id, EvidenceKind.SLOW_LOG)
+        kept = self.files.list(run_id, self.kind)
         try:
             return self.files.open(kept[-1].id).path if kept else None
         except EvidenceNotFoundError:

@@ -17,16 +17,18 @@ from loadwatch_backend.app.foundation import Foundation, open_foundation
 from loadwatch_backend.app.profiling import ProfiledRuns, open_profile_orders
 from loadwatch_backend.app.reporting import ReportParts
 from loadwatch_backend.app.run_functions import ProfiledFunctions, ProfiledWaits
-from loadwatch_backend.app.run_statements import KeptSlowLogs, RunRequestCounts
+from loadwatch_backend.app.run_statements import NewestFiles, RunRequestCounts
 from loadwatch_backend.changes.watcher import ChangeWatcher
 from loadwatch_backend.compare.forecasts.service import ForecastService
 from loadwatch_backend.compare.service import CompareService
 from loadwatch_backend.connect.service import ConnectService
 from loadwatch_backend.evidence.cost.service import Costs, RunCosts
+from loadwatch_backend.evidence.files.schemas import EvidenceKind
 from loadwatch_backend.evidence.files.service import EvidenceFiles
 from loadwatch_backend.evidence.log_patterns.service import LogPatternService
 from loadwatch_backend.evidence.profiles.capture.orders import ProfileOrders
 from loadwatch_backend.evidence.profiles.views.service import Profiles
+from loadwatch_backend.evidence.routes.service import RouteTables
 from loadwatch_backend.evidence.statements.kept_digest import KeptDigests
 from loadwatch_backend.evidence.statements.service import Statements
 from loadwatch_backend.findings.advisor.service import PoolAdvisor
@@ -95,6 +97,7 @@ class Services:
     opinions: Opinions
     costs: RunCosts
     statements: Statements
+    route_tables: RouteTables
     pool_advisor: PoolAdvisor
     targets: TargetService
     timeouts: TimeoutService
@@ -172,6 +175,11 @@ def open_services(
     leadership.start()
     profiles = Profiles(evidence_files, ProfiledRuns(runs.registry, relational))
     run_costs = RunCosts(costs, CostRuns(runs=runs, clock=clock), ProfiledFunctions(profiles=profiles))
+    route_tables = RouteTables(
+        store=store,
+        runs=CostRuns(runs=runs, clock=clock),
+        logs=NewestFiles(files=evidence_files, kind=EvidenceKind.ACCESS_LOG),
+    )
     services = Services(
         clock=clock,
         store=store,
@@ -190,8 +198,9 @@ def open_services(
             store=store,
             runs=CostRuns(runs=runs, clock=clock),
             requests=RunRequestCounts(registry=runs.registry),
-            digests=KeptDigests(KeptSlowLogs(files=evidence_files)),
+            digests=KeptDigests(NewestFiles(files=evidence_files, kind=EvidenceKind.SLOW_LOG)),
         ),
+        route_tables=route_tables,
         pool_advisor=PoolAdvisor(store, clock, functools.partial(_run_span, runs, clock)),
         targets=TargetService(store, clock),
         timeouts=TimeoutService(store, clock),

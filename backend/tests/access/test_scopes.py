@@ -88,6 +88,7 @@ TABLE = {
         GET /api/runs/{run_id}/records.parquet
         GET /api/runs/{run_id}/report
         GET /api/runs/{run_id}/review
+        GET /api/runs/{run_id}/routes
         GET /api/runs/{run_id}/review/history
         GET /api/runs/{run_id}/seconds
         GET /api/runs/{run_id}/shares

@@ -21,7 +21,7 @@ class UnreadableDigestError(Exception):
 class KeptFiles(Protocol):
     """Where the newest digest of a run is kept."""
 
-    def newest_slow_log(self, run_id: str) -> Path | None:
+    def newest(self, run_id: str) -> Path | None:
         """Its file; None where the run has none."""
         ...
 
@@ -38,7 +38,7 @@ class KeptDigests:
         Raises:
             UnreadableDigestError: what is kept there is none.
         """
-        path = self.files.newest_slow_log(run_id)
+        path = self.files.newest(run_id)
         if path is None:
             return None
         found = parse_digest(path.read_bytes(), seconds) if path.stat().st_size <= MOST_BYTES else None

@@ -1,0 +1,150 @@
+"""Reads what samples tell of a window's routes: the edge to the store."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from loadwatch_backend.evidence.cost.model import RouteKey
+from loadwatch_backend.evidence.cost.read import OTHER_ROUTES, REQUESTS, Requests, busiest_job, first_named
+from loadwatch_backend.evidence.cost.series import MOST_SERIES, Edges, Grown, read_grown, rhythm
+from loadwatch_backend.evidence.routes.model import Counted, Source, Window, ranks_of
+from loadwatch_backend.store.port import Matcher, MatchOperator, Reader
+
+MOST_INTERVALS, MOST_BUCKET_INTERVALS = 600, 30
+MOST_ROUTES = 100
+"""By requests; all others are one line."""
+_ROUTES_AT_ONCE = 10
+"""Whose buckets are read together: a route has 70 for each method and instance."""
+
+_Totals = dict[RouteKey, float]
+
+
+def read_window(store: Reader, from_ms: int, to_ms: int) -> Window:
+    """The routes of a window, ms since the epoch, from the sample before its start to the one after its end.
+
+    Raises:
+        ProblemError: of the store.
+    """
+    to_ms = max(to_ms, from_ms + 1_000)
+    names = first_named(store, REQUESTS, lambda one: one.count, from_ms, to_ms)
+    if names is None:
+        return Window(source=Source.NONE, span=(from_ms, to_ms), known=0.0)
+    interval, phase = rhythm(store, names.count, from_ms, to_ms) or (1_000, 0)
+    edges = _edges((from_ms, to_ms), interval, phase, MOST_INTERVALS)
+    grown = read_grown(store, names.count, edges)
+    job = busiest_job(grown, names)
+    if job is None:
+        return Window(source=Source.NONE, span=(from_ms, to_ms), known=0.0)
+    of_job = Matcher("job", MatchOperator.EQUAL, job)
+    requests = _totals(grown, names, job)
+    order = sorted(
+        (key for key, count in requests.items() if count > 0),
+        key=lambda one: (one.route == OTHER_ROUTES.route, -requests[one], one),
+    )
+    kept, rest = order[:MOST_ROUTES], order[MOST_ROUTES:]
+    duration = names.seconds.removesuffix("_sum")
+    seconds = _read(store, names, names.seconds, edges, of_job)
+    timed = _read(store, names, f"{duration}_count", edges, of_job)
+    sent = _read(store, names, names.sent_bytes, edges, of_job) if names.sent_bytes else {}
+    statuses = _statuses(grown, names, job)
+    coarse = _edges((from_ms, to_ms), interval, phase, MOST_BUCKET_INTERVALS)
+    buckets = _buckets(store, names, f"{duration}_bucket", coarse, of_job, kept)
+    found = [
+        Counted(
+            key=key,
+            requests=requests[key],
+            statuses=statuses.get(key, {}),
+            seconds=seconds.get(key),
+            timed=timed.get(key, 0.0),
+            sent_bytes=sent.get(key),
+            ranks=ranks_of(buckets.get(key, {})),
+        )
+        for key in kept
+    ]
+    if rest:
+        together: Counter[str] = Counter()
+        for key in rest:
+            together.update(statuses.get(key, {}))
+        found.append(
+            Counted(
+                key=OTHER_ROUTES,
+                requests=sum(requests[key] for key in rest),
+                statuses=together,
+                seconds=_sum(seconds, rest),
+                timed=_sum(timed, rest) or 0.0,
+                sent_bytes=_sum(sent, rest),
+            )
+        )
+    return Window(
+        source=Source.SAMPLES,
+        span=(int(edges.times[0]), int(edges.times[-1])),
+        known=float(np.average(grown.seen, weights=np.diff(edges.times))),
+        routes=found,
+        counted_by=job,
+        left_out=len(rest),
+        cut=len(grown.labels) >= MOST_SERIES,
+    )
+
+
+def _edges(span: tuple[int, int], interval: int, phase: int, most: int) -> Edges:
+    """At instants of samples, from the one before the start to the one after the end: lines are counted when read."""
+    first = (span[0] - phase) // interval * interval + phase
+    steps = max(-(-(span[1] - first) // interval), 1)
+    places = np.round(np.linspace(0, steps, min(steps, most) + 1))
+    return Edges(times=first + interval * places, step_ms=max(steps // most, 1) * interval)
+
+
+def _key(labels: Mapping[str, str], names: Requests, job: str) -> RouteKey | None:
+    if labels.get("job", "") != job or not labels.get(names.route):
+        return None
+    return RouteKey(labels.get(names.method, ""), labels[names.route])
+
+
+def _totals(grown: Grown, names: Requests, job: str) -> _Totals:
+    found = grown.by(lambda labels: _key(labels, names, job))
+    return {key: float(values.sum()) for key, values in found.items()}
+
+
+def _read(store: Reader, names: Requests, metric: str, edges: Edges, of_job: Matcher) -> _Totals:
+    return _totals(read_grown(store, metric, edges, [of_job]), names, of_job.value)
+
+
+def _statuses(grown: Grown, names: Requests, job: str) -> dict[RouteKey, dict[str, float]]:
+    def key(labels: Mapping[str, str]) -> tuple[RouteKey, str] | None:
+        route, status = _key(labels, names, job), labels.get(names.code, "")
+        return (route, status) if route is not None and status else None
+
+    found: defaultdict[RouteKey, dict[str, float]] = defaultdict(dict)
+    for (route, status), values in grown.by(key).items():
+        found[route][status] = float(values.sum())
+    return found
+
+
+def _buckets(
+    store: Reader, names: Requests, metric: str, edges: Edges, of_job: Matcher, kept: Sequence[RouteKey]
+) -> dict[RouteKey, dict[float, float]]:
+    """Growth by upper bound; none of routes with more series than are read."""
+
+    def key(labels: Mapping[str, str]) -> tuple[RouteKey, float] | None:
+        route = _key(labels, names, of_job.value)
+        try:
+            return None if route is None else (route, float(labels.get("le", "")))
+        except ValueError:
+            return None
+
+    found: defaultdict[RouteKey, dict[float, float]] = defaultdict(dict)
+    routes = sorted({one.route for one in kept})
+    for begin in range(0, len(routes), _ROUTES_AT_ONCE):
+        some = "|".join(map(re.escape, routes[begin : begin + _ROUTES_AT_ONCE]))
+        grown = read_grown(store, metric, edges, [of_job, Matcher(names.route, MatchOperator.REGEX, some)])
+        if len(grown.labels) < MOST_SERIES:
+            for (route, bound), values in grown.by(key).items():
+                found[route][bound] = float(values.sum())
+    return found
+
+
+def _sum(by: _Totals, keys: Sequence[RouteKey]) -> float | None:
+    known = [by[key] for key in keys if key in by]
+    return sum(known) if known else None

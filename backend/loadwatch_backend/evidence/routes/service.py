@@ -1,0 +1,53 @@
+"""Routes of runs; safe to use from any thread."""
+
+from dataclasses import dataclass, replace
+
+from loadwatch_backend.evidence.cost.schemas import CostWindow
+from loadwatch_backend.evidence.cost.source import RunWindow, RunWindows
+from loadwatch_backend.evidence.routes.documents import routes_out
+from loadwatch_backend.evidence.routes.kept_digest import MOST_BYTES, KeptLogs, parse_digest
+from loadwatch_backend.evidence.routes.model import Window
+from loadwatch_backend.evidence.routes.samples import read_window
+from loadwatch_backend.evidence.routes.schemas import RunRoutes
+from loadwatch_backend.kit.language import Language
+from loadwatch_backend.store.port import Reader
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteTables:
+    """Finds the routes of a run: a log that was imported for it comes first, since its lines have their own times."""
+
+    store: Reader
+    runs: RunWindows
+    logs: KeptLogs
+
+    def of_run(
+        self,
+        run_id: str,
+        base: str | None = None,
+        window: CostWindow | None = None,
+        language: Language = Language.EN,
+    ) -> RunRoutes:
+        """The table of a run, held against another run; of the steady window where it has one.
+
+        Raises:
+            NotFoundError: there is no such run, or no such base.
+            ProblemError: of the store.
+        """
+        run = self.runs.window(run_id)
+        whole = window is CostWindow.WHOLE
+        reference = base or self.runs.reference(run_id)
+        other = None if reference is None or reference == run_id else self.runs.window(reference)
+        counted = self._counted(run, whole=whole)
+        before = None if other is None else self._counted(other, whole=whole)
+        return routes_out(replace(run, steady_ms=None) if whole else run, counted, other, before, language)
+
+    def _counted(self, run: RunWindow, *, whole: bool) -> Window:
+        steady = None if whole else run.steady_ms
+        path = self.logs.newest(run.id)
+        if path is not None and path.stat().st_size <= MOST_BYTES:
+            kept = parse_digest(path.read_bytes(), steady)
+            if kept is not None:
+                return kept
+        found = read_window(self.store, *(steady or (run.from_ms, run.to_ms)))
+        return replace(found, steady=steady is not None)
