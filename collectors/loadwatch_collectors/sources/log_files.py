@@ -1,19 +1,17 @@
 """The files of a log: the one that is written to, those that were rotated away, compressed or not."""
 
-import bz2
 import errno
-import gzip
 import hashlib
 import io
-import lzma
 import os
 import stat
-import zlib
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Self, cast
+
+from loadwatch_formats.compression import DAMAGE, opener_of
 
 HEAD_BYTES = 512
 """By so many of its first bytes a file is known again: an access log begins with the time of its first request."""
@@ -21,9 +19,7 @@ _LEAST_HEAD = 16
 _LONGEST_LINE = 1024 * 1024
 _SKIPPED_AT_ONCE = 16 * 1024 * 1024
 _MOST_SIBLINGS = 64
-_COMPRESSED = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 _KINDS = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
-_BROKEN = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +96,7 @@ class Part:
             return self._skip()
         try:
             data = self._take(most)
-        except _BROKEN:  # a file that is being compressed, or was not to its end
+        except DAMAGE:  # a file that is being compressed, or was not to its end
             data = b""
         if not data:
             return None
@@ -219,7 +215,7 @@ class Part:
         if not self.compressed:
             return os.pread(self._file.fileno(), count, 0)
         if self._at == 0 and not self._head:
-            with suppress(*_BROKEN):
+            with suppress(*DAMAGE):
                 self._head = self._file.read(HEAD_BYTES)
             self._file.seek(0)
         return self._head[:count]
@@ -240,7 +236,7 @@ class Part:
     def _skip(self) -> bytes | None:
         try:
             skipped = len(self._file.read(min(self._target - self._at, _SKIPPED_AT_ONCE)))
-        except _BROKEN:
+        except DAMAGE:
             skipped = 0
         self._at += skipped
         return b"" if skipped else None
@@ -342,10 +338,10 @@ def _open(name: str) -> Iterator[Part]:
     with suppress(OSError):
         part = open_part(name)
         start = part.look_at_head(6)
-        kind = next((opened for magic, opened in _COMPRESSED.items() if start.startswith(magic)), None)
+        kind = opener_of(start)
         if kind is None:
             yield part
             return
         part.close()
-        file = kind(name, "rb")
+        file = kind(name)
         yield Part(cast(BinaryIO, file), os.stat(name), compressed=True)

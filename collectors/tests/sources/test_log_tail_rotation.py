@@ -1,15 +1,33 @@
 """A log that is rotated, cut, compressed and followed by one process after another loses no line and repeats none."""
 
+import bz2
 import gzip
+import lzma
 import os
 import shutil
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+import cramjam
 import pytest
 from loadwatch_collectors.sources.log_files import LogPosition
 from loadwatch_collectors.sources.log_tail import AWAY_SECONDS, LogTail
+
+PACKERS: Mapping[str, Callable[[bytes], bytes]] = {
+    "gz": gzip.compress,
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "zst": lambda data: bytes(cramjam.zstd.compress(data)),  # type: ignore[arg-type]
+}
+
+
+def pack(path: Path, suffix: str) -> Path:
+    """What a rotation's compressor leaves in the file's place."""
+    packed = path.with_name(f"{path.name}.{suffix}")
+    packed.write_bytes(PACKERS[suffix](path.read_bytes()))
+    path.unlink()
+    return packed
 
 
 class Writer:
@@ -89,8 +107,8 @@ def test_lines_written_to_the_old_file_after_the_new_one_is_there(log: Writer) -
     tail.close()
 
 
-@pytest.mark.parametrize("compress", [False, True])
-def test_rotated_while_nobody_followed(log: Writer, compress: bool) -> None:
+@pytest.mark.parametrize("compress", ["", *PACKERS])
+def test_rotated_while_nobody_followed(log: Writer, compress: str) -> None:
     tail = begun(log)
     log.write(20)
     for number in (1, 2):
@@ -104,10 +122,7 @@ def test_rotated_while_nobody_followed(log: Writer, compress: bool) -> None:
         log.write(20)
     if compress:
         oldest = log.path.with_name("access.log.2")
-        with oldest.open("rb") as plain, gzip.open(f"{oldest}.gz", "wb") as packed:
-            shutil.copyfileobj(plain, packed)
-        os.utime(f"{oldest}.gz", (4e9 + 1, 4e9 + 1))
-        oldest.unlink()
+        os.utime(pack(oldest, compress), (4e9 + 1, 4e9 + 1))
     tail = resumed(tail, log.path)
     assert list(numbers(tail)) == list(range(100, 160))
     assert tail.lost_files == 0
@@ -128,17 +143,15 @@ def test_another_log_beside_it_is_not_taken_for_a_part_of_it(log: Writer) -> Non
     tail.close()
 
 
-@pytest.mark.parametrize("compress", [False, True])
-def test_copied_and_cut_with_lines_that_were_not_read_yet(log: Writer, compress: bool) -> None:
+@pytest.mark.parametrize("compress", ["", *PACKERS])
+def test_copied_and_cut_with_lines_that_were_not_read_yet(log: Writer, compress: str) -> None:
     tail = begun(log)
     log.write(30)
     copy = log.path.with_name("access.log.1")
     shutil.copy(log.path, copy)
     os.truncate(log.path, 0)
     if compress:
-        with copy.open("rb") as plain, gzip.open(f"{copy}.gz", "wb") as packed:
-            shutil.copyfileobj(plain, packed)
-        copy.unlink()
+        pack(copy, compress)
     log.write(10)
     assert list(numbers(tail)) == list(range(100, 140))
     assert tail.lost_files == 0

@@ -1198,6 +1198,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/runs/{run_id}/routes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the routes of a run
+         * @description Requests, statuses, durations and bytes by route, held against a baseline.
+         */
+        get: operations["read_run_routes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/metrics": {
         parameters: {
             query?: never;
@@ -7195,6 +7215,40 @@ export interface components {
             inhibited_by: string[];
         };
         /**
+         * RouteFigures
+         * @description What was counted of one route.
+         */
+        RouteFigures: {
+            /** Requests */
+            requests: number;
+            /**
+             * Rate
+             * @description Requests per second.
+             */
+            rate: number;
+            /**
+             * Share
+             * @description Of the time of all requests; null where nobody measured.
+             */
+            share: number | null;
+            /**
+             * Statuses
+             * @description Requests by class of status, such as `2xx`; `304` apart, `none` for those that nobody answered; empty where nobody told.
+             */
+            statuses: {
+                [key: string]: number;
+            };
+            /** Mean Seconds */
+            mean_seconds: number | null;
+            /** @description Null where nobody measured, or for many routes together. */
+            ranks: components["schemas"]["RouteRanks"] | null;
+            /**
+             * Bytes
+             * @description Of all answers together; null where nobody counted.
+             */
+            bytes: number | null;
+        };
+        /**
          * RouteMatch
          * @description A route that would take the alert.
          */
@@ -7274,6 +7328,31 @@ export interface components {
             };
             /** At Ms */
             at_ms?: number | null;
+        };
+        /**
+         * RouteRank
+         * @description A duration by its rank, in seconds, with the bounds that hold it.
+         */
+        RouteRank: {
+            /**
+             * Value
+             * @description Null where only a bound is known: it is at most `high`, or above `low`.
+             */
+            value: number | null;
+            /** Low */
+            low: number;
+            /** High */
+            high: number | null;
+        };
+        /**
+         * RouteRanks
+         * @description Half of the requests took no longer than `p50`, and so on.
+         */
+        RouteRanks: {
+            p50: components["schemas"]["RouteRank"];
+            p90: components["schemas"]["RouteRank"];
+            p99: components["schemas"]["RouteRank"];
+            max: components["schemas"]["RouteRank"];
         };
         /**
          * RoutingOut
@@ -7864,6 +7943,108 @@ export interface components {
             rate?: number | null;
             /** Failures */
             failures?: number | null;
+        };
+        /**
+         * RunRoute
+         * @description One route, beside what it was in the run that this one is held against.
+         */
+        RunRoute: {
+            /** Requests */
+            requests: number;
+            /**
+             * Rate
+             * @description Requests per second.
+             */
+            rate: number;
+            /**
+             * Share
+             * @description Of the time of all requests; null where nobody measured.
+             */
+            share: number | null;
+            /**
+             * Statuses
+             * @description Requests by class of status, such as `2xx`; `304` apart, `none` for those that nobody answered; empty where nobody told.
+             */
+            statuses: {
+                [key: string]: number;
+            };
+            /** Mean Seconds */
+            mean_seconds: number | null;
+            /** @description Null where nobody measured, or for many routes together. */
+            ranks: components["schemas"]["RouteRanks"] | null;
+            /**
+             * Bytes
+             * @description Of all answers together; null where nobody counted.
+             */
+            bytes: number | null;
+            /**
+             * Name
+             * @description Such as `GET /users/:id`.
+             */
+            name: string;
+            /** Method */
+            method: string;
+            /** Route */
+            route: string;
+            /** @description Null where the other run has no such route, or there is none. */
+            base: components["schemas"]["RouteFigures"] | null;
+        };
+        /**
+         * RunRoutes
+         * @description Routes of a run, those with the most time first, else with the most requests.
+         */
+        RunRoutes: {
+            /** Run Id */
+            run_id: string;
+            base: components["schemas"]["CostBase"] | null;
+            source: components["schemas"]["loadwatch_backend__evidence__routes__model__Source"];
+            window: components["schemas"]["CostWindow"];
+            /**
+             * From Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            from_ms: number;
+            /**
+             * To Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            to_ms: number;
+            /**
+             * Known
+             * @description Share of the window in which somebody counted.
+             */
+            known: number;
+            /**
+             * Counted By
+             * @description The job that counted the requests, or the name of the log.
+             */
+            counted_by: string;
+            /**
+             * Rank Error
+             * @description How far a rank with a value may be off, as a share of it.
+             */
+            rank_error: number | null;
+            /** Requests */
+            requests: number;
+            /**
+             * Remarks
+             * @description What is missing, and what to do, in words.
+             */
+            remarks: string[];
+            /** Routes */
+            routes: components["schemas"]["RunRoute"][];
+            /**
+             * Routes Left Out
+             * @description They are taken together as `other`.
+             */
+            routes_left_out: number;
+            /**
+             * Gone
+             * @description Names of routes that the other run has and this one has not.
+             */
+            gone: string[];
         };
         /**
          * RunSort
@@ -8641,12 +8822,6 @@ export interface components {
          */
         SnapshotWhen: "before" | "after";
         /**
-         * Source
-         * @description Who counted.
-         * @enum {string}
-         */
-        Source: "mysql" | "postgresql" | "slow_log" | "none";
-        /**
          * StandstillOut
          * @description The database of runs, alerts and users does not answer, or refuses what is written.
          */
@@ -8781,7 +8956,7 @@ export interface components {
              * @example 1767225600000
              */
             to_ms: number;
-            source: components["schemas"]["Source"];
+            source: components["schemas"]["loadwatch_backend__evidence__statements__model__Source"];
             /**
              * Known
              * @description Share of the window in which somebody counted.
@@ -9500,6 +9675,18 @@ export interface components {
          * @enum {string}
          */
         loadwatch_backend__compare__schemas__Opinion: "better" | "worse" | "same" | "unclear" | "neutral";
+        /**
+         * Source
+         * @description Who counted.
+         * @enum {string}
+         */
+        loadwatch_backend__evidence__routes__model__Source: "samples" | "access_log" | "none";
+        /**
+         * Source
+         * @description Who counted.
+         * @enum {string}
+         */
+        loadwatch_backend__evidence__statements__model__Source: "mysql" | "postgresql" | "slow_log" | "none";
         /**
          * Link
          * @description What a piece of evidence shows; together they are the chain that a finding stands on.
@@ -12080,6 +12267,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StatementsOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_run_routes: {
+        parameters: {
+            query?: {
+                /** @description The scenario's baseline by default, else the run before. */
+                base?: string | null;
+                /** @description The steady window by default, where the run has one. */
+                window?: components["schemas"]["CostWindow"] | null;
+                /** @description Language of the remarks. */
+                lang?: components["schemas"]["Language"];
+            };
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunRoutes"];
                 };
             };
             /** @description An error, as problem details. */

@@ -16,7 +16,7 @@ from loadwatch_formats.access_logs.lines.registry import SAMPLE_BYTES, recognise
 from loadwatch_formats.access_logs.routes import RouteNames
 from loadwatch_formats.access_logs.tally import Tally
 
-from loadwatch_backend.commands.digest.files import STDIN, compression_of, opened, pieces
+from loadwatch_backend.commands.digest.files import STDIN, is_compressed, opened, pieces
 
 _PIECE_BYTES = 1 << 16
 """Read at a time: some decompressors give nothing of a piece that is damaged in the middle."""
@@ -79,7 +79,7 @@ def count_files(files: Sequence[str], counting: Counting, names: RouteNames, pro
 
 def _count_file(name: str, counting: Counting, remarks: list[str], processes: int) -> tuple[LineReader, dict[str, Any]]:
     path = None if name == STDIN else Path(name)
-    if path is not None and path.is_file() and path.stat().st_size > PART_BYTES and compression_of(path) is None:
+    if path is not None and path.is_file() and path.stat().st_size > PART_BYTES and not is_compressed(path):
         return _count_large(path, counting, processes)
     problems: list[str] = []
     with opened(name) as stream:
