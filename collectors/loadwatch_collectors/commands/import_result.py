@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 import click
 from loadwatch_formats.run_facts import OPTIONS
 
+from loadwatch_collectors.commands.import_access_log import keep_access_log
 from loadwatch_collectors.errors import AgentError
 from loadwatch_collectors.runs.delivery.client import Client, read_token, run_path
 from loadwatch_collectors.runs.delivery.delivery import import_result
@@ -46,6 +47,8 @@ def import_command(options: Mapping[str, Any]) -> int:
         query = make_query(options)
         if options["as_profiles"] and not options["run_id"]:
             raise UsageError("--profile needs --run: a profile is kept with a run that is there")
+        if options["as_access_log"]:
+            return _keep_access_log(client, files, options)
         if options["run_id"] and len(files) > 1 and not options["as_profiles"]:
             raise UsageError("--run takes one file: each file replaces the result of its run")
     except AgentError as error:
@@ -73,6 +76,18 @@ def import_command(options: Mapping[str, Any]) -> int:
     if options["as_json"] and documents:
         click.echo(json.dumps(documents[0] if len(files) == 1 else documents, ensure_ascii=False, indent=2))
     return status
+
+
+def _keep_access_log(client: Client, files: Sequence[Path], options: Mapping[str, Any]) -> int:
+    if not options["run_id"] or options["as_profiles"]:
+        raise UsageError("--access-log needs --run, and stands alone: a log is kept with a run that is there")
+    try:
+        kept = keep_access_log(client, files, options)
+    except (AgentError, OSError) as error:
+        click.echo(f"loadwatch import: {error}", err=True)
+        return EXIT_FAILED
+    click.echo(json.dumps(kept, indent=2) if options["as_json"] else f"{client.page(options['run_id'])}#why")
+    return 0
 
 
 def _keep_profile(client: Client, path: Path, options: Mapping[str, Any]) -> dict[str, Any]:

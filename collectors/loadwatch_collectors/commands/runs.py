@@ -114,6 +114,25 @@ def sync(**options: Any) -> None:
     is_flag=True,
     help="The files are profiles (pprof, collapsed stacks, speedscope), to be kept with the run that --run names.",
 )
+@click.option(
+    "--access-log",
+    "as_access_log",
+    is_flag=True,
+    help="The files are the access log of the run that --run names: what of it lies within the run is kept with it, by "
+    "route and without single lines.",
+)
+@click.option(
+    *("-m", "--match"),
+    metavar="PATTERNS",
+    multiple=True,
+    help="With --access-log: regular expressions, commas between; the first that is found in a path names its route.",
+)
+@click.option(
+    *("--key", "keys"),
+    metavar="WHAT=KEY",
+    multiple=True,
+    help="With --access-log: the key of time, method, path, request, status, bytes or seconds in LTSV and JSON.",
+)
 @click.option("--started-at", metavar="TIME", help="RFC 3339 start, for files without a wall clock (hey, wrk, oha).")
 @click.option("--format", "format_name", help="Name of the format, to skip recognition.")
 @_server_options
@@ -123,7 +142,7 @@ def sync(**options: Any) -> None:
 def import_result(**options: Any) -> None:
     """Import result files of load tools, one run each, and print the runs' ids, one a line.
 
-    With --profile the files are kept with a run that is there, and the pages that show them are printed.
+    With --profile or --access-log the files are kept with a run that is there, and the pages that show it are printed.
 
     Exit status: 0 all are imported, 1 one is not, 2 the command was wrong.
     """

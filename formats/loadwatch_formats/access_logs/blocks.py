@@ -1,9 +1,13 @@
 """From bytes to texts of whole lines, however the bytes are cut."""
 
+from collections.abc import Iterator
+
 LONGEST_LINE = 1 << 20
 """Bytes; a longer line is left out and counted."""
 BLOCK_BYTES = LONGEST_LINE
 """Of bytes to give at once, at most: a line within one such piece is never longer than the longest."""
+SAMPLE_BYTES = 1 << 17
+"""Of the beginning of a log, by which its format is told."""
 
 
 class LineBlocks:
@@ -57,3 +61,17 @@ class LineBlocks:
             self._begun.append(data)
         else:
             self._begun.clear()
+
+
+def sample_of(data: Iterator[bytes]) -> tuple[list[bytes], str]:
+    """The first pieces of a log, taken away from it, and the whole lines in their beginning."""
+    begun: list[bytes] = []
+    length = 0
+    for piece in data:
+        begun.append(piece)
+        length += len(piece)
+        if length >= SAMPLE_BYTES:
+            break
+    head = b"".join(begun)[:SAMPLE_BYTES]
+    cut = head.rfind(b"\n") + 1
+    return begun, (head[:cut] if cut and length >= SAMPLE_BYTES else head).decode("latin-1")

@@ -1,7 +1,7 @@
 """Counts a log by route: its lines go in, figures by method and route come out."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -101,7 +101,10 @@ class Tally:
 
     def feed(self, text: str) -> None:
         """Count the lines of a text of whole lines."""
-        lines = self._reader.read(text)
+        self.add(self._reader.read(text), len(text))
+
+    def add(self, lines: Iterable[Texts], characters: int) -> None:
+        """Count lines that were read from a text of so many characters."""
         known, held = self._known, 0
         for line in lines:
             try:
@@ -110,7 +113,7 @@ class Tally:
             except KeyError:
                 held += self._add_new(line)
         self._held += held
-        self._characters += len(text)
+        self._characters += characters
         if self._held >= _LINES_AT_ONCE or self._characters >= _CHARACTERS_AT_ONCE:
             self._count()
             self._settle_many()

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import click
+from loadwatch_formats.access_logs.document import lines_document, window_document
 from loadwatch_formats.access_logs.groups import GroupError, MatchingGroups, split_patterns
 from loadwatch_formats.access_logs.lines.line import UNITS, LineOptions
 from loadwatch_formats.access_logs.lines.registry import FORMATS
@@ -120,32 +121,18 @@ def access(
 
 
 def _document(rows: Sequence[Row], counted: Counted, before: Counted | None) -> dict[str, Any]:
-    document = document_of(rows) | {"lines": _lines(counted), "window": _window(counted)}
+    document = document_of(rows) | {"lines": _lines(counted), "window": window_document(counted.tally)}
     if before is not None:
-        document |= {"base": {"lines": _lines(before), "window": _window(before)}}
+        document |= {"base": {"lines": _lines(before), "window": window_document(before.tally)}}
     return document
 
 
 def _lines(counted: Counted) -> dict[str, Any]:
-    lines, tally = counted.tally.lines, counted.tally
-    return {
-        "read": lines.read,
-        "unreadable": lines.unreadable,
-        "too_long": lines.too_long,
-        "without_duration": tally.without_duration,
-        "other_routes": sum(figures.count for (_, route), figures in tally.figures.items() if route == OTHER),
+    return lines_document(counted.tally) | {
         "formats": counted.formats,
         "durations": counted.durations,
-        "percentile_error": RELATIVE_ERROR,
         "remarks": counted.remarks,
     }
-
-
-def _window(counted: Counted) -> dict[str, Any] | None:
-    lines = counted.tally.lines
-    if lines.first_ms is None or lines.last_ms is None:
-        return None
-    return {"first_ms": lines.first_ms, "last_ms": lines.last_ms}
 
 
 def _print(

@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import click
-from loadwatch_formats.access_logs.blocks import BLOCK_BYTES, LineBlocks
+from loadwatch_formats.access_logs.blocks import BLOCK_BYTES, LineBlocks, sample_of
 from loadwatch_formats.access_logs.groups import MatchingGroups
 from loadwatch_formats.access_logs.lines.line import AccessLogError, LineOptions, LineReader
-from loadwatch_formats.access_logs.lines.registry import SAMPLE_BYTES, recognise
+from loadwatch_formats.access_logs.lines.registry import recognise
 from loadwatch_formats.access_logs.routes import RouteNames
 from loadwatch_formats.access_logs.tally import Tally
+from loadwatch_formats.compression import pieces
 
-from loadwatch_backend.commands.digest.files import STDIN, is_compressed, opened, pieces
+from loadwatch_backend.commands.digest.files import STDIN, is_compressed, opened
 
 _PIECE_BYTES = 1 << 16
 """Read at a time: some decompressors give nothing of a piece that is damaged in the middle."""
@@ -84,7 +85,7 @@ def _count_file(name: str, counting: Counting, remarks: list[str], processes: in
     problems: list[str] = []
     with opened(name) as stream:
         data = pieces(stream, _PIECE_BYTES, problems)
-        begun, sample = _sample(data)
+        begun, sample = sample_of(data)
         if problems and not sample:
             raise AccessLogError(problems[0])
         reader = recognise(sample, counting.lines)
@@ -97,7 +98,7 @@ def _count_file(name: str, counting: Counting, remarks: list[str], processes: in
 def _count_large(path: Path, counting: Counting, processes: int) -> tuple[LineReader, dict[str, Any]]:
     size = path.stat().st_size
     with path.open("rb") as file:
-        sample = _sample(pieces(file, BLOCK_BYTES, []))[1]
+        sample = sample_of(pieces(file, BLOCK_BYTES, []))[1]
         reader = recognise(sample, counting.lines)
         bounds = [0]
         while bounds[-1] < size:
@@ -153,20 +154,6 @@ def _feed(tally: Tally, data: Iterator[bytes]) -> None:
         tally.feed(blocks.feed(piece))
     tally.feed(blocks.rest())
     tally.lines.too_long += blocks.too_long
-
-
-def _sample(data: Iterator[bytes]) -> tuple[list[bytes], str]:
-    """The first pieces, and the whole lines in their beginning."""
-    begun: list[bytes] = []
-    length = 0
-    for piece in data:
-        begun.append(piece)
-        length += len(piece)
-        if length >= SAMPLE_BYTES:
-            break
-    head = b"".join(begun)[:SAMPLE_BYTES]
-    cut = head.rfind(b"\n") + 1
-    return begun, (head[:cut] if cut and length >= SAMPLE_BYTES else head).decode("latin-1")
 
 
 def _chained(begun: list[bytes], data: Iterator[bytes]) -> Iterator[bytes]:

@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from loadwatch_formats.access_logs.document import figures_document, quantiles_of, route_document
 from loadwatch_formats.access_logs.figures import RouteFigures
 from loadwatch_formats.access_logs.tally import Key, Tally
-
-QUANTILES: Mapping[str, float] = {"p50": 0.5, "p75": 0.75, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +60,8 @@ def rows_of(tally: Tally, base: Tally | None) -> list[Row]:
                 figures=figures,
                 base=beside,
                 share=share,
-                quantiles=_quantiles(figures),
-                base_quantiles={} if beside is None else _quantiles(beside),
+                quantiles=quantiles_of(figures),
+                base_quantiles={} if beside is None else quantiles_of(beside),
             )
         )
     return rows
@@ -77,41 +76,15 @@ def document_of(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def _route(row: Row) -> dict[str, Any]:
-    told = {"route": row.route, "method": row.method, **_figures(row.figures, row.quantiles), "share": row.share}
+    told = route_document((row.method, row.route), row.figures) | {"share": row.share}
     if row.base is not None:
-        told["base"] = None if row.new else _figures(row.base, row.base_quantiles)
+        told["base"] = None if row.new else figures_document(row.base)
     return told
 
 
 def _gone(row: Row) -> dict[str, Any]:
     assert row.base is not None
-    return {"route": row.route, "method": row.method, **_figures(row.base, row.base_quantiles)}
-
-
-def _figures(figures: RouteFigures, quantiles: Mapping[str, float | None]) -> dict[str, Any]:
-    durations = figures.durations
-    measured = durations.count > 0
-    return {
-        "count": figures.count,
-        "sum": durations.sum if measured else None,
-        "min": durations.least,
-        "mean": durations.mean,
-        **quantiles,
-        "max": durations.greatest,
-        "stddev": durations.deviation,
-        "status": {status: figures.statuses[status] for status in sorted(figures.statuses)},
-        "bytes": {
-            "count": figures.sized,
-            "sum": figures.bytes if figures.sized else None,
-            "min": figures.least_bytes,
-            "mean": figures.bytes / figures.sized if figures.sized else None,
-            "max": figures.most_bytes,
-        },
-    }
-
-
-def _quantiles(figures: RouteFigures) -> dict[str, float | None]:
-    return dict(zip(QUANTILES, figures.durations.quantiles(tuple(QUANTILES.values())), strict=True))
+    return route_document((row.method, row.route), row.base)
 
 
 def _statuses(figures: RouteFigures, of: str) -> int:

@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from loadwatch_backend.commands.digest.access_rows import QUANTILES, Row
+from loadwatch_formats.access_logs.document import QUANTILES
+
+from loadwatch_backend.commands.digest.access_rows import Row
 from loadwatch_backend.commands.digest.columns import (
     Column,
     Number,

@@ -4,10 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import click
+from loadwatch_formats.compression import pieces
 from loadwatch_formats.statements.slow_log import LONGEST_LINE, SlowLogReader
 from loadwatch_formats.statements.sums import StatementSums
 
-from loadwatch_backend.commands.digest.files import opened, pieces
+from loadwatch_backend.commands.digest.files import opened
 
 _PIECE = 1 << 18
 _MOST_LINES_BEFORE = 200_000

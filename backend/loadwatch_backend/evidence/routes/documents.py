@@ -1,10 +1,17 @@
 """Tables of routes as documents. Pure."""
 
-from loadwatch_backend.evidence.cost.model import RouteKey
-from loadwatch_backend.evidence.cost.schemas import CostBase, CostWindow
-from loadwatch_backend.evidence.cost.source import RunWindow
+from loadwatch_backend.evidence.route_names import RouteKey
 from loadwatch_backend.evidence.routes.model import SHARES, Counted, Rank, Source, Window, classes_of
-from loadwatch_backend.evidence.routes.schemas import RouteFigures, RouteRank, RouteRanks, RunRoute, RunRoutes
+from loadwatch_backend.evidence.routes.schemas import (
+    RouteFigures,
+    RouteRank,
+    RouteRanks,
+    RoutesBase,
+    RoutesWindow,
+    RunRoute,
+    RunRoutes,
+)
+from loadwatch_backend.evidence.run_windows import RunWindow
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.texts.routes import ROUTES
 from loadwatch_backend.texts.words import Texts
@@ -23,9 +30,9 @@ def routes_out(
     errors = [_error(rank) for one in window.routes for rank in one.ranks.values()]
     return RunRoutes(
         run_id=run.id,
-        base=CostBase(id=base.id, name=base.name) if compared and base is not None else None,
+        base=RoutesBase(id=base.id, name=base.name) if compared and base is not None else None,
         source=window.source,
-        window=CostWindow.STEADY if window.steady else CostWindow.WHOLE,
+        window=RoutesWindow.STEADY if window.steady else RoutesWindow.WHOLE,
         from_ms=max(window.span[0], 0),
         to_ms=max(window.span[1], 0),
         known=window.known,

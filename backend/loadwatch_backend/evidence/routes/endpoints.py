@@ -5,8 +5,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
-from loadwatch_backend.evidence.cost.schemas import CostWindow
-from loadwatch_backend.evidence.routes.schemas import RunRoutes
+from loadwatch_backend.evidence.routes.schemas import RoutesWindow, RunRoutes
 from loadwatch_backend.evidence.routes.service import RouteTables
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
@@ -28,7 +27,7 @@ async def read_run_routes(
         Query(max_length=40, description="The scenario's baseline by default, else the run before."),
     ] = None,
     window: Annotated[
-        CostWindow | None, Query(description="The steady window by default, where the run has one.")
+        RoutesWindow | None, Query(description="The steady window by default, where the run has one.")
     ] = None,
     lang: Annotated[Language, Query(description="Language of the remarks.")] = Language.EN,
 ) -> Response:

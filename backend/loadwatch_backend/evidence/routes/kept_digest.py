@@ -10,12 +10,13 @@ from typing import Any, Protocol, cast
 
 import orjson
 
-from loadwatch_backend.evidence.cost.model import RouteKey
+from loadwatch_backend.evidence.route_names import RouteKey
 from loadwatch_backend.evidence.routes.model import SHARES, Counted, Rank, Source, Window
 
 MOST_BYTES = 16 << 20
 MOST_ROUTES = 2_000
 _LARGEST = 2.0**53
+_UNREAD = ("unreadable", "too_long", "undated")
 
 
 class KeptLogs(Protocol):
@@ -51,7 +52,7 @@ def parse_digest(content: bytes, steady_ms: tuple[int, int] | None) -> Window | 
             steady=steady is not None,
             routes=[_counted(cast(Mapping[str, Any], row), error) for row in rows[:MOST_ROUTES]],
             counted_by="" if run is None else str(run.get("file", ""))[:200],
-            unreadable=int(_number(lines.get("unreadable", 0)) + _number(lines.get("too_long", 0))),
+            unreadable=int(sum(_number(lines.get(name, 0)) for name in _UNREAD)),
             outside=int(_number(lines.get("outside", 0))),
             whole_file=run is None,
         )

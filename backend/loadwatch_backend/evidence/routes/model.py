@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from math import sqrt
 
-from loadwatch_backend.evidence.cost.model import RouteKey
+from loadwatch_backend.evidence.route_names import RouteKey
 
 SHARES: Mapping[str, float] = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "max": 1.0}
 """Ranks that a table shows."""

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from loadwatch_backend.evidence.cost.model import RouteKey
-from loadwatch_backend.evidence.cost.read import OTHER_ROUTES, REQUESTS, Requests, busiest_job, first_named
-from loadwatch_backend.evidence.cost.series import MOST_SERIES, Edges, Grown, read_grown, rhythm
+from loadwatch_backend.evidence.route_names import OTHER_ROUTES, REQUESTS, Requests, RouteKey, busiest_job
 from loadwatch_backend.evidence.routes.model import Counted, Source, Window, ranks_of
+from loadwatch_backend.evidence.series import MOST_SERIES, Edges, Grown, read_grown, rhythm
 from loadwatch_backend.store.port import Matcher, MatchOperator, Reader
 
 MOST_INTERVALS, MOST_BUCKET_INTERVALS = 600, 30
@@ -28,13 +27,11 @@ def read_window(store: Reader, from_ms: int, to_ms: int) -> Window:
         ProblemError: of the store.
     """
     to_ms = max(to_ms, from_ms + 1_000)
-    names = first_named(store, REQUESTS, lambda one: one.count, from_ms, to_ms)
-    if names is None:
-        return Window(source=Source.NONE, span=(from_ms, to_ms), known=0.0)
-    interval, phase = rhythm(store, names.count, from_ms, to_ms) or (1_000, 0)
+    rhythms = ((one, rhythm(store, one.count, from_ms, to_ms)) for one in REQUESTS)
+    names, (interval, phase) = next(((one, found) for one, found in rhythms if found), (REQUESTS[0], (1_000, 0)))
     edges = _edges((from_ms, to_ms), interval, phase, MOST_INTERVALS)
     grown = read_grown(store, names.count, edges)
-    job = busiest_job(grown, names)
+    job = busiest_job(grown.by(names.job_of))
     if job is None:
         return Window(source=Source.NONE, span=(from_ms, to_ms), known=0.0)
     of_job = Matcher("job", MatchOperator.EQUAL, job)
@@ -97,7 +94,7 @@ def _edges(span: tuple[int, int], interval: int, phase: int, most: int) -> Edges
 
 
 def _key(labels: Mapping[str, str], names: Requests, job: str) -> RouteKey | None:
-    if labels.get("job", "") != job or not labels.get(names.route):
+    if names.job_of(labels) != job:
         return None
     return RouteKey(labels.get(names.method, ""), labels[names.route])
 

@@ -1,10 +1,25 @@
 """The table of a run's routes, on the wire."""
 
+from enum import StrEnum
+
 from pydantic import Field
 
-from loadwatch_backend.evidence.cost.schemas import CostBase, CostWindow
 from loadwatch_backend.evidence.routes.model import Source
 from loadwatch_backend.kit.schemas import Count, Milliseconds, Schema
+
+
+class RoutesWindow(StrEnum):
+    """What the figures cover."""
+
+    STEADY = "steady"
+    WHOLE = "whole"
+
+
+class RoutesBase(Schema):
+    """The run that another is held against."""
+
+    id: str
+    name: str
 
 
 class RouteRank(Schema):
@@ -52,9 +67,9 @@ class RunRoutes(Schema):
     """Routes of a run, those with the most time first, else with the most requests."""
 
     run_id: str
-    base: CostBase | None
+    base: RoutesBase | None
     source: Source
-    window: CostWindow
+    window: RoutesWindow
     from_ms: Milliseconds
     to_ms: Milliseconds
     known: float = Field(description="Share of the window in which somebody counted.")

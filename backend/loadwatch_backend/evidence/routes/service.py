@@ -2,13 +2,12 @@
 
 from dataclasses import dataclass, replace
 
-from loadwatch_backend.evidence.cost.schemas import CostWindow
-from loadwatch_backend.evidence.cost.source import RunWindow, RunWindows
 from loadwatch_backend.evidence.routes.documents import routes_out
 from loadwatch_backend.evidence.routes.kept_digest import MOST_BYTES, KeptLogs, parse_digest
 from loadwatch_backend.evidence.routes.model import Window
 from loadwatch_backend.evidence.routes.samples import read_window
-from loadwatch_backend.evidence.routes.schemas import RunRoutes
+from loadwatch_backend.evidence.routes.schemas import RoutesWindow, RunRoutes
+from loadwatch_backend.evidence.run_windows import RunWindow, RunWindows
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.store.port import Reader
 
@@ -25,7 +24,7 @@ class RouteTables:
         self,
         run_id: str,
         base: str | None = None,
-        window: CostWindow | None = None,
+        window: RoutesWindow | None = None,
         language: Language = Language.EN,
     ) -> RunRoutes:
         """The table of a run, held against another run; of the steady window where it has one.
@@ -35,7 +34,7 @@ class RouteTables:
             ProblemError: of the store.
         """
         run = self.runs.window(run_id)
-        whole = window is CostWindow.WHOLE
+        whole = window is RoutesWindow.WHOLE
         reference = base or self.runs.reference(run_id)
         other = None if reference is None or reference == run_id else self.runs.window(reference)
         counted = self._counted(run, whole=whole)

@@ -19,12 +19,21 @@ def parse_parameters(texts: Sequence[str]) -> dict[str, str]:
     Raises:
         UsageError: one is not such a pair.
     """
+    return {key: redact_value(key, value) for key, value in parse_pairs(texts, "--param").items()}
+
+
+def parse_pairs(texts: Sequence[str], option: str) -> dict[str, str]:
+    """`key=value` pairs as they are.
+
+    Raises:
+        UsageError: one is not such a pair.
+    """
     found: dict[str, str] = {}
     for text in texts:
         key, equals, value = text.partition("=")
         if not equals or not key.strip():
-            raise UsageError(f"--param {text!r} is not KEY=VALUE")
-        found[key.strip()] = redact_value(key.strip(), value.strip())
+            raise UsageError(f"{option} {text!r} is not KEY=VALUE")
+        found[key.strip()] = value.strip()
     return found
 
 

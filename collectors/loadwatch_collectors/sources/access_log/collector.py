@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from loadwatch_formats.access_logs.blocks import SAMPLE_BYTES
 from loadwatch_formats.access_logs.groups import GroupError, MatchingGroups
 from loadwatch_formats.access_logs.instants import instant_of
 from loadwatch_formats.access_logs.lines.line import AT, REST, AccessLogError, LineOptions, LineReader
-from loadwatch_formats.access_logs.lines.registry import FORMATS, SAMPLE_BYTES, recognise
+from loadwatch_formats.access_logs.lines.registry import FORMATS, recognise
 from loadwatch_formats.access_logs.routes import MOST_ROUTES
 from loadwatch_formats.metrics.access_log import METRICS
 

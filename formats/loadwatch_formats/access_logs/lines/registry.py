@@ -9,8 +9,6 @@ from loadwatch_formats.access_logs.lines.ltsv import LTSV
 
 FORMATS: tuple[LineFormat, ...] = (ALB, ENVOY, COMBINED, LTSV, JSON_LINES)
 """The stricter first."""
-SAMPLE_BYTES = 1 << 17
-"""Of the beginning of a log; it must end with a whole line."""
 _SAMPLE_LINES = 200
 _ENOUGH = 0.5
 """Share of the first lines that must be of a kind for the log to be taken for one."""

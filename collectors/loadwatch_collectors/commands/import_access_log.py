@@ -1,0 +1,102 @@
+"""`loadwatch import --access-log`: the part of access logs that lies within a run, kept with it as a digest."""
+
+import io
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from loadwatch_formats.access_logs.blocks import LineBlocks, sample_of
+from loadwatch_formats.access_logs.groups import GroupError, MatchingGroups, split_patterns
+from loadwatch_formats.access_logs.lines.line import AccessLogError, LineOptions
+from loadwatch_formats.access_logs.lines.registry import recognise
+from loadwatch_formats.access_logs.run_part import RunPart, Span
+from loadwatch_formats.compression import decompressed, pieces
+from loadwatch_formats.times import format_rfc3339
+
+from loadwatch_collectors.runs.delivery.client import Client, run_path
+from loadwatch_collectors.runs.errors import UsageError
+from loadwatch_collectors.runs.facts.request import parse_pairs
+
+PIECE_BYTES = 1 << 16
+_WHOLE = "whole"
+
+
+def keep_access_log(client: Client, files: Sequence[Path], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Count the run's lines and send their digest; the file as the server keeps it.
+
+    Raises:
+        AgentError: the server says no, a file is no access log, or has nothing of the run.
+        OSError: a file cannot be read.
+    """
+    run = client.get(run_path(options["run_id"]))
+    if run["ended_ms"] is None:
+        raise UsageError(f"{run['id']} is under way: import its log when it has ended")
+    try:
+        groups = MatchingGroups([one for text in options["match"] for one in split_patterns(text)])
+    except GroupError as error:
+        raise UsageError(f"--match: {error}") from error
+    steady = run["steady_window"]
+    part = RunPart(
+        Span(run["started_ms"], run["ended_ms"]),
+        None if steady is None or steady["source"] == _WHOLE else Span(steady["from_ms"], steady["to_ms"]),
+        groups,
+    )
+    lines = LineOptions(format=options["format_name"] or "auto", keys=parse_pairs(options["keys"], "--key"))
+    problems: list[str] = []
+    for path in files:
+        _count(path, part, lines, problems)
+    document = part.document({"file": ", ".join(path.name for path in files)})
+    for problem in problems:
+        click.echo(problem, err=True)
+    if not document["routes"]:
+        raise UsageError(_nothing(part, run))
+    click.echo(_said(document), err=True)
+    content = json.dumps(document, separators=(",", ":")).encode()
+    query = {"kind": "access_log", "name": f"{files[0].name}.json"}
+    place = run_path(run["id"], "/evidence")
+    kind = "application/octet-stream"
+    return client.upload(place, io.BytesIO(content), len(content), query=query, kind=kind, progress=lambda _: None)
+
+
+def _count(path: Path, part: RunPart, options: LineOptions, problems: list[str]) -> None:
+    found: list[str] = []
+    blocks = LineBlocks()
+    with path.open("rb") as raw:
+        data = pieces(decompressed(raw), PIECE_BYTES, found)
+        begun, sample = sample_of(data)
+        try:
+            part.begin(recognise(sample, options))
+        except AccessLogError as error:
+            raise UsageError(f"{path}: {error}") from error
+        for some in (begun, data):
+            for piece in some:
+                part.feed(blocks.feed(piece))
+        part.feed(blocks.rest())
+    part.end(blocks.too_long)
+    problems += [f"{path}: {problem}" for problem in found]
+
+
+def _said(document: Mapping[str, Any]) -> str:
+    lines = document["lines"]
+    said = [f"{lines['read']:,} requests of the run", f"{lines['outside']:,} lines outside it"]
+    for name, word in (("unreadable", "unreadable"), ("too_long", "too long"), ("undated", "without a time")):
+        if lines[name]:
+            said.append(f"{lines[name]:,} {word}")
+    return ", ".join(said)
+
+
+def _nothing(part: RunPart, run: Mapping[str, Any]) -> str:
+    when = f"{_time(run['started_ms'])} to {_time(run['ended_ms'])}"
+    first, last = part.outside.first_ms, part.outside.last_ms
+    if first is None or last is None:
+        return f"no line has a time that can be read; the run was from {when}"
+    return (
+        f"no line lies within the run, {when}: they are from {_time(first)} to {_time(last)}. Is it the right log, and "
+        "does its time zone stand in it?"
+    )
+
+
+def _time(at_ms: int) -> str:
+    return f"{format_rfc3339(at_ms)[:19]}Z"
