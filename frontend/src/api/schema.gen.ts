@@ -7355,6 +7355,22 @@ export interface components {
             max: components["schemas"]["RouteRank"];
         };
         /**
+         * RoutesBase
+         * @description The run that another is held against.
+         */
+        RoutesBase: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+        };
+        /**
+         * RoutesWindow
+         * @description What the figures cover.
+         * @enum {string}
+         */
+        RoutesWindow: "steady" | "whole";
+        /**
          * RoutingOut
          * @description The configuration in force, and what is wrong with the file if it is not the one in force.
          */
@@ -7996,9 +8012,9 @@ export interface components {
         RunRoutes: {
             /** Run Id */
             run_id: string;
-            base: components["schemas"]["CostBase"] | null;
+            base: components["schemas"]["RoutesBase"] | null;
             source: components["schemas"]["loadwatch_backend__evidence__routes__model__Source"];
-            window: components["schemas"]["CostWindow"];
+            window: components["schemas"]["RoutesWindow"];
             /**
              * From Ms
              * @description Milliseconds since the epoch, UTC.
@@ -12286,7 +12302,7 @@ export interface operations {
                 /** @description The scenario's baseline by default, else the run before. */
                 base?: string | null;
                 /** @description The steady window by default, where the run has one. */
-                window?: components["schemas"]["CostWindow"] | null;
+                window?: components["schemas"]["RoutesWindow"] | null;
                 /** @description Language of the remarks. */
                 lang?: components["schemas"]["Language"];
             };
