@@ -26,7 +26,8 @@ _AWAY_SECONDS = 10.0
 _REFUSED_SECONDS = 300.0
 """The same to one that knows no orders, or does not give them to this agent's token."""
 _SEND_SECONDS = 60.0
-_TRIES = 3
+_WAITS = (1.0, 3.0, 9.0, 27.0)
+"""Before a profile is offered again: a server that is started anew takes it still, and gives it up after 90 s."""
 _TEXT_LIMIT = 500
 _ORDERS_PATH = "/api/profiles/orders"
 
@@ -223,13 +224,11 @@ class _Channel:
         self, method: str, path: str, body: Mapping[str, str] | bytes, stopping: threading.Event
     ) -> urllib3.BaseHTTPResponse | None:
         """The same, tried again while there is no answer or one that asks for patience."""
-        answer = None
-        for attempt in range(_TRIES):
-            answer = self.send(method, path, body)
-            if answer is not None and answer.status < 500 and answer.status != 429:
-                return answer
-            if stopping.wait(3.0**attempt):
+        answer = self.send(method, path, body)
+        for wait in _WAITS:
+            if (answer is not None and answer.status < 500 and answer.status != 429) or stopping.wait(wait):
                 break
+            answer = self.send(method, path, body)
         return answer
 
 

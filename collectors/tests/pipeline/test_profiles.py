@@ -1,10 +1,13 @@
 import json
+import re
 import socket
 import threading
 import time
+from itertools import takewhile
 
 import pytest
 from loadwatch_collectors.config import AgentConfig, load_config
+from loadwatch_collectors.pipeline import profiles
 from loadwatch_collectors.pipeline.profiles import ProfileOrders, parse_orders
 from loadwatch_collectors.settings_loader import parse_document
 from loadwatch_collectors.sources.registry import sources_by_name
@@ -54,6 +57,33 @@ def test_a_server_of_before_is_told_once_and_left_alone() -> None:
         orders.stop()
     assert asked[0].startswith(b"GET /api/profiles/orders?job=shop HTTP/1.1\r\n")
     assert ["before profiles" in one["reason"] for one in logs] == [True]
+
+
+def test_a_server_that_is_started_anew_is_offered_the_same_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(profiles, "_WAITS", (0.0, 0.0, 0.0, 0.0))
+    offered: list[bytes] = []
+    taken = threading.Event()
+
+    def talk(connection: socket.socket) -> None:
+        stream = connection.makefile("rb")
+        while request := b"".join(takewhile(b"\r\n".__ne__, stream)):
+            stream.read(int((re.findall(rb"(?i)content-length: (\d+)", request) or [0])[0]))
+            status, body = "200 OK", b"{}"
+            if request.startswith(b"GET"):
+                body = json.dumps({"orders": [] if offered else [ORDER]}).encode()
+            elif b"/begin" not in request:
+                offered.append(request)
+                status = "200 OK" if len(offered) == 5 else "503 Service Unavailable"
+            connection.sendall(response(body, status=status))
+            if len(offered) == 5:
+                taken.set()
+
+    with tcp_server(talk) as port:
+        orders = ProfileOrders(config(f"http://127.0.0.1:{port}"))
+        orders.start()
+        assert taken.wait(60)
+        orders.stop()
+    assert all(b"/orders/7/failure" in request for request in offered)
 
 
 def test_without_processes_or_with_another_receiver_nothing_is_asked() -> None:
