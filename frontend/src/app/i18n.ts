@@ -15,7 +15,7 @@ export function chooseLanguage(remembered: string | null, wanted: readonly strin
 
 export const i18n = i18next.createInstance();
 
-/** English is a part of the page, since it stands in for what another language lacks; others come when they are chosen. */
+/** English of the first page is a part of it, since it stands in for what another language lacks; others come when they are chosen. */
 const CATALOGUES = {
   en: () => Promise.resolve(en),
   ja: async () => {
@@ -46,4 +46,18 @@ export async function setLanguage(language: Language): Promise<void> {
   if (!i18n.hasResourceBundle(language, "translation"))
     i18n.addResourceBundle(language, "translation", await CATALOGUES[language]());
   await i18n.changeLanguage(language);
+}
+
+let pageTexts: Promise<void> | undefined;
+
+/** The English texts of pages that are loaded when they are opened; other languages are whole. */
+export function loadPageTexts(): Promise<void> {
+  pageTexts ??= import("@/app/locales/pages/en").then(
+    ({ pages }) => void i18n.addResourceBundle("en", "translation", pages, true),
+    (error: unknown) => {
+      pageTexts = undefined;
+      throw error;
+    },
+  );
+  return pageTexts;
 }

@@ -1,6 +1,6 @@
-import { type ComponentType, lazy } from "react";
+import type { ComponentType } from "react";
+import { later } from "@/app/later";
 import { LivePage } from "@/features/live/live-page";
-import { TargetsPage } from "@/features/targets/targets-page";
 import type { IconName } from "@/ui/icon";
 
 export interface Page {
@@ -41,50 +41,37 @@ export interface SubPage {
 }
 
 // Pages that are read after a test are loaded when they are opened: the live page must not wait for them.
-const RunsPage = lazy(async () => ({ default: (await import("@/features/runs/list/runs-page")).RunsPage }));
-const RunPage = lazy(async () => ({ default: (await import("@/features/runs/page/run-page")).RunPage }));
-const ProfilesPage = lazy(async () => ({
-  default: (await import("@/features/runs/profiles/profiles-page")).ProfilesPage,
-}));
-const ComparePage = lazy(async () => ({
-  default: (await import("@/features/compare/side-by-side/compare-page")).ComparePage,
-}));
-const SweepPage = lazy(async () => ({ default: (await import("@/features/compare/scenario/sweep-page")).SweepPage }));
-const TrendPage = lazy(async () => ({ default: (await import("@/features/compare/scenario/trend-page")).TrendPage }));
-const ActionsPage = lazy(async () => ({ default: (await import("@/features/runs/list/actions-page")).ActionsPage }));
+const RunsPage = later(async () => (await import("@/features/runs/list/runs-page")).RunsPage);
+const RunPage = later(async () => (await import("@/features/runs/page/run-page")).RunPage);
+const ProfilesPage = later(async () => (await import("@/features/runs/profiles/profiles-page")).ProfilesPage);
+const ComparePage = later(async () => (await import("@/features/compare/side-by-side/compare-page")).ComparePage);
+const SweepPage = later(async () => (await import("@/features/compare/scenario/sweep-page")).SweepPage);
+const TrendPage = later(async () => (await import("@/features/compare/scenario/trend-page")).TrendPage);
+const ActionsPage = later(async () => (await import("@/features/runs/list/actions-page")).ActionsPage);
 // What is typed of a run in the meeting is its page's own review: features do not know each other, the application does.
-const MeetingPage = lazy(async () => {
+const MeetingPage = later(async () => {
   const [{ MeetingPage }, { ReviewSection }] = await Promise.all([
     import("@/features/meeting/meeting-page"),
     import("@/features/runs/review/review-section"),
   ]);
-  return { default: () => <MeetingPage Review={ReviewSection} /> };
+  return () => <MeetingPage Review={ReviewSection} />;
 });
-const AlertsPage = lazy(async () => ({ default: (await import("@/features/alerts/list/alerts-page")).AlertsPage }));
-const AlertPage = lazy(async () => ({ default: (await import("@/features/alerts/page/alert-page")).AlertPage }));
-const HistoryPage = lazy(async () => ({
-  default: (await import("@/features/alerts/history/history-page")).HistoryPage,
-}));
-const RulesPage = lazy(async () => ({ default: (await import("@/features/alerts/rules/rules-page")).RulesPage }));
-const RoutesPage = lazy(async () => ({ default: (await import("@/features/notify/routes/routes-page")).RoutesPage }));
-const SilencesPage = lazy(async () => ({
-  default: (await import("@/features/notify/silences/silences-page")).SilencesPage,
-}));
-const ReceiversPage = lazy(async () => ({
-  default: (await import("@/features/notify/receivers/receivers-page")).ReceiversPage,
-}));
-const DeliveriesPage = lazy(async () => ({
-  default: (await import("@/features/notify/deliveries/deliveries-page")).DeliveriesPage,
-}));
-const TimeoutsPage = lazy(async () => ({ default: (await import("@/features/timeouts/timeouts-page")).TimeoutsPage }));
-const PoolAdvisorPage = lazy(async () => ({
-  default: (await import("@/features/pool-advisor/pool-advisor-page")).PoolAdvisorPage,
-}));
-const ConnectPage = lazy(async () => ({ default: (await import("@/features/connect/connect-page")).ConnectPage }));
-const UsersPage = lazy(async () => ({ default: (await import("@/features/access/users/users-page")).UsersPage }));
-const TokensPage = lazy(async () => ({ default: (await import("@/features/access/tokens/tokens-page")).TokensPage }));
-const AuditPage = lazy(async () => ({ default: (await import("@/features/access/audit/audit-page")).AuditPage }));
-const AccountPage = lazy(async () => ({ default: (await import("@/features/access/account-page")).AccountPage }));
+const AlertsPage = later(async () => (await import("@/features/alerts/list/alerts-page")).AlertsPage);
+const AlertPage = later(async () => (await import("@/features/alerts/page/alert-page")).AlertPage);
+const HistoryPage = later(async () => (await import("@/features/alerts/history/history-page")).HistoryPage);
+const RulesPage = later(async () => (await import("@/features/alerts/rules/rules-page")).RulesPage);
+const RoutesPage = later(async () => (await import("@/features/notify/routes/routes-page")).RoutesPage);
+const SilencesPage = later(async () => (await import("@/features/notify/silences/silences-page")).SilencesPage);
+const ReceiversPage = later(async () => (await import("@/features/notify/receivers/receivers-page")).ReceiversPage);
+const DeliveriesPage = later(async () => (await import("@/features/notify/deliveries/deliveries-page")).DeliveriesPage);
+const TargetsPage = later(async () => (await import("@/features/targets/targets-page")).TargetsPage);
+const TimeoutsPage = later(async () => (await import("@/features/timeouts/timeouts-page")).TimeoutsPage);
+const PoolAdvisorPage = later(async () => (await import("@/features/pool-advisor/pool-advisor-page")).PoolAdvisorPage);
+const ConnectPage = later(async () => (await import("@/features/connect/connect-page")).ConnectPage);
+const UsersPage = later(async () => (await import("@/features/access/users/users-page")).UsersPage);
+const TokensPage = later(async () => (await import("@/features/access/tokens/tokens-page")).TokensPage);
+const AuditPage = later(async () => (await import("@/features/access/audit/audit-page")).AuditPage);
+const AccountPage = later(async () => (await import("@/features/access/account-page")).AccountPage);
 
 /** All pages in the order of the navigation. A new page is a feature folder, a line here and a name in the catalogues. */
 export const PAGES: readonly Page[] = [

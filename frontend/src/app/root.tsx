@@ -1,20 +1,21 @@
 import { Loader } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import { useTranslation } from "react-i18next";
 import { useLocation } from "react-router";
 import { sessionQuery } from "@/api/queries";
+import { later } from "@/app/later";
 import { charts } from "@/app/locales/charts/messages";
 import { Shell } from "@/app/shell/shell";
 import { ChartSettingsProvider } from "@/charts/chart-settings";
-import { SignInPage } from "@/features/access/sign-in/sign-in-page";
 import { useLocale } from "@/lib/use-locale";
 import { useView, ViewProvider } from "@/lib/view/context";
 import { ConnectionProvider } from "@/panels/feed/connection-context";
 import { PageMessage } from "@/ui/page-message";
 
-// Seen once in a server's life.
-const SetupPage = lazy(async () => ({ default: (await import("@/features/access/sign-in/setup-page")).SetupPage }));
+// Seen once in a server's life, and once in a browser's.
+const SetupPage = later(async () => (await import("@/features/access/sign-in/setup-page")).SetupPage);
+const SignInPage = later(async () => (await import("@/features/access/sign-in/sign-in-page")).SignInPage);
 
 /** Decides between setting up, signing in and the pages. */
 export function Root() {
@@ -38,14 +39,13 @@ export function Root() {
       </main>
     );
   }
-  if (pathname === "/setup") {
+  if (pathname === "/setup" || session.data.principal === null) {
     return (
       <Suspense fallback={<Loader size="sm" m="xl" role="status" aria-label={t("line.connecting")} />}>
-        <SetupPage session={session.data} />
+        {pathname === "/setup" ? <SetupPage session={session.data} /> : <SignInPage session={session.data} />}
       </Suspense>
     );
   }
-  if (session.data.principal === null) return <SignInPage session={session.data} />;
   return (
     <ViewProvider>
       <ConnectionProvider>

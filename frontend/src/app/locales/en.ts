@@ -1,39 +1,19 @@
 import { actions } from "@/app/locales/actions/en";
 import { alerts } from "@/app/locales/alerts.en";
 import { cockpit, headroom } from "@/app/locales/cockpit/en";
-import { compare } from "@/app/locales/compare.en";
 import { connect } from "@/app/locales/connect/en";
-import { cost } from "@/app/locales/cost/en";
 import { figures } from "@/app/locales/figures/en";
-import { files } from "@/app/locales/files/en";
 import { findings } from "@/app/locales/findings/en";
 import { fleet } from "@/app/locales/fleet.en";
-import { log } from "@/app/locales/log/en";
-import { meeting } from "@/app/locales/meeting.en";
-import { notify } from "@/app/locales/notify.en";
-import { pools } from "@/app/locales/pools/en";
-import { profiles } from "@/app/locales/profiles/en";
 import { runs } from "@/app/locales/runs.en";
-import { timeouts } from "@/app/locales/timeouts.en";
-import { users } from "@/app/locales/users.en";
 
-/** English texts. `ja.ts` has the same keys, which its type checks. */
+/** English texts of the live page and of what all pages share; `pages/en.ts` has those of the pages that are loaded later. */
 export const en = {
   product: "Loadwatch",
   actions,
   runs,
-  compare,
   connect,
-  cost,
-  meeting,
   alerts,
-  notify,
-  users,
-  timeouts,
-  pools,
-  files,
-  log,
-  profiles,
   fleet,
   findings,
   figures,

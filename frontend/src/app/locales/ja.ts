@@ -12,6 +12,7 @@ import { fleet } from "@/app/locales/fleet.ja";
 import { log } from "@/app/locales/log/ja";
 import { meeting } from "@/app/locales/meeting.ja";
 import { notify } from "@/app/locales/notify.ja";
+import type { pages } from "@/app/locales/pages/en";
 import { pools } from "@/app/locales/pools/ja";
 import { profiles } from "@/app/locales/profiles/ja";
 import { runs } from "@/app/locales/runs.ja";
@@ -20,8 +21,8 @@ import { users } from "@/app/locales/users.ja";
 
 type Texts<T> = { readonly [K in keyof T]: T[K] extends string ? string : Texts<T[K]> };
 
-/** 日本語の文言。キーは en.ts と同じ。 */
-export const ja: Texts<typeof en> = {
+/** 日本語の文言。キーは en.ts と pages/en.ts を合わせたものと同じ。 */
+export const ja: Texts<typeof en & typeof pages> = {
   product: "Loadwatch",
   actions,
   runs,

@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { chooseLanguage, i18n, startI18n } from "@/app/i18n";
 import { en } from "./en";
 import { ja } from "./ja";
+import { pages } from "./pages/en";
 
 function leaves(texts: object, path = ""): [string, string][] {
   return Object.entries(texts).flatMap(([key, value]) =>
@@ -12,26 +13,49 @@ function leaves(texts: object, path = ""): [string, string][] {
 }
 const placeholders = (text: string) => [...text.matchAll(/\{\{(\w+)\}\}/g)].map((match) => match[1]).sort();
 
+const english = { ...en, ...pages };
+const sources = join(import.meta.dirname, "../..");
+
 it("both languages fill in the same values", () => {
   const japanese = new Map(leaves(ja));
-  for (const [key, text] of leaves(en)) expect(placeholders(japanese.get(key) ?? ""), key).toEqual(placeholders(text));
-  expect(japanese.size).toBe(leaves(en).length);
+  for (const [key, text] of leaves(english))
+    expect(placeholders(japanese.get(key) ?? ""), key).toEqual(placeholders(text));
+  expect(japanese.size).toBe(leaves(english).length);
 });
 
 it("every text is used by the page", () => {
-  const root = join(import.meta.dirname, "../..");
-  const source = readdirSync(root, { recursive: true, encoding: "utf8" })
+  const source = readdirSync(sources, { recursive: true, encoding: "utf8" })
     .filter((name) => /(?<!\.test)\.tsx?$/.test(name) && !name.includes("locales") && !name.startsWith("testing"))
-    .map((name) => readFileSync(join(root, name), "utf8"))
+    .map((name) => readFileSync(join(sources, name), "utf8"))
     .join("\n");
   // Keys that are put together, such as `range.span_${span}`, are found by their fixed beginning.
   const used = (key: string) => source.includes(`"${key}"`) || source.includes(`\`${key.replace(/_[^.]*$/, "_${")}`);
   const prefixed = (key: string) => source.includes(`\`${key.split(".")[0]}.\${`);
   expect(
-    leaves(en)
+    leaves(english)
       .map(([key]) => key)
       .filter((key) => !used(key) && !prefixed(key)),
   ).toEqual([]);
+});
+
+it("the first page needs no text of those that are loaded later", () => {
+  const seen = new Set<string>();
+  const wrong: string[] = [];
+  const visit = (file: string) => {
+    if (seen.has(file) || file.includes("/locales/")) return;
+    seen.add(file);
+    const text = readFileSync(file, "utf8");
+    for (const [, name, key] of text.matchAll(/["'`]((\w+)\.\w[\w.]*)/g))
+      if (key !== undefined && Object.hasOwn(pages, key)) wrong.push(`${file.slice(sources.length)}: ${name}`);
+    for (const [, path = ""] of text.matchAll(/^(?:import|export) (?!type\b)[^;"]*"([@.][^"]*)";$/gm)) {
+      const whole = path.startsWith("@/") ? join(sources, path.slice(2)) : join(dirname(file), path);
+      const found = [`${whole}.ts`, `${whole}.tsx`].find((name) => existsSync(name));
+      if (found !== undefined) visit(found);
+    }
+  };
+  visit(join(sources, "app/main.tsx"));
+  expect(seen.size).toBeGreaterThan(100);
+  expect(wrong).toEqual([]);
 });
 
 it("the remembered language wins, then the browser's first known one", () => {

@@ -33,6 +33,8 @@ export const headroom = {
 } as const;
 
 export const cockpit = {
+  takeCpu: "Take a CPU profile of this run's processes",
+  profileOrdered: "Ordered: the agents take it now, one after another",
   underWay: "Runs under way",
   last: "Last run",
   noRun: "No run is under way.",

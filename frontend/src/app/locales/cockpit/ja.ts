@@ -33,6 +33,8 @@ export const headroom: Record<keyof typeof englishHeadroom, string> = {
 };
 
 export const cockpit: Record<keyof typeof englishCockpit, string> = {
+  takeCpu: "このランのプロセスの CPU プロファイルを取得",
+  profileOrdered: "指示しました。エージェントが順に取得します",
   underWay: "実行中のテスト",
   last: "直近の実行",
   noRun: "実行中のテストはありません。",

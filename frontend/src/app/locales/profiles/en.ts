@@ -15,8 +15,6 @@ export const profiles = {
   dropHere: "Drop to keep these profiles with the run",
   take: "Take a profile",
   takeKind: "Kind of profile to take",
-  takeCpu: "Take a CPU profile of this run's processes",
-  taken: "Ordered: the agents take it now, one after another",
   table: "Profiles of this run, by kind",
   kind: "Kind",
   process: "Process",

@@ -17,8 +17,6 @@ export const profiles: Record<keyof typeof english, string> = {
   dropHere: "ドロップするとランと共に保存されます",
   take: "プロファイルを取得",
   takeKind: "取得する種類",
-  takeCpu: "このランのプロセスの CPU プロファイルを取得",
-  taken: "指示しました。エージェントが順に取得します",
   table: "このランのプロファイル(種類別)",
   kind: "種類",
   process: "プロセス",

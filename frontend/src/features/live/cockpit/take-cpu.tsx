@@ -14,7 +14,7 @@ export function TakeCpu({ run }: { run: string }) {
   const orders = useQuery({ ...profileOrdersQuery(run), enabled: may, refetchInterval: LOOK_MS, retry: false });
   const change = useChange(() => orderProfiles({ run, kinds: ["cpu"] }), {
     touches: ["profiles"],
-    said: t("profiles.taken"),
+    said: t("cockpit.profileOrdered"),
   });
   const offered = orders.data?.processes.some(({ kinds }) => kinds.includes("cpu")) ?? false;
   if (!may || !offered) return null;
@@ -25,7 +25,7 @@ export function TakeCpu({ run }: { run: string }) {
     <IconButton
       icon="sweep"
       size={24}
-      label={change.error === null ? t("profiles.takeCpu") : change.error.message}
+      label={change.error === null ? t("cockpit.takeCpu") : change.error.message}
       disabled={onItsWay === true || change.isPending}
       onClick={() => change.mutate()}
     />

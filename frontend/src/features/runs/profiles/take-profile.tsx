@@ -18,7 +18,7 @@ export function TakeProfile({ run, kinds }: { run: string; kinds: readonly Profi
   const [chosen, setChosen] = useState<ProfileKind>(offered[0] ?? "cpu");
   const change = useChange((kind: ProfileKind) => orderProfiles({ run, kinds: [kind] }), {
     touches: ["profiles"],
-    said: t("profiles.taken"),
+    said: t("cockpit.profileOrdered"),
   });
   if (!useMay("runs:write") || offered.length === 0) return null;
   return (
