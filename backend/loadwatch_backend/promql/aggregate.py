@@ -3,6 +3,7 @@
 Source of the arithmetic: promql/engine.go (aggregation, aggregationK, aggregationCountValues).
 """
 
+import hashlib
 from collections.abc import Callable
 
 import numpy as np
@@ -10,7 +11,15 @@ import numpy as np
 from loadwatch_backend.promql.blocks import may_overflow, two_sum
 from loadwatch_backend.promql.errors import QueryExecutionError
 from loadwatch_backend.promql.functions.over_time import interpolate_quantile, sort_nan_first
-from loadwatch_backend.promql.labels import METRIC_NAME, LabelBudget, drop_labels, keep_labels, take_rows
+from loadwatch_backend.promql.labels import (
+    METRIC_NAME,
+    LabelBudget,
+    drop_labels,
+    is_name,
+    keep_labels,
+    label_key,
+    take_rows,
+)
 from loadwatch_backend.promql.numbers import format_number
 from loadwatch_backend.promql.parsing.expression import Aggregation
 from loadwatch_backend.promql.value import BoolArray, FloatArray, IntArray, Matrix, empty_matrix
@@ -56,13 +65,23 @@ def _grouping(
 
 def aggregate(matrix: Matrix, aggregation: Aggregation, parameter: FloatArray | None) -> Matrix:
     """The aggregation of a vector; `parameter` is k or q at each step."""
+    operator = aggregation.operator
+    if parameter is not None and operator in ("topk", "bottomk", "limitk"):
+        _check_k(parameter)
+    if operator == "limit_ratio" and parameter is not None and np.isnan(parameter).any():
+        raise QueryExecutionError("Ratio value is NaN")
     if not len(matrix.labels):
         return matrix
     groups = _Groups(matrix, aggregation)
-    operator = aggregation.operator
     if operator in ("topk", "bottomk"):
         assert parameter is not None
         return _select_k(matrix, groups, parameter, largest=operator == "topk")
+    if operator == "limitk":
+        assert parameter is not None
+        return _limit_k(matrix, groups, parameter)
+    if operator == "limit_ratio":
+        assert parameter is not None
+        return _limit_ratio(matrix, parameter)
     if operator == "quantile":
         assert parameter is not None
         return _quantile(matrix, groups, parameter)
@@ -137,7 +156,10 @@ def _stdvar(matrix: Matrix, groups: _Groups) -> FloatArray:
     means = _sum(matrix, groups) / counts
     deviations = matrix.values - means[groups.of_row]
     squares = Matrix(labels=matrix.labels, values=deviations * deviations, present=matrix.present)
-    return _sum(squares, groups) / counts
+    # Of equal values the mean may be off by a bit, and what lies around them is nothing.
+    level = _extreme(np.fmin)(matrix, groups) == _extreme(np.fmax)(matrix, groups)
+    level &= ~np.isinf(means)
+    return np.where(level & ~np.isnan(means), 0.0, _sum(squares, groups) / counts)
 
 
 def _stddev(matrix: Matrix, groups: _Groups) -> FloatArray:
@@ -171,14 +193,49 @@ def _quantile(matrix: Matrix, groups: _Groups, q: FloatArray) -> Matrix:
     return Matrix(labels=groups.labels, values=values, present=present)
 
 
+def _check_k(k: FloatArray) -> None:
+    if np.fmax.reduce(k, initial=-np.inf) < 1 and not np.isnan(k).all():
+        return
+    if np.isnan(k).any():
+        raise QueryExecutionError("Parameter value is NaN")
+    if k.min() <= -(2.0**63):
+        raise QueryExecutionError(f"Scalar value {format_number(float(k.min()))} underflows int64")
+    if k.max() >= 2.0**63:
+        raise QueryExecutionError(f"Scalar value {format_number(float(k.max()))} overflows int64")
+
+
+def _limit_k(matrix: Matrix, groups: _Groups, k: FloatArray) -> Matrix:
+    """The first k series of each group at each step, in the order of their labels."""
+    if k.max() < 1:
+        return empty_matrix(matrix.values.shape[1])
+    limit = np.clip(np.trunc(k), 0, len(matrix.labels)).astype(np.int64)
+    chosen = np.zeros(matrix.present.shape, dtype=np.bool_)
+    keys = [label_key(labels) for labels in matrix.labels]
+    for rows in groups.rows():
+        ordered = np.asarray(sorted(rows.tolist(), key=keys.__getitem__), dtype=np.int64)
+        alive = matrix.present[ordered]
+        chosen[ordered] = alive & (np.cumsum(alive, axis=0) <= limit[None, :])
+    return Matrix(labels=matrix.labels, values=matrix.values, present=chosen)
+
+
+def _limit_ratio(matrix: Matrix, ratio: FloatArray) -> Matrix:
+    """The series whose hash lies in the lower part of all (`ratio` above zero), or in the upper one."""
+    places = np.asarray([_place(labels) for labels in matrix.labels])[:, None]
+    ratio = np.clip(ratio, -1.0, 1.0)[None, :]
+    chosen = np.where(ratio >= 0, places < ratio, places >= 1.0 + ratio)
+    return Matrix(labels=matrix.labels, values=matrix.values, present=matrix.present & chosen)
+
+
+def _place(labels: Labels) -> float:
+    """The same number from 0 up to 1 for the same labels, evenly spread over all."""
+    digest = hashlib.blake2b(repr(label_key(labels)).encode(errors="surrogatepass"), digest_size=6).digest()
+    return int.from_bytes(digest) / 2**48
+
+
 def _select_k(matrix: Matrix, groups: _Groups, k: FloatArray, *, largest: bool) -> Matrix:
     """The k greatest or least series of each group at each step, as they are; NaN comes after every number."""
     if k.max() < 1:
         return empty_matrix(matrix.values.shape[1])
-    if np.isnan(k).any():
-        raise QueryExecutionError("Parameter value is NaN")
-    if k.min() <= -(2.0**63) or k.max() >= 2.0**63:
-        raise QueryExecutionError(f"Scalar value {format_number(float(np.abs(k).max()))} overflows int64")
     # As an integer, k is cut towards zero.
     limit = np.clip(np.trunc(k), 0, len(matrix.labels)).astype(np.int64)
     rank = _ranks(matrix, groups, largest=largest)
@@ -214,8 +271,8 @@ def count_values(
         QueryTooLargeError: `grow`, which is told of each new series; or more labels than `budget` allows.
     """
     steps = int(matrix.values.shape[1])
-    if not label:
-        raise QueryExecutionError('invalid label name ""')
+    if not is_name(label):
+        raise QueryExecutionError(f"invalid label name {label}")
     key, make = _grouping(
         aggregation.labels if aggregation.without else (*aggregation.labels, label), without=aggregation.without
     )

@@ -27,22 +27,22 @@ from loadwatch_backend.promql.admission.memory import (
 )
 from loadwatch_backend.promql.admission.reading import read_within
 from loadwatch_backend.promql.errors import QueryParseError, QueryTimeoutError, QueryTooLargeError
-from loadwatch_backend.promql.evaluate import Evaluation, Value, range_span
-from loadwatch_backend.promql.fetch import FetchedInstant
+from loadwatch_backend.promql.evaluate import Evaluation, Value
+from loadwatch_backend.promql.fetch import Fetched, FetchedInstant, plan_spans
 from loadwatch_backend.promql.labels import LabelBudget, in_label_order, without_empty
 from loadwatch_backend.promql.parsing.expression import (
     Aggregation,
     Call,
     Expression,
     RangeSelector,
-    Selector,
+    Subquery,
     ValueType,
 )
 from loadwatch_backend.promql.parsing.parse import parse_expression, value_type
-from loadwatch_backend.promql.samples import Samples, prepare
+from loadwatch_backend.promql.parsing.resolve import QueryTimes, resolve
 from loadwatch_backend.promql.slices import SlicedRange
 from loadwatch_backend.promql.value import Grid, Matrix, RawMatrix, Scalar, StringValue
-from loadwatch_backend.store.port import Reader, Select
+from loadwatch_backend.store.port import Matcher, Reader, Select, Selection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +51,8 @@ class EngineSettings:
 
     lookback_ms: int = 300_000
     """How long the newest sample of a series counts as its present value."""
+    subquery_step_ms: int = 60_000
+    """Of subqueries that name none: Prometheus' default evaluation interval."""
     max_steps: int = 11_000
     """Steps between the points of one range query, as in Prometheus."""
     max_samples: int = 50_000_000
@@ -132,11 +134,11 @@ class Engine:
 
     def answer(self, text: str, time_ms: int, *, lookback_ms: int | None = None) -> QueryResult:
         """The value of any expression at one instant, as Prometheus' instant queries give it; raises as `instant`."""
-        expression = parse_expression(text)
+        expression = resolved(parse_expression(text), QueryTimes(start_ms=time_ms, end_ms=time_ms))
         grid = Grid(start_ms=time_ms, step_ms=1, count=1)
         kind = value_type(expression)
-        if isinstance(expression, RangeSelector):
-            return QueryResult(type=kind, value=self._raw(expression, grid))
+        if isinstance(expression, RangeSelector | Subquery):
+            return QueryResult(type=kind, value=self._raw(expression, grid, lookback_ms))
         value = self._evaluate(expression, grid, lookback_ms)
         if isinstance(value, Matrix):
             value = without_empty(value)
@@ -171,8 +173,9 @@ class Engine:
                 f"the query asks for {grid.count - 1} steps, more than {self.settings.max_steps}:"
                 " use a larger step or a shorter range"
             )
+        known = resolved(expression, QueryTimes(start_ms=start_ms, end_ms=end_ms, step_ms=step_ms))
         with self.ticket() as ticket:
-            value = self.bound(ticket)._evaluate(expression, grid, lookback_ms)
+            value = self.bound(ticket)._evaluate(known, grid, lookback_ms)
             assert isinstance(value, (Scalar, Matrix))
             matrix = _as_matrix(value)
             # Taking rows out, or in another order, makes a copy.
@@ -185,6 +188,7 @@ class Engine:
                 select=self.select,
                 expression=expression,
                 lookback_ms=self.settings.lookback_ms if lookback_ms is None else lookback_ms,
+                subquery_step_ms=self.settings.subquery_step_ms,
                 ticket=ticket,
                 max_cells=self.settings.max_samples,
                 slice_samples=self.settings.slice_samples,
@@ -194,21 +198,35 @@ class Engine:
                 check_size=self.check_size,
             ).evaluate(grid)
 
-    def _raw(self, expression: RangeSelector, grid: Grid) -> RawMatrix:
-        """The samples of a range selector at an instant."""
-        span = range_span(expression, grid)
-        with self.ticket() as ticket, ticket.counting():
-            most = min(self.settings.max_samples, ticket.room_bytes // 2 // READ_BYTES)
-            (selection,) = read_within(
-                ticket, most, lambda reading: [self.select(expression.selector.matchers, *span, reading)]
-            )
-        self.check_size(len(selection.timestamps), len(selection.labels), 1)
-        samples = prepare(selection)
+    def _raw(self, expression: RangeSelector | Subquery, grid: Grid, lookback_ms: int | None) -> RawMatrix:
+        """The samples of a range at an instant."""
+        lookback = self.settings.lookback_ms if lookback_ms is None else lookback_ms
+        fetched, check_time = Fetched(), self.time_check()
 
-        def fetch(_selector: Selector, _start_ms: int, _end_ms: int) -> Samples:
-            return samples
+        def check(found: Fetched) -> None:
+            check_time()
+            self.check_size(found.sample_count, found.series_count, 1)
 
-        return Evaluation(grid=grid, lookback_ms=0, fetch=fetch).raw(expression)
+        with self.ticket() as ticket, ticket.counting(), np.errstate(all="ignore"):
+
+            def select(matchers: tuple[Matcher, ...], start_ms: int, end_ms: int) -> Selection:
+                most = min(self.settings.max_samples - fetched.sample_count, ticket.room_bytes // 2 // READ_BYTES)
+                (selection,) = read_within(
+                    ticket, most, lambda reading: [self.select(matchers, start_ms, end_ms, reading)]
+                )
+                return selection
+
+            fetched.load(plan_spans(expression, grid, lookback, self.settings.subquery_step_ms), select, check)
+            return Evaluation(
+                grid=grid,
+                lookback_ms=lookback,
+                fetch=fetched.get,
+                max_cells=self.settings.max_samples,
+                budget=self.label_budget(),
+                check=check_time,
+                take=ticket.take,
+                subquery_step_ms=self.settings.subquery_step_ms,
+            ).raw(expression)
 
     def label_budget(self) -> LabelBudget:
         """For the labels that one query makes."""
@@ -257,7 +275,7 @@ class Instant:
         self._engine = engine
         self._ticket = engine.memory.ticket()
         weakref.finalize(self, self._ticket.close)
-        self._fetched = FetchedInstant(engine.store, lookback_ms, self._ticket)
+        self._fetched = FetchedInstant(engine.store, lookback_ms, engine.settings.subquery_step_ms, self._ticket)
         self._lookback_ms = lookback_ms
         self.time_ms = time_ms
 
@@ -267,7 +285,9 @@ class Instant:
         Raises:
             QueryLimitError: the store; all of it together may be too much where each alone is not.
         """
-        self._fetched.load(expressions, _at(self.time_ms - offset_ms))
+        time_ms = self.time_ms - offset_ms
+        times = QueryTimes(start_ms=time_ms, end_ms=time_ms)
+        self._fetched.load([resolved(one, times) for one in expressions], _at(time_ms))
 
     def forget(self, metric: str) -> None:
         """Read series of this name again when they are asked for: they have got new samples."""
@@ -303,6 +323,7 @@ class Question:
 
     def vector(self, expression: Expression) -> Matrix:
         """The vector of a parsed expression, in no order; otherwise as `Engine.instant`, and raises as that."""
+        expression = resolved(expression, QueryTimes(start_ms=self.time_ms, end_ms=self.time_ms))
         # Kept, because `known` goes by identity.
         self._expressions.append(expression)
         check_time = self._engine.time_check()
@@ -319,6 +340,7 @@ class Question:
             check=check_time,
             take=self._ticket.take,
             known=self._known,
+            subquery_step_ms=self._engine.settings.subquery_step_ms,
         )
         try:
             with self._ticket.counting(), np.errstate(all="ignore"):
@@ -329,6 +351,18 @@ class Question:
         if isinstance(value, StringValue):
             raise QueryParseError("a text is neither a vector nor a scalar")
         return without_empty(_as_matrix(value))
+
+
+def resolved(expression: Expression, times: QueryTimes) -> Expression:
+    """The expression at these times of a query.
+
+    Raises:
+        QueryParseError: arithmetic of durations that gives none for this step and range.
+    """
+    try:
+        return resolve(expression, times)
+    except ValueError as error:
+        raise QueryParseError(f"a duration of the expression cannot be used: {error}") from error
 
 
 def _at(time_ms: int) -> Grid:
@@ -353,7 +387,10 @@ def _as_matrix(value: Scalar | Matrix) -> Matrix:
 def _has_own_order(expression: Expression) -> bool:
     """Whether the order of an instant query's result is part of it."""
     match expression:
-        case Call(function="sort" | "sort_desc") | Aggregation(operator="topk" | "bottomk"):
+        case (
+            Call(function="sort" | "sort_desc" | "sort_by_label" | "sort_by_label_desc")
+            | Aggregation(operator="topk" | "bottomk")
+        ):
             return True
         case _:
             return False

@@ -4,11 +4,11 @@ Source of the rules: promql/engine.go of Prometheus 3 (eval, rangeEval), with de
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from loadwatch_backend.promql.admission.memory import CELL_BYTES, LABELS_BYTES, WORK_BYTES
+from loadwatch_backend.promql.admission.memory import CELL_BYTES, LABELS_BYTES, READ_BYTES, WORK_BYTES
 from loadwatch_backend.promql.aggregate import aggregate, count_values
 from loadwatch_backend.promql.errors import QueryExecutionError
 from loadwatch_backend.promql.functions.functions import FUNCTIONS, UNNAMED, OverElements, OverWindows
@@ -34,10 +34,22 @@ from loadwatch_backend.promql.parsing.expression import (
     Number,
     RangeSelector,
     Selector,
+    Subquery,
     Text,
 )
-from loadwatch_backend.promql.samples import Samples, Windows, cut_windows, evaluate_selector
-from loadwatch_backend.promql.value import Grid, Matrix, RawMatrix, RawSeries, Scalar, StringValue, check_cells
+from loadwatch_backend.promql.samples import Samples, Windows, cut_windows, evaluate_selector, samples_of
+from loadwatch_backend.promql.spans import instant_span, range_span, selected_times, subquery_grid
+from loadwatch_backend.promql.value import (
+    Grid,
+    IntArray,
+    Matrix,
+    RawMatrix,
+    RawSeries,
+    Scalar,
+    StringValue,
+    check_cells,
+    empty_matrix,
+)
 from loadwatch_backend.store.port import MatchOperator
 
 Value = Scalar | StringValue | Matrix
@@ -72,6 +84,10 @@ class Evaluation:
     """Shared by the parts of one range."""
     known: dict[int, Value] | None = None
     """Values by the identity of their expressions, for expressions that share parts (the caller keeps those alive)."""
+    subquery_step_ms: int = 60_000
+    """Of subqueries that name none."""
+    is_inner: bool = False
+    """Whether it is that of a subquery, for which nobody has taken memory yet."""
 
     def evaluate(self, expression: Expression) -> Value:
         """The value of an expression at each step.
@@ -96,7 +112,7 @@ class Evaluation:
             case Text(value):
                 return StringValue(value)
             case Selector():
-                return evaluate_selector(self.samples(expression), self.grid, expression.offset_ms, self.lookback_ms)
+                return evaluate_selector(self.samples(expression), self.times(expression), self.lookback_ms)
             case Negation(inner):
                 return self._negation(inner)
             case Call():
@@ -105,8 +121,8 @@ class Evaluation:
                 return self._aggregation(expression)
             case Binary():
                 return self._binary(expression)
-            case RangeSelector():
-                raise TypeError("a range selector has no value of its own outside of an instant query")
+            case RangeSelector() | Subquery():
+                raise TypeError("a range has no value of its own outside of an instant query")
 
     def vector(self, expression: Expression) -> Matrix:
         """The value of an expression of type vector."""
@@ -120,18 +136,43 @@ class Evaluation:
         assert isinstance(value, Scalar)
         return value
 
+    def times(self, selector: Selector) -> IntArray:
+        """The time that each step of a selector looks at, int64[steps]."""
+        return selected_times(selector, self.grid)
+
     def samples(self, selector: Selector) -> Samples:
         """The samples behind an instant selector."""
         fetch = self.fetch if self.fetch_newest is None else self.fetch_newest
-        return fetch(selector, *instant_span(selector, self.grid, self.lookback_ms))
+        return self._read(fetch(selector, *instant_span(selector, self.grid, self.lookback_ms)))
 
-    def windows(self, selector: RangeSelector) -> Windows:
-        """The windows of a range selector."""
-        samples = self.fetch(selector.selector, *range_span(selector, self.grid))
-        return cut_windows(samples, self.grid, selector.selector.offset_ms, selector.range_ms)
+    def windows(self, selector: RangeSelector | Subquery) -> Windows:
+        """The windows of a range."""
+        if isinstance(selector, Subquery):
+            return cut_windows(
+                self._subquery_samples(selector), selected_times(selector, self.grid), self.grid, selector.range_ms
+            )
+        samples = self._read(self.fetch(selector.selector, *range_span(selector, self.grid)))
+        return cut_windows(samples, self.times(selector.selector), self.grid, selector.range_ms)
 
-    def raw(self, selector: RangeSelector) -> RawMatrix:
-        """The samples of a range selector at the first step."""
+    def _read(self, samples: Samples) -> Samples:
+        if self.is_inner:
+            self.grow(len(samples.labels), len(samples.labels))
+        return samples
+
+    def _subquery_samples(self, subquery: Subquery) -> Samples:
+        """What an expression gives at the instants of a subquery."""
+        grid = subquery_grid(subquery, self.grid, self.subquery_step_ms)
+        check_cells(1, grid.count, self.max_cells)
+        if not grid.count:
+            return samples_of(empty_matrix(0), grid)
+        self.take(grid.count * WORK_BYTES)
+        inner = replace(self, grid=grid, fetch_newest=None, known=None, all_steps=None, is_inner=True)
+        matrix = inner.vector(subquery.expression)
+        self.take(matrix.values.size * READ_BYTES)
+        return samples_of(matrix, grid)
+
+    def raw(self, selector: RangeSelector | Subquery) -> RawMatrix:
+        """The samples of a range at the first step."""
         windows = self.windows(selector)
         samples = windows.samples
         return RawMatrix(
@@ -167,7 +208,7 @@ class Evaluation:
     def _over_windows(self, function: OverWindows, call: Call) -> Matrix:
         position = 1 if function.scalar_first else 0
         selector = call.arguments[position]
-        assert isinstance(selector, RangeSelector)
+        assert isinstance(selector, (RangeSelector, Subquery))
         scalars = [self.scalar(argument).values for argument in call.arguments if argument is not selector]
         windows = self.windows(selector)
         shape = windows.counts.shape
@@ -177,7 +218,7 @@ class Evaluation:
         matrix = Matrix(labels=windows.samples.labels, values=values, present=present)
         if function.keeps_name:
             return matrix
-        if self.origins is not None and not _has_one_name(selector.selector):
+        if self.origins is not None and not _has_one_name(selector):
             self._check_origins(call, matrix, self.origins)
         return drop_names(matrix, strict=True)
 
@@ -241,16 +282,8 @@ class Evaluation:
         return drop_names(result) if binary.return_bool or binary.operator in ARITHMETIC_OPERATORS else result
 
 
-def _has_one_name(selector: Selector) -> bool:
-    return any(one.label == METRIC_NAME and one.operator is MatchOperator.EQUAL for one in selector.matchers)
-
-
-def instant_span(selector: Selector, grid: Grid, lookback_ms: int) -> tuple[int, int]:
-    """First and last time, both included, of samples that an instant selector can see."""
-    return grid.start_ms - selector.offset_ms - lookback_ms + 1, grid.end_ms - selector.offset_ms
-
-
-def range_span(selector: RangeSelector, grid: Grid) -> tuple[int, int]:
-    """First and last time, both included, of samples that a range selector can see."""
-    offset = selector.selector.offset_ms
-    return grid.start_ms - offset - selector.range_ms + 1, grid.end_ms - offset
+def _has_one_name(node: RangeSelector | Subquery) -> bool:
+    if isinstance(node, Subquery):
+        return False
+    matchers = node.selector.matchers
+    return any(one.label == METRIC_NAME and one.operator is MatchOperator.EQUAL for one in matchers)

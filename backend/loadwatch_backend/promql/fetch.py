@@ -5,31 +5,21 @@ from collections.abc import Callable, Iterable, Sequence
 from loadwatch_backend.promql.admission.memory import READ_BYTES, Ticket
 from loadwatch_backend.promql.admission.reading import read_within
 from loadwatch_backend.promql.errors import QueryMemoryError
-from loadwatch_backend.promql.evaluate import instant_span, range_span
 from loadwatch_backend.promql.labels import METRIC_NAME
-from loadwatch_backend.promql.parsing.expression import Expression, RangeSelector, Selector, children
+from loadwatch_backend.promql.parsing.expression import Expression, Selector
 from loadwatch_backend.promql.samples import Samples, prepare
+from loadwatch_backend.promql.spans import Span, wanted_by
 from loadwatch_backend.promql.value import Grid
 from loadwatch_backend.store.port import ManySelector, Matcher, MatchOperator, Reader, Reading, Selection
 
-Span = tuple[int, int]
 
-
-def plan_spans(expression: Expression, grid: Grid, lookback_ms: int) -> dict[tuple[Matcher, ...], list[Span]]:
+def plan_spans(
+    expression: Expression, grid: Grid, lookback_ms: int, subquery_step_ms: int
+) -> dict[tuple[Matcher, ...], list[Span]]:
     """For each distinct selector the spans of time to read: overlapping ones joined, in rising order."""
     wanted: dict[tuple[Matcher, ...], list[Span]] = {}
-
-    def visit(node: Expression) -> None:
-        match node:
-            case Selector():
-                wanted.setdefault(node.matchers, []).append(instant_span(node, grid, lookback_ms))
-            case RangeSelector():
-                wanted.setdefault(node.selector.matchers, []).append(range_span(node, grid))
-            case _:
-                for child in children(node):
-                    visit(child)
-
-    visit(expression)
+    for one in wanted_by(expression, grid, lookback_ms, subquery_step_ms):
+        wanted.setdefault(one.matchers, []).append(one.span)
     return {matchers: _joined(spans) for matchers, spans in wanted.items()}
 
 
@@ -92,11 +82,12 @@ class Fetched:
 class FetchedInstant:
     """The samples of many expressions at one instant; of instant selectors the newest of each series alone."""
 
-    def __init__(self, store: Reader, lookback_ms: int, ticket: Ticket) -> None:
+    def __init__(self, store: Reader, lookback_ms: int, subquery_step_ms: int, ticket: Ticket) -> None:
         self._store = store
         self._ticket = ticket
         self._many: ManySelector | None = store if isinstance(store, ManySelector) else None
         self._lookback_ms = lookback_ms
+        self._subquery_step_ms = subquery_step_ms
         self._newest: Parts = {}
         self._ranges: Parts = {}
 
@@ -167,19 +158,13 @@ class FetchedInstant:
         newest: dict[Span, dict[tuple[Matcher, ...], None]],
         ranges: dict[Span, dict[tuple[Matcher, ...], None]],
     ) -> None:
-        match node:
-            case Selector():
+        for one in wanted_by(node, grid, self._lookback_ms, self._subquery_step_ms):
+            if one.newest_only:
                 # A newer sample would be newer than the instant, so that only this very span serves.
-                span = instant_span(node, grid, self._lookback_ms)
-                if not any(known == span for known, _ in self._newest.get(node.matchers, ())):
-                    newest.setdefault(span, {})[node.matchers] = None
-            case RangeSelector():
-                span, matchers = range_span(node, grid), node.selector.matchers
-                if _covering(self._ranges, matchers, *span) is None:
-                    ranges.setdefault(span, {})[matchers] = None
-            case _:
-                for child in children(node):
-                    self._plan(child, grid, newest, ranges)
+                if not any(known == one.span for known, _ in self._newest.get(one.matchers, ())):
+                    newest.setdefault(one.span, {})[one.matchers] = None
+            elif _covering(self._ranges, one.matchers, *one.span) is None:
+                ranges.setdefault(one.span, {})[one.matchers] = None
 
     def _select(self, matchers: Sequence[tuple[Matcher, ...]], span: Span, *, newest_only: bool) -> Sequence[Selection]:
         many = self._many

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from loadwatch_backend.promql.errors import QueryExecutionError, QueryTooLargeError
-from loadwatch_backend.promql.value import Matrix
+from loadwatch_backend.promql.value import Matrix, empty_matrix
 from loadwatch_backend.store.port import Labels
 
 METRIC_NAME = "__name__"
@@ -56,9 +56,13 @@ def label_key(labels: Labels) -> LabelKey:
 
 
 def format_labels(labels: Labels) -> str:
-    """A label set as in PromQL, for messages."""
-    inner = ", ".join(f"{name}={_quoted(value)}" for name, value in sorted(labels.items()) if name != METRIC_NAME)
-    return labels.get(METRIC_NAME, "") + "{" + inner + "}"
+    """A label set as Prometheus writes it in messages."""
+    return "{" + ", ".join(f"{name}={_quoted(value)}" for name, value in sorted(labels.items())) + "}"
+
+
+def is_name(label: str) -> bool:
+    """Whether a label may have this name: any text but none, and but bytes that were no UTF-8 in a string."""
+    return bool(label) and "\ufffd" not in label
 
 
 def _quoted(value: str) -> str:
@@ -125,6 +129,17 @@ def take_rows(matrix: Matrix, rows: Sequence[int]) -> Matrix:
     chosen = np.asarray(rows, dtype=np.int64)
     return Matrix(
         labels=[matrix.labels[row] for row in rows], values=matrix.values[chosen], present=matrix.present[chosen]
+    )
+
+
+def stack(parts: Sequence[Matrix], steps: int) -> Matrix:
+    """All series of several matrices of as many steps."""
+    if not parts:
+        return empty_matrix(steps)
+    return Matrix(
+        labels=[labels for part in parts for labels in part.labels],
+        values=np.concatenate([part.values for part in parts]),
+        present=np.concatenate([part.present for part in parts]),
     )
 
 

@@ -19,6 +19,7 @@ from loadwatch_backend.promql.labels import (
     keep_labels,
     label_key,
     merge_alike,
+    stack,
 )
 from loadwatch_backend.promql.operators import compute
 from loadwatch_backend.promql.parsing.catalogue import ARITHMETIC_OPERATORS
@@ -78,15 +79,22 @@ def combine_vectors(
     swapped = matching.cardinality is Cardinality.ONE_TO_MANY
     many, one = (right, left) if swapped else (left, right)
     steps = many.values.shape[1]
-    if not len(many.labels) or not len(one.labels):
+    fills = matching.fill_left is not None or matching.fill_right is not None
+    if not fills and (not len(many.labels) or not len(one.labels)):
         return empty_matrix(steps)
 
     sign = signature(matching)
     one_rows: dict[tuple[object, ...], list[int]] = {}
     for row, labels in enumerate(one.labels):
         one_rows.setdefault(sign(labels), []).append(row)
-    _check_one_side(one, one_rows, np.logical_or.reduce(many.present, axis=0), matching, "left" if swapped else "right")
+    looked_at = np.logical_or.reduce(many.present, axis=0) if not fills else np.ones(steps, dtype=np.bool_)
+    _check_one_side(one, one_rows, looked_at, matching, "left" if swapped else "right")
 
+    if fills:
+        many, one = _filled(many, one, sign, matching)
+        one_rows = {}
+        for row, labels in enumerate(one.labels):
+            one_rows.setdefault(sign(labels), []).append(row)
     many_index: list[int] = []
     one_index: list[int] = []
     matches: list[int] = []
@@ -111,6 +119,39 @@ def combine_vectors(
     ]
     _check_matches(present, matches, labels, matching)
     return merge_alike(Matrix(labels=labels, values=np.ascontiguousarray(values), present=present & kept))
+
+
+def _filled(
+    many: Matrix, one: Matrix, sign: Callable[[Labels], tuple[object, ...]], matching: Matching
+) -> tuple[Matrix, Matrix]:
+    """Both sides with series of the fill values, at the steps at which a match has series on the other side only.
+
+    As in Prometheus, which side is filled goes by their order here: with `group_right`, `fill_right` is for the left.
+    """
+    numbers: dict[tuple[object, ...], int] = {}
+    sample: list[Labels] = []
+    groups: list[list[int]] = []
+    for side in (many, one):
+        groups.append([])
+        for labels in side.labels:
+            number = numbers.setdefault(sign(labels), len(numbers))
+            groups[-1].append(number)
+            if number == len(sample):
+                sample.append(_match_labels(labels, matching))
+    there = [
+        _any_by_group(side.present, numbered, len(numbers)) for side, numbered in zip((many, one), groups, strict=True)
+    ]
+    filled: list[Matrix] = []
+    for side, own, other, value in (
+        (many, there[0], there[1], matching.fill_left),
+        (one, there[1], there[0], matching.fill_right),
+    ):
+        if value is None:
+            filled.append(side)
+            continue
+        made = Matrix(labels=sample, values=np.full(own.shape, value), present=other & ~own)
+        filled.append(stack((side, made), own.shape[1]))
+    return filled[0], filled[1]
 
 
 def _check_one_side(

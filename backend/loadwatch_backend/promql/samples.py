@@ -117,12 +117,11 @@ def prepare(selection: Selection) -> Samples:
     )
 
 
-def newest_rows(samples: Samples, grid: Grid, offset_ms: int, lookback_ms: int) -> tuple[IntArray, BoolArray]:
-    """Row of the sample that an instant selector sees at each step, and whether there is one; [series, steps].
+def newest_rows(samples: Samples, times: IntArray, lookback_ms: int) -> tuple[IntArray, BoolArray]:
+    """Row of the sample that an instant selector sees at each time, and whether there is one; [series, times].
 
     The look-back is open on the left: a sample exactly `lookback_ms` old is gone. A stale marker ends a series.
     """
-    times = grid.times_ms() - offset_ms
     rows = samples.ends(times) - 1
     present = rows >= samples.offsets[:-1, None]
     if not len(samples.timestamps):
@@ -135,9 +134,9 @@ def newest_rows(samples: Samples, grid: Grid, offset_ms: int, lookback_ms: int) 
     return rows, present
 
 
-def evaluate_selector(samples: Samples, grid: Grid, offset_ms: int, lookback_ms: int) -> Matrix:
-    """The instant vector at each step."""
-    rows, present = newest_rows(samples, grid, offset_ms, lookback_ms)
+def evaluate_selector(samples: Samples, times: IntArray, lookback_ms: int) -> Matrix:
+    """The instant vector at each time."""
+    rows, present = newest_rows(samples, times, lookback_ms)
     if not len(samples.timestamps):
         return Matrix(labels=samples.labels, values=np.zeros(present.shape), present=present)
     return Matrix(labels=samples.labels, values=samples.values[rows], present=present)
@@ -170,14 +169,13 @@ class Windows:
         return self.samples.timestamps[_within(rows, len(self.samples.timestamps))]
 
 
-def cut_windows(samples: Samples, grid: Grid, offset_ms: int, range_ms: int) -> Windows:
-    """The windows of a range selector, open on the left; stale markers are left out."""
+def cut_windows(samples: Samples, times: IntArray, grid: Grid, range_ms: int) -> Windows:
+    """The windows that end at `times`, one for each step; open on the left; stale markers are left out."""
     samples = samples.without_stale
-    steps = grid.times_ms()
-    times = steps - offset_ms
     end = samples.ends(times)
     shift, rest = divmod(range_ms, grid.step_ms)
-    if rest == 0 and shift < grid.count:
+    is_moving = grid.count > 1 and times[0] != times[-1]
+    if rest == 0 and shift < grid.count and is_moving:
         # Where the range is a multiple of the step, most windows begin where an earlier one ends.
         first = np.concatenate((samples.ends(times[:shift] - range_ms), end[:, : grid.count - shift]), axis=1)
     else:
@@ -185,8 +183,19 @@ def cut_windows(samples: Samples, grid: Grid, offset_ms: int, range_ms: int) -> 
     return Windows(
         samples=samples,
         times_ms=times,
-        step_times_ms=steps,
+        step_times_ms=grid.times_ms(),
         range_ms=range_ms,
         first=first,
         end=end,
+    )
+
+
+def samples_of(matrix: Matrix, grid: Grid) -> Samples:
+    """The values of a vector at the instants of a grid, as the samples that a range over them has."""
+    counts = matrix.present.sum(axis=1, dtype=np.int64)
+    return Samples(
+        labels=list(matrix.labels),
+        offsets=np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(counts))),
+        timestamps=np.broadcast_to(grid.times_ms(), matrix.present.shape)[matrix.present],
+        values=np.ascontiguousarray(matrix.values[matrix.present], dtype=np.float64),
     )

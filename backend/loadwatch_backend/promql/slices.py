@@ -17,7 +17,8 @@ from loadwatch_backend.promql.errors import QueryMemoryError
 from loadwatch_backend.promql.evaluate import Evaluation, Origins, Value
 from loadwatch_backend.promql.fetch import Fetched, plan_spans
 from loadwatch_backend.promql.labels import LabelBudget, LabelKey, label_key
-from loadwatch_backend.promql.parsing.expression import Expression, RangeSelector, Selector, walk
+from loadwatch_backend.promql.parsing.expression import Expression
+from loadwatch_backend.promql.spans import behind_ms
 from loadwatch_backend.promql.value import BoolArray, FloatArray, Grid, Matrix, Scalar
 from loadwatch_backend.store.port import Labels, Matcher, Select, Selection
 
@@ -33,6 +34,7 @@ class SlicedRange:
     select: Select
     expression: Expression
     lookback_ms: int
+    subquery_step_ms: int
     ticket: Ticket
     max_cells: int
     slice_samples: int
@@ -51,7 +53,7 @@ class SlicedRange:
         Raises:
             QueryExecutionError, QueryTooLargeError, QueryTimeoutError, CancelledError, QueryBusyError.
         """
-        overlap_ms = self._overlap_ms()
+        overlap_ms = behind_ms(self.expression, self.lookback_ms)
         whole = Assembly(grid.count, self.ticket)
         place, steps = 0, grid.count
         while place < grid.count:
@@ -79,13 +81,6 @@ class SlicedRange:
                 steps *= 2
         return whole.value()
 
-    def _overlap_ms(self) -> int:
-        """How far before a step its oldest sample may be, offsets left aside."""
-        found = [node.range_ms for node in walk(self.expression) if isinstance(node, RangeSelector)]
-        if any(isinstance(node, Selector) for node in walk(self.expression)):
-            found.append(self.lookback_ms)
-        return max(found, default=0)
-
     def _read(self, part: Grid, most_samples: int, all_steps: int) -> Fetched:
         fetched = Fetched()
         read = self._samples
@@ -106,7 +101,7 @@ class SlicedRange:
             self.check_time()
             self.check_size(read, found.series_count, all_steps)
 
-        fetched.load(plan_spans(self.expression, part, self.lookback_ms), select, check)
+        fetched.load(plan_spans(self.expression, part, self.lookback_ms, self.subquery_step_ms), select, check)
         self._samples, self._seen_until = read, seen
         return fetched
 
@@ -130,6 +125,7 @@ class SlicedRange:
                         check=self._check,
                         take=self.ticket.take,
                         origins=self._origins,
+                        subquery_step_ms=self.subquery_step_ms,
                     ).evaluate(self.expression)
             except QueryMemoryError:
                 if width == 1:

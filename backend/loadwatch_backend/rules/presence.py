@@ -22,6 +22,7 @@ from loadwatch_backend.promql.parsing.expression import (
     Number,
     RangeSelector,
     Selector,
+    Subquery,
     ValueType,
     children,
     walk,
@@ -71,11 +72,18 @@ def _presence(expression: Expression) -> Expression:
         case Call(function="absent" | "absent_over_time"):
             return _never_there(expression)
         case Call(arguments=arguments):
-            found = tuple(_presence(one) if value_type(one) is ValueType.VECTOR else one for one in arguments)
+            found = tuple(map(_argument, arguments))
             same = all(new is old for new, old in zip(found, arguments, strict=True))
             return expression if same or expression.function == "scalar" else replace(expression, arguments=found)
         case _:
             return expression
+
+
+def _argument(argument: Expression) -> Expression:
+    if isinstance(argument, Subquery):
+        found = _presence(argument.expression)
+        return argument if found is argument.expression else replace(argument, expression=found)
+    return _presence(argument) if value_type(argument) is ValueType.VECTOR else argument
 
 
 def _binary(binary: Binary) -> Expression:

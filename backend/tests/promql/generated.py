@@ -4,7 +4,7 @@ import random
 
 _LETTERS = "a0(){}[]#\"'`\\\n\r§|-+ or\u00e9"
 _ENDS = ("\n", "\r", '("\n', "'\r\n")
-_SPACES = ("\t", "\n", "\r", "\f", "   ")
+_SPACES = ("\t", "\n", "\r", "   ")
 _NUMBERS = ("1", "1e-5", "0x1F", ".5", "5.", "NaN", "iNf", "1e+5")
 _OPERATORS = (*"+-*/%^<>", "==", "!=", ">=", "<=", "and", "or", "unless", "atan2")
 _NOISE = (

@@ -14,7 +14,7 @@ AT = BASE_MS + 20 * MINUTE
 
 
 def _spans(text: str, grid: Grid, lookback_ms: int = 300_000) -> list[tuple[str, list[tuple[int, int]]]]:
-    planned = plan_spans(parse_expression(text), grid, lookback_ms)
+    planned = plan_spans(parse_expression(text), grid, lookback_ms, 60_000)
     return [(matchers[0].value, spans) for matchers, spans in planned.items()]
 
 
@@ -34,6 +34,11 @@ GRID = Grid(start_ms=1_000_000, step_ms=10_000, count=11)
         # What lies a day apart is not read as one span.
         ("x - x offset 1d", [("x", [(-85_699_999, -85_300_000), (700_001, 1_100_000)])]),
         ("vector(1) + time()", []),
+        ("x @ 5", [("x", [(-294_999, 5_000)])]),
+        ("rate(x[1m] @ 5 offset 1s)", [("x", [(-55_999, 4_000)])]),
+        # From the first multiple of the step within the first window, with what that one looks back on.
+        ("max_over_time(x[1m:7s])", [("x", [(645_001, 1_099_000)])]),
+        ("max_over_time(rate(x[1m])[1m:7s] offset 100s)", [("x", [(787_001, 994_000)])]),
     ],
 )
 def test_each_selector_is_read_once_and_no_further_than_needed(
@@ -136,3 +141,16 @@ def test_a_matrix_of_steps_agrees_with_instants(engine: Engine) -> None:
         rows = np.flatnonzero(matrix.present[:, step]).tolist()
         assert [dict(matrix.labels[row]) for row in rows] == [dict(labels) for labels in instant.labels]
         np.testing.assert_array_equal(matrix.values[rows, step], instant.values[:, 0])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "count_over_time(vector(1)[290y:1ms])",
+        "sum_over_time(time()[1y:1s]) + max_over_time(x[290y:1ms])",
+        "max_over_time(requests_total[1y:1s])",
+    ],
+)
+def test_a_subquery_of_too_many_points_is_refused_before_it_is_made(engine: Engine, text: str) -> None:
+    with pytest.raises((QueryTooLargeError, QueryParseError)):
+        engine.instant(text.replace("time()[", "vector(time())["), AT)

@@ -50,7 +50,7 @@ def _samples(series: list[list[Row]]) -> Samples:
 @PROPERTY
 @given(cases())
 def test_an_instant_selector_sees_the_newest_sample_in_its_look_back(case: Case) -> None:
-    matrix = evaluate_selector(_samples(case.series), case.grid, case.offset_ms, case.span_ms)
+    matrix = evaluate_selector(_samples(case.series), case.grid.times_ms() - case.offset_ms, case.span_ms)
     for number, rows in enumerate(case.series):
         for step, time in enumerate((case.grid.times_ms() - case.offset_ms).tolist()):
             seen = [row for row in rows if time - case.span_ms < row[0] <= time]
@@ -63,7 +63,7 @@ def test_an_instant_selector_sees_the_newest_sample_in_its_look_back(case: Case)
 @given(cases())
 def test_windows_are_open_on_the_left_and_without_stale_markers(case: Case) -> None:
     samples = _samples(case.series)
-    windows = cut_windows(samples, case.grid, case.offset_ms, case.span_ms)
+    windows = cut_windows(samples, case.grid.times_ms() - case.offset_ms, case.grid, case.span_ms)
     for number, rows in enumerate(case.series):
         for step, time in enumerate((case.grid.times_ms() - case.offset_ms).tolist()):
             expected = [row for row in rows if time - case.span_ms < row[0] <= time and row[1] != STALE]
@@ -76,7 +76,7 @@ def test_windows_are_open_on_the_left_and_without_stale_markers(case: Case) -> N
 @given(cases())
 def test_resets_and_changes_are_counted_between_samples_of_one_window(case: Case) -> None:
     samples = _samples(case.series)
-    windows = cut_windows(samples, case.grid, case.offset_ms, case.span_ms)
+    windows = cut_windows(samples, case.grid.times_ms() - case.offset_ms, case.grid, case.span_ms)
     if not len(windows.samples.timestamps):
         return
     drops, present = resets(windows)

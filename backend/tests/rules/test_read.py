@@ -123,7 +123,7 @@ def test_a_group_without_an_interval_gets_the_default() -> None:
         ),
         ("groups:\n- name: a\n  rules:\n  - alert: A\n    expr: '\"text\"'\n", 5, "gives a string"),
         ("groups:\n- name: a\n  rules:\n  - alert: A\n    expr: up[5m]\n", 5, "gives a matrix"),
-        ("groups:\n- name: a\n  rules:\n  - alert: A\n    expr: max_over_time(rate(x[1m])[5m:])\n", 5, "subquery"),
+        ("groups:\n- name: a\n  rules:\n  - alert: A\n    expr: x </ 5\n", 5, "native histograms"),
         ("groups:\n- name: 300y\n  interval: 300y\n", 3, "out of range"),
         ("groups: " + "[" * 3_000 + "]" * 3_000, 1, ""),
     ],

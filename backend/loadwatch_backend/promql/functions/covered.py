@@ -6,7 +6,7 @@ samples, and a rate the slope of that line over the part of the window that the 
 over a gap nor over the edge of a longer standstill. Not a function of PromQL: only trees that the server makes have it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -50,7 +50,7 @@ def with_cover(selector: RangeSelector, cover: Cover) -> Call:
     """The tree of the rate of a selector, whose own range counts for nothing."""
     inner = selector.selector
     wide = RangeSelector(
-        selector=type(inner)(matchers=inner.matchers, offset_ms=inner.offset_ms - cover.ahead_ms),
+        selector=replace(inner, offset_ms=inner.offset_ms - cover.ahead_ms),
         range_ms=cover.behind_ms + cover.ahead_ms,
     )
     numbers = (Number(cover.window_ms), Number(cover.bridge_ms), Number(cover.still_ms), Number(cover.hold_ms))

@@ -4,10 +4,12 @@ Source of the arithmetic: promql/quantile.go (BucketQuantile, coalesceBuckets, e
 """
 
 import re
+from collections.abc import Callable
 
 import numpy as np
 
-from loadwatch_backend.promql.labels import METRIC_NAME, RESERVED, LabelKey, drop_labels, label_key, merge_alike
+from loadwatch_backend.promql.labels import METRIC_NAME, RESERVED, LabelKey, drop_labels, label_key, merge_alike, stack
+from loadwatch_backend.promql.numbers import format_number
 from loadwatch_backend.promql.value import FloatArray, IntArray, Matrix, empty_matrix
 from loadwatch_backend.store.port import Labels
 
@@ -19,6 +21,33 @@ _TOLERANCE = 1e-12
 
 def histogram_quantile(q: FloatArray, matrix: Matrix) -> Matrix:
     """The q-quantile, q float64[steps], of each histogram; rows without a usable `le` are left out."""
+    return _each(matrix, lambda at, bounds, counts: _bucket_quantile(q[at], bounds, counts))
+
+
+def histogram_quantiles(q: FloatArray, matrix: Matrix, label: str) -> Matrix:
+    """Likewise, with the quantile in a label; q may change from step to step, and the series with it."""
+    found = histogram_quantile(q, matrix)
+    parts: list[Matrix] = []
+    for value in np.unique(q).tolist():
+        text = _open_metrics_number(value)
+        here = np.isnan(q) if np.isnan(value) else q == value
+        labels = [{**full, label: text} for full in found.labels]
+        parts.append(Matrix(labels=labels, values=found.values, present=found.present & here[None, :]))
+    return stack(parts, len(q))
+
+
+def histogram_fraction(lower: FloatArray, upper: FloatArray, matrix: Matrix) -> Matrix:
+    """Share of the observations of each histogram between `lower` and `upper`, float64[steps]."""
+    return _each(matrix, lambda at, bounds, counts: _bucket_fraction(lower[at], upper[at], bounds, counts))
+
+
+def _open_metrics_number(value: float) -> str:
+    """As labels of OpenMetrics have it: a whole number with a decimal point."""
+    return repr(value) if np.isfinite(value) else format_number(value)
+
+
+def _each(matrix: Matrix, compute: Callable[[IntArray, FloatArray, FloatArray], FloatArray]) -> Matrix:
+    """One value for each histogram and step: of the steps, bounds and counts [buckets, steps] that are there."""
     steps = matrix.values.shape[1]
     groups: dict[LabelKey, list[tuple[float, int]]] = {}
     labels: list[Labels] = []
@@ -47,14 +76,19 @@ def histogram_quantile(q: FloatArray, matrix: Matrix) -> Matrix:
                 continue
             at: IntArray = np.flatnonzero(pattern_of.ravel() == index)
             counts = matrix.values[rows[pattern][:, None], at[None, :]]
-            values[number, at] = _bucket_quantile(q[at], bounds[pattern], counts)
+            values[number, at] = compute(at, bounds[pattern], counts)
     return merge_alike(Matrix(labels=labels, values=values, present=present))
+
+
+def _coalesced(bounds: FloatArray, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Buckets of one bound are one."""
+    bounds, first = np.unique(bounds, return_index=True)
+    return bounds, np.add.reduceat(counts, first, axis=0)
 
 
 def _bucket_quantile(q: FloatArray, bounds: FloatArray, counts: FloatArray) -> FloatArray:
     """Quantiles, float64[steps], from cumulative counts [buckets, steps] below rising bounds."""
-    bounds, first = np.unique(bounds, return_index=True)
-    counts = np.add.reduceat(counts, first, axis=0)
+    bounds, counts = _coalesced(bounds, counts)
     if bounds[-1] != np.inf or len(bounds) < 2:
         return _outside(q, np.full(q.shape, np.nan))
     counts = _monotonic(counts)
@@ -70,6 +104,31 @@ def _bucket_quantile(q: FloatArray, bounds: FloatArray, counts: FloatArray) -> F
     if bounds[0] <= 0:
         result = np.where(bucket == 0, float(bounds[0]), result)
     return _outside(q, np.where(observations == 0, np.nan, result))
+
+
+def _bucket_fraction(lower: FloatArray, upper: FloatArray, bounds: FloatArray, counts: FloatArray) -> FloatArray:
+    """Shares, float64[steps], from cumulative counts [buckets, steps] below rising bounds (BucketFraction)."""
+    bounds, counts = _coalesced(bounds, counts)
+    if bounds[-1] != np.inf:
+        return np.full(lower.shape, np.nan)
+    total = counts[-1]
+    share = (_rank(upper, bounds, counts) - _rank(lower, bounds, counts)) / total
+    share = np.where(lower >= upper, 0.0, share)
+    return np.where((total == 0) | np.isnan(lower) | np.isnan(upper), np.nan, share)
+
+
+def _rank(limit: FloatArray, bounds: FloatArray, counts: FloatArray) -> FloatArray:
+    """How many observations lie below `limit`, interpolated within its bucket; none is in one without an end."""
+    steps = np.arange(len(limit))
+    starts = np.concatenate(([0.0 if bounds[0] > 0 else -np.inf], bounds[:-1]))
+    # The bucket whose start is the limit or beyond it, or that has the limit inside.
+    reached = (starts[:, None] >= limit) | (bounds[:, None] > limit)
+    bucket = reached.argmax(axis=0)
+    below = np.where(bucket > 0, counts[np.maximum(bucket - 1, 0), steps], 0.0)
+    start, end, count = starts[bucket], bounds[bucket], counts[bucket, steps]
+    inside = np.where(np.isinf(start), count, below + (count - below) * (limit - start) / (end - start))
+    rank = np.where(start >= limit, below, inside)
+    return np.where(reached.any(axis=0), np.minimum(rank, counts[-1]), counts[-1])
 
 
 def _first_at_least(counts: FloatArray, rank: FloatArray) -> IntArray:

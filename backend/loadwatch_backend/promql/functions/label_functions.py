@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from loadwatch_backend.promql.errors import QueryExecutionError
-from loadwatch_backend.promql.labels import METRIC_NAME, LabelBudget, merge_alike
+from loadwatch_backend.promql.labels import METRIC_NAME, LabelBudget, is_name, merge_alike
 from loadwatch_backend.promql.parsing.expression import Expression, RangeSelector, Selector
 from loadwatch_backend.promql.value import BoolArray, Matrix
 from loadwatch_backend.store.errors import PatternError
@@ -18,6 +18,7 @@ from loadwatch_backend.store.port import Labels, MatchOperator
 
 _BETWEEN_CHECKS = 100
 """Series between two looks at the clock: a pattern takes up to 0.3 s for the longest of values."""
+_CHUNK = re.compile(r"[0-9]+|[^0-9]+")
 _REFERENCE = re.compile(r"\$(?:(\$)|(\w+)|\{(\w+)\})", re.ASCII)
 
 
@@ -68,8 +69,8 @@ def label_replace(
     try:
         compiled = compile_pattern(pattern)
     except PatternError as error:
-        raise QueryExecutionError(f"invalid regular expression in label_replace(): {error.detail}") from error
-    if not target:
+        raise QueryExecutionError(f"invalid regular expression in label_replace(): {pattern[:200]}") from error
+    if not is_name(target):
         raise QueryExecutionError(f"invalid destination label name in label_replace(): {target}")
 
     def replaced(labels: Labels) -> Labels:
@@ -84,6 +85,26 @@ def label_replace(
     return _relabelled(matrix, replaced, check)
 
 
+def compare_naturally(left: str, right: str) -> int:
+    """Below, at or above zero, in the order that people expect: numbers within a text by their value.
+
+    As facette/natsort has it, which Prometheus uses.
+    """
+    if left == right:
+        return 0
+    left_parts, right_parts = _CHUNK.findall(left), _CHUNK.findall(right)
+    for one, other in zip(left_parts, right_parts, strict=False):
+        if one == other:
+            continue
+        # No number of 300 digits means anything, and Python refuses to read longer ones than 4,300.
+        both_numbers = one[0].isdigit() and other[0].isdigit() and max(len(one), len(other)) <= 300
+        if not both_numbers:
+            return -1 if one < other else 1
+        if int(one) != int(other):
+            return -1 if int(one) < int(other) else 1
+    return -1 if len(left_parts) <= len(right_parts) else 1
+
+
 def label_join(
     matrix: Matrix,
     target: str,
@@ -95,7 +116,7 @@ def label_join(
 ) -> Matrix:
     """Sets `target` to the joined values of `sources`; raises as `label_replace`."""
     for kind, name in [*(("source", source) for source in sources), ("destination", target)]:
-        if not name:
+        if not is_name(name):
             raise QueryExecutionError(f"invalid {kind} label name in label_join(): {name}")
     separators = len(separator) * max(len(sources) - 1, 0)
 

@@ -21,28 +21,30 @@ def sign(values: FloatArray) -> FloatArray:
     return np.where(values < 0, -1.0, np.where(values > 0, 1.0, values))
 
 
-def _least(left: FloatArray, right: FloatArray) -> FloatArray:
+def least_of(left: FloatArray, right: FloatArray) -> FloatArray:
+    """The lesser of both."""
     # Go's math.Min: minus infinity wins even over NaN.
     return np.where((left == -np.inf) | (right == -np.inf), -np.inf, np.minimum(left, right))
 
 
-def _greatest(left: FloatArray, right: FloatArray) -> FloatArray:
+def greatest_of(left: FloatArray, right: FloatArray) -> FloatArray:
+    """The greater of both."""
     return np.where((left == np.inf) | (right == np.inf), np.inf, np.maximum(left, right))
 
 
 def clamp(values: FloatArray, least: FloatArray, greatest: FloatArray) -> FloatArray:
     """Values kept between both."""
-    return _greatest(least, _least(greatest, values))
+    return greatest_of(least, least_of(greatest, values))
 
 
 def clamp_min(values: FloatArray, least: FloatArray) -> FloatArray:
     """Values, at least `least`."""
-    return _greatest(least, values)
+    return greatest_of(least, values)
 
 
 def clamp_max(values: FloatArray, greatest: FloatArray) -> FloatArray:
     """Values, at most `greatest`."""
-    return _least(greatest, values)
+    return least_of(greatest, values)
 
 
 def degrees(values: FloatArray) -> FloatArray:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from loadwatch_backend.promql.blocks import may_overflow, reduce_windows, sum_windows
+from loadwatch_backend.promql.errors import QueryExecutionError
 from loadwatch_backend.promql.functions.rates import WindowResult
 from loadwatch_backend.promql.samples import Windows
 from loadwatch_backend.promql.value import FloatArray, IntArray
@@ -206,3 +207,73 @@ def predict_linear(windows: Windows, seconds: FloatArray) -> WindowResult:
     """Value of the least-squares line `seconds` [steps] after the evaluation."""
     slopes, intercepts = _regression(windows, windows.step_times_ms[None, :])
     return slopes * seconds + intercepts, windows.counts >= 2
+
+
+def mad_over_time(windows: Windows) -> WindowResult:
+    """Median of the absolute deviations from the median; NaN where any value is."""
+    result = np.zeros(windows.first.size)
+    for bundle in _bundles(windows, 1):
+        values = windows.samples.values[bundle.rows]
+        half = np.full(len(values), 0.5)
+        median = interpolate_quantile(sort_nan_first(values), half)
+        found = interpolate_quantile(sort_nan_first(np.abs(values - median[:, None])), half)
+        result[bundle.places] = np.where(np.isnan(values).any(axis=1), np.nan, found)
+    return result.reshape(windows.first.shape), windows.counts > 0
+
+
+def ts_of_first_over_time(windows: Windows) -> WindowResult:
+    """Time of the oldest sample in seconds."""
+    return windows.times_at(windows.first) / 1000, windows.counts > 0
+
+
+def ts_of_last_over_time(windows: Windows) -> WindowResult:
+    """Time of the newest sample in seconds."""
+    return windows.times_at(windows.end - 1) / 1000, windows.counts > 0
+
+
+def _time_of(windows: Windows, extreme: np.ufunc) -> WindowResult:
+    """Time in seconds of the last of the samples that have the extreme value; of the newest one where all are NaN."""
+    result = np.zeros(windows.first.size)
+    for bundle in _bundles(windows, 1):
+        values = windows.samples.values[bundle.rows]
+        best = extreme.reduce(values, axis=1)[:, None]
+        found = (values == best) | np.isnan(best)
+        last = values.shape[1] - 1 - found[:, ::-1].argmax(axis=1)
+        result[bundle.places] = windows.samples.timestamps[bundle.rows[np.arange(len(values)), last]] / 1000
+    return result.reshape(windows.first.shape), windows.counts > 0
+
+
+def ts_of_min_over_time(windows: Windows) -> WindowResult:
+    """Time in seconds of the last of the least samples."""
+    return _time_of(windows, np.fmin)
+
+
+def ts_of_max_over_time(windows: Windows) -> WindowResult:
+    """Time in seconds of the last of the greatest samples."""
+    return _time_of(windows, np.fmax)
+
+
+def double_exponential_smoothing(windows: Windows, level: FloatArray, trend: FloatArray) -> WindowResult:
+    """The newest value after Holt's linear smoothing, factors float64[steps].
+
+    Raises:
+        QueryExecutionError: a factor that is not between 0 and 1.
+    """
+    seen = (windows.counts > 0).any(axis=0)
+    for what, name, factor in (("smoothing", "sf", level), ("trend", "tf", trend)):
+        bad = seen & ((factor <= 0) | (factor >= 1))
+        if bad.any():
+            given = f"{float(factor[bad][0]):f}"
+            raise QueryExecutionError(f"invalid {what} factor. Expected: 0 < {name} < 1, got: {given}")
+    result = np.zeros(windows.first.size)
+    steps = windows.first.shape[1]
+    for bundle in _bundles(windows, 2):
+        values = windows.samples.values[bundle.rows]
+        sf, tf = level[bundle.places % steps], trend[bundle.places % steps]
+        before, smooth, slope = values[:, 0], values[:, 0], values[:, 1] - values[:, 0]
+        for place in range(1, values.shape[1]):
+            if place > 1:
+                slope = tf * (smooth - before) + (1 - tf) * slope
+            before, smooth = smooth, sf * values[:, place] + (1 - sf) * (smooth + slope)
+        result[bundle.places] = smooth
+    return result.reshape(windows.first.shape), windows.counts >= 2

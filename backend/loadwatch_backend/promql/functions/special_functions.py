@@ -1,17 +1,20 @@
 """Functions that need more than the values of their arguments: the tree, the grid, or the samples themselves."""
 
 from collections.abc import Callable
+from functools import cmp_to_key
 from typing import Protocol
 
 import numpy as np
 
+from loadwatch_backend.promql.errors import QueryExecutionError
 from loadwatch_backend.promql.functions import histogram, label_functions
 from loadwatch_backend.promql.functions.math_functions import clamp as clamp_values
+from loadwatch_backend.promql.functions.math_functions import greatest_of, least_of
 from loadwatch_backend.promql.functions.time_functions import DATE_FUNCTIONS
-from loadwatch_backend.promql.labels import LabelBudget, drop_names, take_rows
-from loadwatch_backend.promql.parsing.expression import Call, Expression, RangeSelector, Selector, Text
+from loadwatch_backend.promql.labels import LabelBudget, drop_names, is_name, label_key, merge_alike, stack, take_rows
+from loadwatch_backend.promql.parsing.expression import Call, Expression, RangeSelector, Selector, Subquery, Text
 from loadwatch_backend.promql.samples import Samples, Windows, newest_rows
-from loadwatch_backend.promql.value import Grid, Matrix, Scalar
+from loadwatch_backend.promql.value import Grid, IntArray, Matrix, Scalar, empty_matrix
 
 
 class Evaluator(Protocol):
@@ -49,11 +52,16 @@ class Evaluator(Protocol):
         """The samples behind an instant selector."""
         ...
 
-    def windows(self, selector: RangeSelector) -> Windows:
-        """The windows of a range selector."""
+    def times(self, selector: Selector) -> IntArray:
+        """The time that each step of a selector looks at."""
+        ...
+
+    def windows(self, selector: RangeSelector | Subquery) -> Windows:
+        """The windows of a range."""
         ...
 
 
+_NATURAL = cmp_to_key(label_functions.compare_naturally)
 SpecialFunction = Callable[[Evaluator, Call], Matrix | Scalar]
 
 
@@ -63,8 +71,8 @@ def _text(expression: Expression) -> str:
     return expression.value
 
 
-def _range(expression: Expression) -> RangeSelector:
-    assert isinstance(expression, RangeSelector)
+def _range(expression: Expression) -> RangeSelector | Subquery:
+    assert isinstance(expression, (RangeSelector, Subquery))
     return expression
 
 
@@ -98,7 +106,7 @@ def timestamp(evaluator: Evaluator, call: Call) -> Matrix:
     argument = call.arguments[0]
     if isinstance(argument, Selector):
         samples = evaluator.samples(argument)
-        rows, present = newest_rows(samples, evaluator.grid, argument.offset_ms, evaluator.lookback_ms)
+        rows, present = newest_rows(samples, evaluator.times(argument), evaluator.lookback_ms)
         times = samples.timestamps[rows] if len(samples.timestamps) else np.zeros(rows.shape, dtype=np.int64)
         return drop_names(Matrix(labels=samples.labels, values=times / 1000, present=present))
     matrix = evaluator.vector(argument)
@@ -185,3 +193,66 @@ def histogram_quantile(evaluator: Evaluator, call: Call) -> Matrix:
     """Quantiles of classic histograms."""
     q = evaluator.scalar(call.arguments[0]).values
     return histogram.histogram_quantile(q, evaluator.vector(call.arguments[1]))
+
+
+def histogram_quantiles(evaluator: Evaluator, call: Call) -> Matrix:
+    """Several quantiles of classic histograms; a label tells them apart."""
+    vector, name, *quantiles = call.arguments
+    label = _text(name)
+    if not is_name(label):
+        raise QueryExecutionError(f"invalid label name {label}")
+    matrix = evaluator.vector(vector)
+    found = [histogram.histogram_quantiles(evaluator.scalar(one).values, matrix, label) for one in quantiles]
+    return merge_alike(stack(found, evaluator.grid.count))
+
+
+def histogram_fraction(evaluator: Evaluator, call: Call) -> Matrix:
+    """Share of the observations of classic histograms between two bounds."""
+    lower, upper = (evaluator.scalar(one).values for one in call.arguments[:2])
+    return histogram.histogram_fraction(lower, upper, evaluator.vector(call.arguments[2]))
+
+
+def of_native_histograms(evaluator: Evaluator, call: Call) -> Matrix:
+    """Nothing: what native histograms have, buckets of classic ones have not."""
+    evaluator.vector(call.arguments[0])
+    return empty_matrix(evaluator.grid.count)
+
+
+def min_of(evaluator: Evaluator, call: Call) -> Scalar:
+    """The lesser of two numbers."""
+    left, right = (evaluator.scalar(one).values for one in call.arguments)
+    return Scalar(least_of(left, right))
+
+
+def max_of(evaluator: Evaluator, call: Call) -> Scalar:
+    """The greater of two numbers."""
+    left, right = (evaluator.scalar(one).values for one in call.arguments)
+    return Scalar(greatest_of(left, right))
+
+
+def of_the_query(_evaluator: Evaluator, call: Call) -> Scalar:
+    """`start()` and its like are numbers once a query has its times: `resolve` puts them there."""
+    raise TypeError(f"{call.function}() was not resolved")
+
+
+def _sorted_by_label(evaluator: Evaluator, call: Call, *, descending: bool) -> Matrix:
+    matrix = evaluator.vector(call.arguments[0])
+    if evaluator.grid.count != 1:
+        return matrix
+    names = [_text(one) for one in call.arguments[1:]]
+
+    def key(row: int) -> tuple[object, ...]:
+        labels = matrix.labels[row]
+        return (*(_NATURAL(labels.get(name, "")) for name in names), label_key(labels))
+
+    return take_rows(matrix, sorted(range(len(matrix.labels)), key=key, reverse=descending))
+
+
+def sort_by_label(evaluator: Evaluator, call: Call) -> Matrix:
+    """In the order of labels; range queries have their own order."""
+    return _sorted_by_label(evaluator, call, descending=False)
+
+
+def sort_by_label_desc(evaluator: Evaluator, call: Call) -> Matrix:
+    """The other way round."""
+    return _sorted_by_label(evaluator, call, descending=True)

@@ -17,6 +17,42 @@ class FunctionEntry:
     summary: str
     family: str
     returns: ValueType = ValueType.VECTOR
+    most_repeated: int | None = None
+    """Arguments at the very most, where the last one may be repeated; None is any number."""
+
+    @property
+    def _listed(self) -> list[str]:
+        return self.arguments.split(", ") if self.arguments else []
+
+    @property
+    def types(self) -> tuple[ValueType, ...]:
+        """Of the arguments; the last one holds for all that follow."""
+        return tuple(_ARGUMENT_TYPES.get(one.split(" = ")[0], ValueType.SCALAR) for one in self._listed)
+
+    @property
+    def least(self) -> int:
+        """Arguments that there have to be."""
+        return sum(" = " not in one and not one.endswith("...") for one in self._listed)
+
+    @property
+    def most(self) -> int | None:
+        """Arguments at the very most; None where any number may follow."""
+        return self.most_repeated if self.arguments.endswith("...") else len(self._listed)
+
+    @property
+    def is_variadic(self) -> bool:
+        """Whether some arguments may be left out or repeated."""
+        return self.least != len(self._listed)
+
+
+_ARGUMENT_TYPES = {
+    "v": ValueType.VECTOR,
+    "{selector}": ValueType.VECTOR,
+    "v[range]": ValueType.MATRIX,
+    **dict.fromkeys(
+        ("dst", "replacement", "src", "regex", "separator", "src...", "label", "label..."), ValueType.STRING
+    ),
+}
 
 
 def _entries(family: str, *rows: tuple[str, str, str]) -> tuple[FunctionEntry, ...]:
@@ -50,6 +86,16 @@ _OVER_TIME = _entries(
     ("stdvar_over_time", "v[range]", "population variance"),
     ("last_over_time", "v[range]", "newest value; keeps the name"),
     ("first_over_time", "v[range]", "oldest value; keeps the name (experimental in Prometheus)"),
+    ("mad_over_time", "v[range]", "median of the absolute deviations from the median"),
+    ("ts_of_first_over_time", "v[range]", "time of the oldest sample, in seconds"),
+    ("ts_of_last_over_time", "v[range]", "time of the newest sample, in seconds"),
+    ("ts_of_min_over_time", "v[range]", "time of the last of the least samples, in seconds"),
+    ("ts_of_max_over_time", "v[range]", "time of the last of the greatest samples, in seconds"),
+    (
+        "double_exponential_smoothing",
+        "v[range], level, trend",
+        "newest value, smoothed with two factors between 0 and 1",
+    ),
     ("present_over_time", "v[range]", "1 for each series with a sample"),
     ("absent_over_time", "v[range]", "1 where no series has a sample in the range"),
 )
@@ -60,7 +106,16 @@ _LABELS = _entries(
     ("label_join", "v, dst, separator, src...", "joins the values of labels"),
     ("sort", "v", "ascending order, in instant queries"),
     ("sort_desc", "v", "descending order, in instant queries"),
+    ("sort_by_label", "v, label...", "in the order of labels, numbers within them by value; in instant queries"),
+    ("sort_by_label_desc", "v, label...", "the other way round"),
+    ("info", 'v, {selector} = {__name__="target_info"}', "adds the labels of what describes the same target"),
     ("histogram_quantile", "q, v", "q-quantile of classic histograms (buckets with `le`)"),
+    ("histogram_fraction", "lower, upper, v", "share of the observations of classic histograms between both bounds"),
+    ("histogram_count", "v", "nothing: there are no native histograms"),
+    ("histogram_sum", "v", "likewise"),
+    ("histogram_avg", "v", "likewise"),
+    ("histogram_stddev", "v", "likewise"),
+    ("histogram_stdvar", "v", "likewise"),
 )
 _TIME = _entries(
     "Time",
@@ -120,10 +175,31 @@ _SCALARS = (
         family="Scalars",
         returns=ValueType.SCALAR,
     ),
+    *(
+        FunctionEntry(name=name, arguments=arguments, summary=summary, family="Scalars", returns=ValueType.SCALAR)
+        for name, arguments, summary in (
+            ("start", "", "first time of the query, in seconds"),
+            ("end", "", "last time of the query, in seconds"),
+            ("step", "", "step of the query, in seconds; 0 of an instant query"),
+            ("range", "", "from the first to the last time of the query, in seconds"),
+            ("min_of", "s, t", "the lesser of two numbers"),
+            ("max_of", "s, t", "the greater of two numbers"),
+        )
+    ),
     FunctionEntry(name="vector", arguments="s", summary="a series without labels", family="Scalars"),
 )
 
-CATALOGUE: tuple[FunctionEntry, ...] = (*_RATES, *_OVER_TIME, *_LABELS, *_TIME, *_MATH, *_SCALARS)
+_QUANTILES = (
+    FunctionEntry(
+        name="histogram_quantiles",
+        arguments="v, label, q, q...",
+        summary="several quantiles of classic histograms, told apart by a label; at most ten",
+        family="Labels, order and presence",
+        most_repeated=12,
+    ),
+)
+CATALOGUE: tuple[FunctionEntry, ...] = (*_RATES, *_OVER_TIME, *_LABELS, *_QUANTILES, *_TIME, *_MATH, *_SCALARS)
+FUNCTIONS_BY_NAME = {entry.name: entry for entry in CATALOGUE}
 FUNCTION_TYPES = {entry.name: entry.returns for entry in CATALOGUE}
 
 AGGREGATORS = (
@@ -139,7 +215,16 @@ AGGREGATORS = (
     "bottomk",
     "quantile",
     "count_values",
+    "limitk",
+    "limit_ratio",
 )
+PARAMETERS = {
+    **dict.fromkeys(("topk", "bottomk", "quantile", "limitk", "limit_ratio"), ValueType.SCALAR),
+    "count_values": ValueType.STRING,
+}
+"""Of the aggregations that have one, the type of their parameter."""
+NATIVE_OPERATORS = ("</", ">/")
+"""Of native histograms only."""
 SET_OPERATORS = ("and", "or", "unless")
 ARITHMETIC_OPERATORS = ("+", "-", "*", "/", "%", "^", "atan2")
 COMPARISON_OPERATORS = ("==", "!=", ">", "<", ">=", "<=")

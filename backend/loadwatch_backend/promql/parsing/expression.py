@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from loadwatch_backend.promql.parsing.durations import Arithmetic
 from loadwatch_backend.store.port import Matcher
 
 
@@ -23,6 +24,13 @@ class Cardinality(StrEnum):
     MANY_TO_ONE = "many-to-one"
     ONE_TO_MANY = "one-to-many"
     MANY_TO_MANY = "many-to-many"
+
+
+class Edge(StrEnum):
+    """`@ start()` and `@ end()`: times of the query itself."""
+
+    START = "start"
+    END = "end"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +53,12 @@ class Selector:
 
     matchers: tuple[Matcher, ...]
     offset_ms: int = 0
+    offset_later: Arithmetic | None = None
+    """An offset that depends on the query's own step or range; see `resolve`."""
+    at_ms: int | None = None
+    """The time at which it is taken whatever the step (the modifier `@`), before the offset."""
+    at_edge: "Edge | None" = None
+    """Likewise, as long as the query's own times are not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +67,23 @@ class RangeSelector:
 
     selector: Selector
     range_ms: int
+    range_later: Arithmetic | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subquery:
+    """An expression evaluated at multiples of `step_ms` in (t - offset - range, t - offset]: a range vector."""
+
+    expression: "Expression"
+    range_ms: int
+    step_ms: int | None = None
+    """None is the engine's own."""
+    offset_ms: int = 0
+    at_ms: int | None = None
+    at_edge: Edge | None = None
+    range_later: Arithmetic | None = None
+    step_later: Arithmetic | None = None
+    offset_later: Arithmetic | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +120,9 @@ class Matching:
     on: bool = False
     labels: tuple[str, ...] = ()
     include: tuple[str, ...] = ()
+    fill_left: float | None = None
+    """Stands for a series that is missing on the left, where one on the right has none that it meets."""
+    fill_right: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +136,7 @@ class Binary:
     return_bool: bool = False
 
 
-Expression = Number | Text | Selector | RangeSelector | Call | Aggregation | Negation | Binary
+Expression = Number | Text | Selector | RangeSelector | Subquery | Call | Aggregation | Negation | Binary
 
 
 def children(expression: Expression) -> tuple[Expression, ...]:
@@ -112,7 +146,7 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return arguments
         case Aggregation(expression=inner, parameter=parameter):
             return (inner,) if parameter is None else (parameter, inner)
-        case Negation(expression=inner):
+        case Negation(expression=inner) | Subquery(expression=inner):
             return (inner,)
         case Binary(left=left, right=right):
             return (left, right)
@@ -131,6 +165,8 @@ def with_children(expression: Expression, new: Sequence[Expression]) -> Expressi
             return replace(expression, parameter=new[0], expression=new[1])
         case Negation():
             return Negation(new[0])
+        case Subquery():
+            return replace(expression, expression=new[0])
         case Binary():
             return replace(expression, left=new[0], right=new[1])
         case _:

@@ -15,7 +15,7 @@ from loadwatch_backend.promql.parsing.catalogue import (
     SET_OPERATORS,
     FunctionEntry,
 )
-from loadwatch_backend.promql.parsing.scan import MAX_DEPTH, MAX_LEVELS, MAX_PATTERNS, MAX_TEXT
+from loadwatch_backend.promql.parsing.lexer import MAX_DEPTH, MAX_LEVELS, MAX_PATTERNS, MAX_TEXT
 from loadwatch_backend.store.patterns import MATCHING_SECONDS, MAX_MEMORY
 
 _TEXT = """<!-- Written by `python -m loadwatch_backend.promql.parsing.guide`; do not edit. -->
@@ -27,20 +27,28 @@ Loadwatch answers PromQL over Prometheus' HTTP API below `/prometheus/api/v1`: `
 type Prometheus with the address `http://<server>:8000/prometheus`.
 
 The meaning is that of Prometheus 3: ranges and the look-back are open on the left, a stale marker ends a series,
-`rate`, `increase` and `delta` extrapolate. The test suite compares the engine with some 2,200 answers of Prometheus'
-own engine (`make reference` writes them again).
+`rate`, `increase` and `delta` extrapolate. Prometheus' own test scripts run as tests of this engine, and it is compared
+with some 2,500 answers of Prometheus' engine (`make reference` writes both again). What Prometheus has behind flags of
+its parser (experimental functions, arithmetic of durations, `fill`) is always there.
 
 ## Selectors
 
 `name{{label="value"}}` with `=`, `!=`, `=~`, `!~` (regular expressions in RE2's syntax, anchored at both ends), names
-in quotes, `[5m]` for ranges, and `offset`, which may be negative. The newest sample counts for {lookback} minutes; the
-parameter `lookback_delta` changes that for one query, up to one day.
+in quotes (`{{"any name", "any label"="value"}}`), `[5m]` for ranges, and `offset`, which may be negative.
+`@ 1700000000`, `@ start()` and `@ end()` take a selector at one time whatever the step. The newest sample counts for
+{lookback} minutes; the parameter `lookback_delta` changes that for one query, up to one day.
+
+`(expression)[30m:1m]` is a subquery: the expression at each multiple of a minute in half an hour; `[30m:]` has a step
+of {subquery_step:g} s. It takes `offset` and `@`, too.
+
+A duration may be arithmetic: `[5m * 2]`, `offset (1h - step())`, with `+ - * / % ^`, brackets, `step()` and `range()`
+of the query, `min_of(a, b)` and `max_of(a, b)`.
 
 ## Operators
 
 | kind | operators | modifiers |
 | --- | --- | --- |
-| arithmetic | {arithmetic} | `on`, `ignoring`, `group_left`, `group_right` |
+| arithmetic | {arithmetic} | `on`, `ignoring`, `group_left`, `group_right`, `fill`, `fill_left`, `fill_right` |
 | comparison | {comparison} | the same, and `bool` |
 | sets | {sets} | `on`, `ignoring` |
 
@@ -59,7 +67,7 @@ parameter `lookback_delta` changes that for one query, up to one day.
 | series that one query selects | {series:,} |
 | time | {timeout:g} s |
 | characters of an expression | {text:,} |
-| brackets within each other, and these together with all operators | {depth}, {levels} |
+| brackets within each other, and these together with all operators and ranges | {depth}, {levels} |
 | regular expressions of an expression, and memory of each when it is compiled | {patterns}, {pattern_memory} MiB |
 | time that one regular expression takes for the values of its label | {pattern_seconds:g} s |
 | characters of a label that a query makes ({makers}), and of all that it makes | {label_length:,}, {new_labels:,} |
@@ -67,11 +75,10 @@ parameter `lookback_delta` changes that for one query, up to one day.
 
 A query beyond a limit gets an error that names it.
 
-## Not supported yet
+## Not supported
 
-An expression with any of these gets an error that names it and where it stands: subqueries (`[10m:1m]`), the modifier
-`@`, native histograms and their functions, `or` between label matchers, `fill`, `anchored` and `smoothed`, `limitk` and
-`limit_ratio`, and functions that are not in the tables above.
+Native histograms (their functions give nothing, `</` and `>/` an error), the modifiers `anchored` and `smoothed`, and
+`start_timestamp()`: times at which counters began are not stored. An error names what is meant, and where it stands.
 
 ## Differences
 
@@ -81,6 +88,11 @@ An expression with any of these gets an error that names it and where it stands:
   Prometheus' formula is off by a percent.
 - Of series that tie in `topk` and `bottomk`, those that arrived first are kept; Prometheus leaves it open.
 - The vector of an instant query is sorted by its labels, unless `sort`, `sort_desc`, `topk` or `bottomk` orders it.
+- Names are taken away where a value changes its meaning, as Prometheus does by default, and not at the end of the query
+  (its flag `promql-delayed-name-removal`).
+- `limitk` keeps the first series in the order of their labels. Which series `limit_ratio` keeps differs; as in
+  Prometheus they are the same each time, and those of `limit_ratio(0.3, v)` and `limit_ratio(-0.7, v)` make up all.
+- Places in messages count characters, in Prometheus bytes.
 - Annotations (warnings such as "metric might not be a counter") are not given.
 """
 
@@ -100,6 +112,7 @@ def format_guide() -> str:
     families = [list(entries) for _, entries in groupby(CATALOGUE, lambda entry: entry.family)]
     return _TEXT.format(
         lookback=settings.lookback_ms // 60_000,
+        subquery_step=settings.subquery_step_ms / 1_000,
         arithmetic=_codes(ARITHMETIC_OPERATORS),
         comparison=_codes(COMPARISON_OPERATORS),
         sets=_codes(SET_OPERATORS),

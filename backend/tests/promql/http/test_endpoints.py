@@ -181,7 +181,7 @@ def test_a_limit_cuts_and_warns(client: Client) -> None:
     [
         ("/query", {"query": "sum("}, 400, "bad_data", "unclosed left parenthesis"),
         ("/query", {}, 400, "bad_data", "no expression found"),
-        ("/query", {"query": "x @ 1"}, 400, "bad_data", "the modifier `@` is not supported"),
+        ("/query", {"query": "x </ 1"}, 400, "bad_data", "the operator </ is not supported"),
         ("/query", {"query": "x", "time": "noon"}, 400, "bad_data", 'invalid parameter "time"'),
         ("/query", {"query": "x", "lookback_delta": "0"}, 400, "bad_data", "must be greater than zero"),
         (

@@ -5,17 +5,20 @@ from loadwatch_backend.promql.parsing.expression import (
     Binary,
     Call,
     Cardinality,
+    Edge,
     Matching,
     Negation,
     Number,
     RangeSelector,
     Selector,
+    Subquery,
     Text,
     ValueType,
     walk,
 )
+from loadwatch_backend.promql.parsing.lexer import MAX_DEPTH, MAX_LEVELS, MAX_PATTERNS, MAX_TEXT
 from loadwatch_backend.promql.parsing.parse import parse_expression, value_type
-from loadwatch_backend.promql.parsing.scan import MAX_DEPTH, MAX_LEVELS, MAX_PATTERNS, MAX_TEXT
+from loadwatch_backend.promql.parsing.resolve import QueryTimes, resolve
 from loadwatch_backend.store.port import Matcher, MatchOperator
 
 
@@ -92,36 +95,110 @@ def test_types(text: str, expected: ValueType) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "what", "character"),
+    ("text", "error"),
     [
-        ("max_over_time(rate(x[1m])[10m:30s])", "a subquery", 26),
-        ('x{a="@"} @ 1700000000', "the modifier `@`", 10),
-        ("rate(x[1m] @ end())", "the modifier `@`", 12),
-        ('{a="b" or c="d"}', "`or` between label matchers", 8),
-        ("a + fill(0) b", "the modifier `fill`", 5),
-        ("sum(x) + histogram_fraction(0, 1, x)", "the function histogram_fraction()", 10),
-        ("mad_over_time(x[1m])", "the function mad_over_time()", 1),
-        ("limitk(2, x)", "the aggregation limitk", 1),
-        ("rate(x[1m] smoothed)", "the modifier `smoothed`", 12),
-        ("x anchored", "the modifier `anchored`", 3),
+        ("sum(x", "1:6: parse error: unclosed left parenthesis"),
+        ("sum some", '1:5: parse error: unexpected identifier "some"'),
+        ("x[5m", "1:5: parse error: unclosed left bracket"),
+        ("x{a}", '1:4: parse error: unexpected "}" in label matching, expected label matching operator'),
+        ('x{a="b" c}', '1:9: parse error: unexpected identifier "c" in label matching, expected "," or "}"'),
+        (
+            "x offset",
+            "1:9: parse error: unexpected end of input in offset, expected number, duration, step(), or range()",
+        ),
+        ("\n x[1m]\n[2m]", "3:1: parse error: ranges only allowed for vector selectors"),
+        ("x offset 1m[5m]", "1:12: parse error: no offset modifiers allowed before range"),
+        ("1 == 1", "1:3: parse error: comparisons between scalars must use BOOL modifier"),
+        ("a + bool b", "1:3: parse error: bool modifier can only be used on comparison operators"),
+        ("abs(x[5m])", '1:5: parse error: expected type instant vector in call to function "abs", got range vector'),
+        ("round(x, 1, 2)", '1:1: parse error: expected at most 2 argument(s) in call to "round", got 3'),
+        ("nothing(x)", '1:1: parse error: unknown function with name "nothing"'),
+        ('{a=""}', "1:1: parse error: vector selector must contain at least one non-empty matcher"),
+        ('x{__name__="y"}', '1:1: parse error: metric name must not be set twice: "x" or "y"'),
+        ("sum by (a b) (x)", '1:11: parse error: unexpected identifier "b" in grouping opts, expected "," or ")"'),
+        ("a and group_left b", "1:7: parse error: unexpected <group_left>"),
+        ("a and on (x) group_left b", '1:1: parse error: no grouping allowed for "and" operation'),
+        ("x[5m:1m", "1:8: parse error: unclosed left bracket"),
+        ("(x[5m])[5m:1m]", "1:1: parse error: subquery is only allowed on instant vector, got matrix instead"),
+        ("x @ foo", '1:5: parse error: unexpected identifier "foo" in @, expected timestamp'),
+        ("x @ 1 @ 2", "1:1: parse error: @ <timestamp> may not be set multiple times"),
+        ("sum(x) offset 5m", "1:1: parse error: offset modifier must be preceded by an instant vector selector or"),
+        ("x[0]", "1:3: parse error: duration must be greater than 0"),
+        ("x[5m / 0]", "1:6: parse error: division by zero"),
+        ("foo(x,)", "1:6: parse error: trailing commas not allowed in function call args"),
+        ("x smoothed", "1:1: parse error: smoothed modifier is experimental and not enabled"),
+        ("", "1:1: parse error: no expression found in input"),
     ],
 )
-def test_what_is_not_evaluated_is_named_with_its_place(text: str, what: str, character: int) -> None:
-    with pytest.raises(QueryUnsupportedError) as caught:
+def test_errors_are_worded_as_prometheus_words_them(text: str, error: str) -> None:
+    with pytest.raises(QueryParseError) as caught:
         parse_expression(text)
-    assert caught.value.detail.startswith(
-        f"{what} is not supported by the embedded engine (at character {character}): "
+    assert caught.value.detail.startswith(f"invalid PromQL in {text[:200]!r}: {error}")
+
+
+def test_what_only_native_histograms_have_is_refused_by_name() -> None:
+    with pytest.raises(QueryUnsupportedError, match=r"the operator </ is not supported .*at character 3"):
+        parse_expression("x </ 5")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("0x1f", 31),
+        ("0X_1F", 31),
+        ("010", 8),
+        ("08", 8),
+        ("1_000.5", 1000.5),
+        (".5", 0.5),
+        ("5.", 5),
+        ("1e-3", 0.001),
+        ("1m30s", 90),
+        ("-iNf", float("-inf")),
+        ("- - 2", 2),
+    ],
+)
+def test_numbers(text: str, value: float) -> None:
+    assert parse_expression(text) == Number(value)
+
+
+def test_a_subquery_has_its_range_step_and_time() -> None:
+    expected = Subquery(
+        expression=_selector("x"), range_ms=300_000, step_ms=10_000, offset_ms=60_000, at_ms=None, at_edge=Edge.END
+    )
+    assert parse_expression("max_over_time(x[5m:10s] @ end() offset 1m)") == Call(
+        function="max_over_time", arguments=(expected,)
     )
 
 
-def test_an_error_says_what_and_in_which_text() -> None:
-    with pytest.raises(QueryParseError, match=r"invalid PromQL in 'sum\(x': unclosed left parenthesis .at character 4"):
-        parse_expression("sum(x")
+@pytest.mark.parametrize(
+    ("text", "offset_ms"),
+    [
+        ("x offset (-2 * 2)", -4_000),
+        ("x offset -(1m + 5)", -65_000),
+        ("x offset (2m ^ 1)", 120_000),
+        ("x offset max_of(1m, 2m)", 120_000),
+        ("x offset 1.5", 1_500),
+        ("x offset (10 % 4)", 2_000),
+    ],
+)
+def test_arithmetic_of_durations(text: str, offset_ms: int) -> None:
+    assert parse_expression(text) == _selector("x", offset_ms=offset_ms)
 
 
-@pytest.mark.parametrize("text", ["x[99999999y]", "x[293y]", "x offset 99999999y", "x offset -293y"])
+def test_what_depends_on_the_query_is_known_with_its_times() -> None:
+    times = QueryTimes(start_ms=10_000, end_ms=70_000, step_ms=20_000)
+    found = resolve(parse_expression("rate(x[1+(step()-5)*2] @ end()) + range()"), times)
+    selector = Selector(matchers=_selector("x").matchers, at_ms=70_000)
+    assert isinstance(found, Binary)
+    assert found.left == Call(function="rate", arguments=(RangeSelector(selector=selector, range_ms=31_000),))
+    assert found.right == Number(60.0)
+    plain = parse_expression("max_over_time(rate(x[1m] @ 5)[1m:])")
+    assert resolve(plain, times) is plain
+
+
+@pytest.mark.parametrize("text", ["x[99999999y]", "x[293y]", "x offset 99999999y", "x offset -293y", "x[1e300]"])
 def test_durations_are_bounded(text: str) -> None:
-    with pytest.raises(QueryParseError, match="out of range: at most 292 years"):
+    with pytest.raises(QueryParseError, match="out of range"):
         parse_expression(text)
 
 

@@ -221,8 +221,9 @@ def queries(seed: int, count: int) -> list[tuple[str, tuple[int, int, int]]]:
         if line.startswith("@ "):
             grids = [GRIDS[name] for name in line.split()[1:]]
         elif line and not line.startswith("#"):
-            result.extend((line, grid) for grid in grids)
-    source = RandomQueries(seed)
+            text = line.replace("{inside}", str((BASE_MS + 17 * MINUTE) // 1_000))
+            result.extend((text, grid) for grid in grids)
+    source = RandomQueries(seed, (BASE_MS + 17 * MINUTE) // 1_000)
     names = ("unaligned", "sparse", "instant")
     result.extend((source.query(), GRIDS[names[number % 3]]) for number in range(count))
     return result

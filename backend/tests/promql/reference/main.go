@@ -130,12 +130,17 @@ func run(input io.Reader, output io.Writer) (err error) {
 	defer func() { err = errors.Join(err, db.Close()) }()
 
 	engine := promql.NewEngine(promql.EngineOpts{
-		MaxSamples:           50_000_000,
-		Timeout:              time.Minute,
-		LookbackDelta:        time.Duration(doc.LookbackMs) * time.Millisecond,
-		EnableAtModifier:     true,
-		EnableNegativeOffset: true,
-		Parser:               parser.NewParser(parser.Options{EnableExperimentalFunctions: true}),
+		MaxSamples:               50_000_000,
+		Timeout:                  time.Minute,
+		LookbackDelta:            time.Duration(doc.LookbackMs) * time.Millisecond,
+		EnableAtModifier:         true,
+		EnableNegativeOffset:     true,
+		NoStepSubqueryIntervalFn: func(int64) int64 { return time.Minute.Milliseconds() },
+		Parser: parser.NewParser(parser.Options{
+			EnableExperimentalFunctions: true,
+			ExperimentalDurationExpr:    true,
+			EnableBinopFillModifiers:    true,
+		}),
 	})
 	for i := range doc.Queries {
 		if err := answer(engine, db, &doc.Queries[i]); err != nil {

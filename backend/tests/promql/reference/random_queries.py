@@ -43,21 +43,28 @@ OFFSETS = ("", "", "", "", "", "", " offset 1m", " offset -45s", " offset 5m")
 OVER_RANGES = (
     "rate increase delta irate idelta resets changes avg_over_time min_over_time max_over_time sum_over_time"
     " count_over_time last_over_time first_over_time present_over_time absent_over_time stddev_over_time"
-    " stdvar_over_time deriv"
+    " stdvar_over_time deriv mad_over_time ts_of_first_over_time ts_of_last_over_time ts_of_min_over_time"
+    " ts_of_max_over_time"
 ).split()
+STEPS = ("", "10s", "1m", "37s", "step() + 7s", "max_of(20s, 1m / 2)")
+SPANS = (*RANGES, "30s * 3", "2m - 17s", "(1m + 5)", "range() / 20 + 11s")
+ATS = ("", "", "", "", "", " @ start()", " @ end()", " @ {inside}", " @ {outside}")
+FILLS = ("", "", "", " fill (0)", " fill_left (1)", " fill_right (-2)", " fill_left (3) fill_right (NaN)")
 AGGREGATIONS = ("sum avg min max count group stddev stdvar").split()
 ELEMENTS = ("abs ceil floor round sgn sqrt exp ln timestamp absent -").split()
 ARITHMETIC = ("+", "-", "*", "/", "%", "^", "atan2")
 COMPARISONS = ("==", "!=", ">", "<", ">=", "<=")
-NUMBERS = ("0", "1", "2", "-1", "0.5", "3.7", "1e9", "NaN", "Inf", "time()")
+NUMBERS = ("0", "1", "2", "-1", "0.5", "3.7", "1e9", "NaN", "Inf", "time()", "step()", "max_of(1, 2)")
 GROUPS = ("", " ()", "(team)", "(owner)", "(room)", "(version)")
 
 
 class RandomQueries:
     """A source of expressions."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, inside: int) -> None:
+        """`inside` is a time in seconds at which there are samples."""
         self._random = random.Random(seed)
+        self._inside = inside
         self._vectors: tuple[tuple[int, Callable[[int], str]], ...] = (
             (12, lambda _depth: self._selector()),
             (18, lambda _depth: f"{self._one(OVER_RANGES)}({self._range()})"),
@@ -70,6 +77,11 @@ class RandomQueries:
             (9, self._with_scalar),
             (7, lambda depth: f"{self._one(ELEMENTS)}({self.vector(depth - 1)})"),
             (3, self._relabelled),
+            (4, lambda depth: f"{self._one(OVER_RANGES)}({self._subquery(depth - 1)})"),
+            (2, lambda _depth: f"double_exponential_smoothing({self._range()}, 0.3, 0.6)"),
+            (2, lambda depth: f"predict_linear({self._subquery(depth - 1)}, {self.scalar(1)})"),
+            (1, lambda depth: f"histogram_fraction({self.scalar(1)}, {self.scalar(1)}, {self.vector(depth - 1)})"),
+            (1, lambda depth: f'histogram_quantiles({self.vector(depth - 1)}, "q", {self.scalar(1)}, 0.7)'),
             (1, lambda depth: f"vector({self.scalar(depth - 1)})"),
             (2, lambda depth: f"histogram_quantile({self.scalar(1)}, {self.vector(depth - 1)})"),
             (2, lambda depth: f"clamp({self.vector(depth - 1)}, {self.scalar(1)}, {self.scalar(1)})"),
@@ -86,10 +98,17 @@ class RandomQueries:
         return ", ".join(dict.fromkeys(self._one(LABELS) for _ in range(self._below(3))))
 
     def _selector(self) -> str:
-        return self._one(SELECTORS) + self._one(OFFSETS)
+        return self._one(SELECTORS) + self._shift()
+
+    def _shift(self) -> str:
+        at = self._one(ATS).format(inside=self._inside, outside=self._inside - 7_200)
+        return at + self._one(OFFSETS)
 
     def _range(self) -> str:
-        return f"{self._one(SELECTORS)}[{self._one(RANGES)}]{self._one(OFFSETS)}"
+        return f"{self._one(SELECTORS)}[{self._one(SPANS)}]{self._shift()}"
+
+    def _subquery(self, depth: int) -> str:
+        return f"({self.vector(depth)})[{self._one(SPANS)}:{self._one(STEPS)}]{self._shift()}"
 
     def _grouping(self) -> str:
         return self._one(("", f" by ({self._labels()})", f" without ({self._labels()})"))
@@ -107,6 +126,7 @@ class RandomQueries:
         matching = self._matching()
         if matching and self._below(2):
             matching += self._one((" group_left", " group_right")) + (self._one(GROUPS) or " ()")
+        matching += self._one(FILLS)
         return f"({self.vector(depth - 1)} {self._operator()}{matching} {self.vector(depth - 1)})"
 
     def _set(self, depth: int) -> str:

@@ -1,4 +1,4 @@
-"""The scan sees what the native parser sees, and lets nothing through that the parser's stack cannot hold.
+"""No text ends the process, holds it up, or makes a deeper tree than what was counted.
 
 Texts that may end a process are parsed in a child, so that a fault is a failed test and not the end of the test run.
 """
@@ -15,8 +15,8 @@ from loadwatch_backend.kit.errors import BadRequestError
 from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.promql.errors import QueryParseError
 from loadwatch_backend.promql.parsing.expression import Expression, children
+from loadwatch_backend.promql.parsing.lexer import MAX_DEPTH, MAX_LEVELS, MAX_TEXT, tokens_of
 from loadwatch_backend.promql.parsing.parse import format_expression, parse_expression
-from loadwatch_backend.promql.parsing.scan import MAX_DEPTH, MAX_LEVELS, MAX_TEXT, scan_expression
 
 from backend.tests.promql.generated import GeneratedTexts
 from backend.tests.promql.hostile import HOSTILE, PANICS
@@ -59,43 +59,32 @@ def test_what_the_parser_gives_up_on_is_an_error(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
-def test_hostile_texts_are_refused_by_the_scan(text: str) -> None:
+def test_hostile_texts_are_refused_by_their_size(text: str) -> None:
     with pytest.raises(QueryParseError):
-        scan_expression(text)
+        tokens_of(text)
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (")", r"unexpected right parenthesis .at character 1"),
-        ("(]", r"unexpected right bracket within '\(' .at character 2"),
-        ("x{", r"unclosed left brace .at character 2"),
-        ("x[5m", r"unclosed left bracket .at character 2"),
-        ('# "\n(# "', r"unclosed left parenthesis .at character 5"),
-        ('x + "y', r"unterminated quoted string \" .at character 5"),
-        ("x + \x0b y", r"unexpected character '\\x0b' .at character 5"),
-        ("x + \u00a0", r"unexpected character '\\xa0' .at character 5"),
-        ('"\\y"', r"unknown escape sequence '\\\\y'.*at character 1"),
+        (")", r"1:1: parse error: unexpected right parenthesis '\)'"),
+        ("(]", r"1:2: parse error: unexpected right bracket '\]'"),
+        ("x{", r"1:3: parse error: unexpected end of input inside braces"),
+        ('# "\n(# "', r"2:5: parse error: unclosed left parenthesis"),
+        ('x + "y', r"1:5: parse error: unterminated quoted string"),
+        ('x + "y\n"', r"1:5: parse error: unterminated quoted string"),
+        ("x + `y", r"1:5: parse error: unterminated raw string"),
+        ("x + \x0b y", r"1:5: parse error: unexpected character: '\\x0b'"),
+        ("x + \u00a0", r"1:5: parse error: unexpected character: '\\xa0'"),
+        ('"\\y"', r"1:1: parse error: unknown escape sequence '\\\\y'"),
+        ("1..2", r'1:1: parse error: bad number or duration syntax: "1..2"'),
+        ("x{a=~~}", r"1:6: parse error: unexpected character inside braces: '~'"),
+        ("x[5m:5m:]", r"1:8: parse error: unexpected"),
     ],
 )
 def test_what_is_no_text_of_promql_is_refused_with_its_place(text: str, message: str) -> None:
     with pytest.raises(QueryParseError, match=message):
         parse_expression(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "depth", "operators"),
-    [
-        ("a OR b oR c AND d Unless e ATAN2 f", 0, 5),
-        ("- - + a ^ -1", 0, 5),
-        ('a{b="- + (((", c!~"or or"} # - - or ((((\n > 1e-5 <= 0x1e+5', 1, 3),
-        ("'(\\'' + `(\\` == bool \"(\\\"\" # ((\r+ x", 0, 3),
-        ("sum by (and, or) ((x))", 2, 2),
-    ],
-)
-def test_what_is_counted(text: str, depth: int, operators: int) -> None:
-    found = scan_expression(text)
-    assert (found.depth, found.operators) == (depth, operators)
 
 
 @pytest.mark.parametrize(
@@ -135,16 +124,13 @@ def _levels(expression: Expression) -> int:
     return 1 + max(map(_levels, children(expression)), default=0)
 
 
-def test_comments_spaces_and_cases_change_nothing_and_no_tree_is_deeper_than_what_was_counted() -> None:
+def test_comments_spaces_and_cases_change_nothing_and_no_tree_is_too_deep() -> None:
     parsed = 0
     for seed in range(400):
         odd, plain = GeneratedTexts(seed).pair()
         assert _outcome(odd) == _outcome(plain), odd
-        found = scan_expression(odd)
-        assert len(found.blanked()) == len(odd)
         with suppress(BadRequestError):
-            tree = parse_expression(odd)
-            assert _levels(tree) <= found.depth + found.operators + 1, odd
+            assert _levels(parse_expression(odd)) <= MAX_LEVELS + 1
             parsed += 1
     # Most of them, so that the comparison is one of trees.
     assert parsed > 150
@@ -175,6 +161,9 @@ def _largest() -> list[str]:
         'label_join(x,"a"' + ',"b"' * ((MAX_TEXT - 20) // 4) + ")",
         "9" * MAX_TEXT,
         "x[" + "1m" * ((MAX_TEXT - 3) // 2) + "]",
+        "max_over_time(" * (MAX_DEPTH - 1) + "x" + "[1m:1m])" * (MAX_DEPTH - 1),
+        "x[" + "1+" * (MAX_LEVELS - 5) + "1]",
+        "x[" + "(" * (MAX_DEPTH - 1) + "1" + ")" * (MAX_DEPTH - 1) + "]",
     ]
 
 
