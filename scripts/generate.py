@@ -35,6 +35,15 @@ GENERATORS: Sequence[Generator] = (
         writes=("backend/loadwatch_backend/ingest/remote*_pb2.py*",),
     ),
     Generator(
+        name="OTLP messages",
+        command=(
+            PYTHON, "-m", "grpc_tools.protoc", "-I", "backend/loadwatch_backend/ingest/otlp",
+            "--python_out=backend/loadwatch_backend/ingest/otlp", "--pyi_out=backend/loadwatch_backend/ingest/otlp",
+            "otlp.proto",
+        ),
+        writes=("backend/loadwatch_backend/ingest/otlp/otlp_pb2.py*",),
+    ),
+    Generator(
         name="profile messages",
         command=(
             PYTHON, "-m", "grpc_tools.protoc", "-I", "backend/loadwatch_backend/evidence/profiles/reading",

@@ -32,6 +32,7 @@ from loadwatch_backend.evidence.statements.endpoints import router as statements
 from loadwatch_backend.findings.advisor.endpoints import router as pool_advice_router
 from loadwatch_backend.findings.endpoints import router as findings_router
 from loadwatch_backend.ingest.endpoints import router as write_router
+from loadwatch_backend.ingest.otlp.endpoints import router as otlp_router
 from loadwatch_backend.kit.middleware import SAFE_METHODS
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES, Milliseconds, Schema
 from loadwatch_backend.kit.services import service
@@ -156,7 +157,7 @@ def build_routes(operation_id: Callable[[APIRoute], str]) -> Sequence[BaseRoute]
         router.include_router(read_router, dependencies=[Depends(_read_or(write_scope))])
     for admin_router in (users_router, tokens_router, audit_router, connect_router):
         router.include_router(admin_router, dependencies=[Depends(require(Scope.ADMIN))])
-    for agents_router in (write_router, profile_agents_router):
+    for agents_router in (write_router, otlp_router, profile_agents_router):
         router.include_router(agents_router, dependencies=[Depends(require(Scope.SAMPLES_WRITE))])
     router.include_router(prometheus_router, dependencies=[Depends(require(Scope.READ))])
     router.include_router(prometheus_rules_router, dependencies=[Depends(require(Scope.READ))])

@@ -31,7 +31,7 @@ from loadwatch_backend.kit.middleware import (
     Observer,
     SecurityHeadersMiddleware,
 )
-from loadwatch_backend.kit.problems import PROMETHEUS_WRITE
+from loadwatch_backend.kit.problems import PROMETHEUS_OTLP, PROMETHEUS_WRITE
 from loadwatch_backend.kit.processes.agent_control import AgentControl
 from loadwatch_backend.kit.schemas import Problem
 from loadwatch_backend.kit.settings import Settings
@@ -46,7 +46,8 @@ Times are milliseconds since the epoch. Errors are RFC 9457 problem details with
 `/prometheus/api/v1` they have the shape of Prometheus' HTTP API."""
 
 OWN_BODY_LIMITS = re.compile(
-    rf"{re.escape(PROMETHEUS_WRITE)}|/api/imports|/api/archives|/api/runs/[^/]+/(evidence|profiles)"
+    rf"{re.escape(PROMETHEUS_WRITE)}|{re.escape(PROMETHEUS_OTLP)}|/api/imports|/api/archives"
+    r"|/api/runs/[^/]+/(evidence|profiles)"
     r"|/api/profiles/orders/[^/]+/profile"
 )
 """Paths that take files, or samples."""

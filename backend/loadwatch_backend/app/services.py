@@ -38,6 +38,9 @@ from loadwatch_backend.findings.service import Findings
 from loadwatch_backend.findings.watch import FindingsWatch
 from loadwatch_backend.importers.reader import ProcessReader
 from loadwatch_backend.ingest.limits import IngestLimits
+from loadwatch_backend.ingest.otlp.names import Strategy
+from loadwatch_backend.ingest.otlp.service import OtlpService
+from loadwatch_backend.ingest.otlp.translate import OtlpRules
 from loadwatch_backend.ingest.service import IngestService
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.processes.agent_control import AgentControl
@@ -91,6 +94,7 @@ class Services:
     live: LiveHub
     metrics: ServerMetrics
     ingest: IngestService
+    otlp: OtlpService
     annotations: AnnotationService
     signals: SignalService
     findings: Findings
@@ -180,6 +184,7 @@ def open_services(
         runs=CostRuns(runs=runs, clock=clock),
         logs=NewestFiles(files=evidence_files, kind=EvidenceKind.ACCESS_LOG),
     )
+    ingest = IngestService(store, _ingest_limits(settings), clock)
     services = Services(
         clock=clock,
         store=store,
@@ -188,7 +193,8 @@ def open_services(
         queries=ground.queries,
         live=live,
         metrics=metrics,
-        ingest=IngestService(store, _ingest_limits(settings), clock),
+        ingest=ingest,
+        otlp=OtlpService(ingest, store, _otlp_rules(settings)),
         annotations=annotations,
         signals=signals,
         findings=findings,
@@ -310,6 +316,14 @@ def _watch_itself(ground: Foundation, metrics: ServerMetrics) -> None:
         )
         watch.start()
         ground.stack.callback(watch.stop)
+
+
+def _otlp_rules(settings: Settings) -> OtlpRules:
+    return OtlpRules(
+        strategy=Strategy(settings.otlp_translation),
+        promote=frozenset(name.strip() for name in settings.otlp_promote.split(",") if name.strip()),
+        scope=settings.otlp_scope,
+    )
 
 
 def _ingest_limits(settings: Settings) -> IngestLimits:

@@ -72,18 +72,22 @@ async def write(request: Request, service: Annotated[IngestService, Depends(serv
     version = check_headers(request, service)
     try:
         with service.hold() as more:
-            push = await _push(await _read(request, service, more), service, version)
+            push = await _push(await read_body(request, service, more), service, version)
         await _store(push, service)
     except UnavailableError as error:
-        # Senders keep what they have and try again; without this header some of them wait for half a minute.
-        problem = error.problem(request.url.path)
-        return JSONResponse(problem, error.status, {"Retry-After": _RETRY_SECONDS}, PROBLEM_MEDIA_TYPE)
+        return come_again(error, request)
     try:
         push.raise_for_rejected()
     except SamplesRejectedError as error:
         error.written = version.headers(push)
         raise
     return Response(status_code=204, headers={_TIME_HEADER: str(service.clock()), **version.headers(push)})
+
+
+def come_again(error: UnavailableError, request: Request) -> Response:
+    """Senders keep what they have and try again; without this header some of them wait for half a minute."""
+    problem = error.problem(request.url.path)
+    return JSONResponse(problem, error.status, {"Retry-After": _RETRY_SECONDS}, PROBLEM_MEDIA_TYPE)
 
 
 async def _push(body: bytes, service: IngestService, version: Version) -> Push:
@@ -132,7 +136,12 @@ def check_headers(request: Request, service: IngestService) -> Version:
     return version
 
 
-async def _read(request: Request, service: IngestService, more: Callable[[int], None]) -> bytes:
+async def read_body(request: Request, service: IngestService, more: Callable[[int], None]) -> bytes:
+    """The body, as it is sent; `more` is told of each piece.
+
+    Raises:
+        WriteTooLargeError: it is larger than one may be.
+    """
     most = service.limits.body_bytes
     chunks: list[bytes] = []
     size = 0

@@ -6,10 +6,15 @@ The count never goes beyond what protobuf would make of the same bytes: where th
 ends, since protobuf refuses them there.
 """
 
+from collections.abc import Mapping
+
 from loadwatch_backend.ingest.errors import TooManyEntriesError
 
 _VARINT, _FIXED64, _BYTES, _GROUP, _GROUP_END, _FIXED32 = range(6)
 _LONGEST_VARINT = 10
+
+Shape = Mapping[int, "Shape"]
+"""Which fields of a message are messages, and their shapes."""
 
 
 class Entries:
@@ -58,6 +63,25 @@ class Entries:
             begin, position, number = _field(data, position, end)
             if number == series and position <= end:
                 self.take_series(data, begin, position)
+
+    def take_message(self, data: bytes, shape: "Shape") -> None:
+        """Count the fields of a message and of all messages within it; `shape` says which fields those are.
+
+        Raises:
+            TooManyEntriesError: they are more than the request may hold.
+        """
+        waiting = [(0, len(data), shape)]
+        while waiting:
+            begin, end, within = waiting.pop()
+            if not within:
+                self.take(_count(data, begin, end, self.left))
+                continue
+            while begin < end:
+                self.take(1)
+                content, begin, number = _field(data, begin, end)
+                inner = within.get(number)
+                if inner is not None and begin <= end:
+                    waiting.append((content, begin, inner))
 
 
 def _count(data: bytes, begin: int, end: int, most: int) -> int:

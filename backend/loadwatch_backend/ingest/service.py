@@ -38,7 +38,7 @@ from loadwatch_backend.ingest.validate import (
 from loadwatch_backend.store.errors import NewSeriesLimitError, SeriesLimitError, StoreBusyError
 from loadwatch_backend.store.port import Batch, Labels, MetricMetadata, SampleStore
 
-_METADATA_TYPES = (
+METADATA_TYPES = (
     "unknown",
     "counter",
     "gauge",
@@ -70,6 +70,8 @@ class Push:
     rejected: tuple[Rejection, ...]
     histograms: int = 0
     """Native histograms that came with it and are not stored."""
+    refused_rows: tuple[int, ...] = ()
+    """Which rows of the columns were refused."""
 
     def refusing_histograms(self) -> "Push":
         """The same for a sender that reads how much was written: native histograms are among what was refused."""
@@ -91,15 +93,18 @@ class Push:
         if not self.rejected:
             return
         refused = sum(rejection.samples for rejection in self.rejected)
-        details = [rejection.detail for rejection in self.rejected if rejection.detail][:SHOWN_REJECTIONS]
-        shown = "; ".join(details)
-        more = sum(rejection.times for rejection in self.rejected) - len(details)
-        rest = f"; and {more} more" if more > 0 else ""
         raise SamplesRejectedError(
-            f"{refused} of {refused + self.samples} samples were refused, the others are stored: {shown}{rest}",
+            f"{refused} of {refused + self.samples} samples were refused, the others are stored: {self.told()}",
             rejected=refused,
             stored=self.samples,
         )
+
+    def told(self) -> str:
+        """What was refused, in words: the first few, and how many more there are."""
+        details = [rejection.detail for rejection in self.rejected if rejection.detail][:SHOWN_REJECTIONS]
+        shown = "; ".join(details)
+        more = sum(rejection.times for rejection in self.rejected) - len(details)
+        return f"{shown}; and {more} more" if more > 0 else shown
 
 
 class IngestCounts:
@@ -130,6 +135,11 @@ class IngestCounts:
             for rejection in rejected:
                 self.rejected_samples_total[rejection.reason] += rejection.samples
 
+    def refuse_samples(self, reason: Reason, samples: int) -> None:
+        """Some samples, or points, never became rows."""
+        with self._lock:
+            self.rejected_samples_total[reason] += samples
+
     def skip_metadata(self, entries: int) -> None:
         """Metadata was left out because too much of it is known already."""
         with self._lock:
@@ -158,7 +168,7 @@ class IngestService:
             MalformedError, WriteTooLargeError: nothing of it is stored.
             StoreBusyError, StoreClosedError: nothing of it is stored, and sending it again later is right.
         """
-        with self._counting_refusals():
+        with self.counting_refusals():
             return self._push(body, read, self.limits)
 
     def push_if_quick(self, body: bytes, read: Read = decode) -> Push | None:
@@ -166,7 +176,7 @@ class IngestService:
 
         Both sizes decide and what the body holds: 90 kB may be two megabytes of empty entries.
         """
-        with self._counting_refusals():
+        with self.counting_refusals():
             if len(body) > _QUICK_BYTES or decompressed_size(body) > _QUICK_DECOMPRESSED_BYTES:
                 return None
             try:
@@ -199,13 +209,24 @@ class IngestService:
         finally:
             self._held_bytes -= held
 
+    def push_columns(self, columns_of: Callable[[Mapping[bytes, int]], WriteColumns]) -> Push:
+        """Queue what another protocol's message holds; `columns_of` is given the known series as `decode` is.
+
+        Raises:
+            StoreBusyError, StoreClosedError: nothing of it is stored, and sending it again later is right.
+        """
+        known = self._known_series()
+        with self.counting_refusals():
+            return self._append(columns_of(known), known)
+
     def _push(self, body: bytes, read: Read, limits: IngestLimits) -> Push:
         data = decompress(body, limits.decompressed_bytes)
         known = self._known_series()
         return self._append(read(data, known, limits), known)
 
     @contextmanager
-    def _counting_refusals(self) -> Generator[None]:
+    def counting_refusals(self) -> Generator[None]:
+        """Count what refuses a request within."""
         try:
             yield
         except MalformedError:
@@ -234,7 +255,14 @@ class IngestService:
             self.counts.skip_metadata(columns.metadata_left_out)
         stored = self._store.append(batch) if count else None
         self.counts.take(columns, count, rejected)
-        return Push(stored=stored, samples=count, rejected=rejected, histograms=columns.histograms)
+        refused_rows = tuple(np.flatnonzero(~good).tolist()) if rejected else ()
+        return Push(
+            stored=stored,
+            samples=count,
+            rejected=rejected,
+            histograms=columns.histograms,
+            refused_rows=refused_rows,
+        )
 
     def _resolve(
         self, columns: WriteColumns, keep: npt.NDArray[np.bool_] | None, known: dict[bytes, int]
@@ -248,12 +276,12 @@ class IngestService:
         rejections = Rejections()
         wanted: list[tuple[int, Labels]] = []
         for place in np.flatnonzero(samples).tolist():
-            problem = columns.fresh[place].problem
-            if problem is not None:
-                rejections.add(Reason.BAD_REFERENCE, int(samples[place]), problem)
+            entry = columns.fresh[place]
+            if entry.problem is not None:
+                rejections.add(Reason.BAD_REFERENCE, int(samples[place]), entry.problem)
                 continue
             try:
-                wanted.append((place, check_labels(columns.fresh[place].labels, self.limits)))
+                wanted.append((place, check_labels(entry.labels, self.limits, utf8=entry.utf8)))
             except RejectedSeriesError as error:
                 rejections.add(error.reason, int(samples[place]), error.detail)
         ids = np.full(len(columns.fresh), -1, np.int64)
@@ -310,9 +338,9 @@ class IngestService:
 
 
 def _metadata(entry: MetadataEntry) -> MetricMetadata:
-    known = 0 <= entry.type < len(_METADATA_TYPES)
+    known = 0 <= entry.type < len(METADATA_TYPES)
     return MetricMetadata(
-        type=_METADATA_TYPES[entry.type if known else 0],
+        type=METADATA_TYPES[entry.type if known else 0],
         help=entry.help.decode(errors="replace"),
         unit=entry.unit.decode(errors="replace"),
     )

@@ -31,6 +31,7 @@ class Reason(StrEnum):
     DUPLICATE_LABEL = "duplicate_label"
     ENCODING = "encoding"
     INVALID_UTF8 = "invalid_utf8"
+    DELTA_LATE = "delta_late"
     LABEL_TOO_LONG = "label_too_long"
     MALFORMED = "malformed"
     NATIVE_HISTOGRAM = "native_histogram"
@@ -41,6 +42,7 @@ class Reason(StrEnum):
     TOO_LARGE = "too_large"
     TOO_MANY_LABELS = "too_many_labels"
     TOO_OLD = "too_old"
+    UNTRANSLATABLE = "untranslatable"
 
 
 class RejectedSeriesError(Exception):
@@ -87,8 +89,10 @@ class Rejections:
         return (*self._told, *rest)
 
 
-def check_labels(pairs: LabelPairs, limits: IngestLimits) -> dict[str, str]:
+def check_labels(pairs: LabelPairs, limits: IngestLimits, *, utf8: bool = False) -> dict[str, str]:
     """The label set of a series, sorted by name and without empty values, as Prometheus has it.
+
+    With `utf8` names may have any characters.
 
     Raises:
         RejectedSeriesError: a rule is broken.
@@ -106,14 +110,14 @@ def check_labels(pairs: LabelPairs, limits: IngestLimits) -> dict[str, str]:
         except UnicodeDecodeError as error:
             text = f"label {_text(raw_name)} of {_show(pairs)} is not valid UTF-8: {error.reason}"
             raise RejectedSeriesError(Reason.INVALID_UTF8, text) from error
-        if not _is_label_name(name):
+        if not (name if utf8 else _is_label_name(name)):
             text = f"{name!r} of {_show(pairs)} is not a label name ([a-zA-Z_][a-zA-Z0-9_]*)"
             raise RejectedSeriesError(Reason.BAD_LABEL_NAME, text)
         if name in labels:
             raise RejectedSeriesError(Reason.DUPLICATE_LABEL, f"label {name} is there twice in {_show(pairs)}")
         labels[name] = value
     metric = labels.get("__name__", "")
-    if not _is_metric_name(metric):
+    if not (metric if utf8 else _is_metric_name(metric)):
         what = f"{metric[:_SHOWN]!r} is not a metric name ([a-zA-Z_:][a-zA-Z0-9_:]*)" if metric else "no metric name"
         raise RejectedSeriesError(Reason.BAD_METRIC_NAME, f"{what} in {_show(pairs)}")
     return {name: labels[name] for name in sorted(labels) if labels[name]}

@@ -14,6 +14,7 @@ from loadwatch_backend.kit.schemas import PROBLEM_MEDIA_TYPE
 
 PROMETHEUS_PREFIX = "/prometheus/api/"
 PROMETHEUS_WRITE = "/prometheus/api/v1/write"
+PROMETHEUS_OTLP = "/prometheus/api/v1/otlp/v1/metrics"
 ALERTMANAGER_PREFIX = "/alertmanager/api/"
 
 
@@ -48,7 +49,7 @@ def problem_of_status(status: int, detail: str, method: str, path: str) -> Probl
 
 def is_prometheus_path(path: str) -> bool:
     """Whether errors at the path have the shape of Prometheus' HTTP API, which Grafana reads."""
-    return path.startswith(PROMETHEUS_PREFIX) and path != PROMETHEUS_WRITE
+    return path.startswith(PROMETHEUS_PREFIX) and path not in (PROMETHEUS_WRITE, PROMETHEUS_OTLP)
 
 
 _KINDS = {

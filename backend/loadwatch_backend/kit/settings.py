@@ -7,7 +7,7 @@ import difflib
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -272,6 +272,22 @@ class Settings(BaseSettings):
     ingest_label_value_bytes: int = Field(default=4_096, ge=1, description="Length of a label's value.")
     ingest_new_series: int = Field(default=50_000, ge=1, description="Series that one remote-write request may add.")
     ingest_ahead_seconds: int = Field(default=600, ge=0, description="How far a sample may lie in the future.")
+    otlp_translation: Literal[
+        "UnderscoreEscapingWithSuffixes",
+        "UnderscoreEscapingWithoutSuffixes",
+        "NoUTF8EscapingWithSuffixes",
+        "NoTranslation",
+    ] = Field(
+        default="UnderscoreEscapingWithSuffixes",
+        description="How names that come by OTLP are translated: Prometheus' `translation_strategy`.",
+    )
+    otlp_promote: str = Field(
+        default="",
+        description="Resource attributes that become labels of all series that come by OTLP, with commas between.",
+    )
+    otlp_scope: bool = Field(
+        default=False, description="Name and attributes of OTLP's instrumentation scopes become labels, `otel_scope_…`."
+    )
     store_series_limit: int = Field(default=500_000, ge=1, description="Series that the store may hold.")
     store_query_samples: int = Field(default=20_000_000, ge=1_000, description="Samples that one select may load.")
     store_queue_samples: int = Field(

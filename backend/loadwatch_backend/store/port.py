@@ -20,6 +20,8 @@ from loadwatch_backend.kit.cancellation import Cancellation
 STALE_NAN_BITS = 0x7FF0000000000002
 """Prometheus' stale marker (model/value/value.go, StaleNaN)."""
 
+STALE_NAN: float = float(np.array([STALE_NAN_BITS], np.uint64).view(np.float64)[0])
+
 Labels = Mapping[str, str]
 """All labels of a series, `__name__` included; no empty values. Never changed after it is made."""
 

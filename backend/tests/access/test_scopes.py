@@ -40,6 +40,7 @@ TABLE = {
     """,
     "samples:write": """
         POST /prometheus/api/v1/write
+        POST /prometheus/api/v1/otlp/v1/metrics
         GET /api/profiles/orders
         POST /api/profiles/orders/{order_id}/begin
         POST /api/profiles/orders/{order_id}/failure

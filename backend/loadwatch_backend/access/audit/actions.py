@@ -88,6 +88,7 @@ ACTIONS: dict[str, Action | None] = {
     "POST /api/routes/resolve": None,
     "POST /api/silences/preview": None,
     "POST /prometheus/api/v1/write": None,
+    "POST /prometheus/api/v1/otlp/v1/metrics": None,
     "POST /prometheus/api/v1/query": None,
     "POST /prometheus/api/v1/query_range": None,
     "POST /prometheus/api/v1/series": None,

@@ -1,0 +1,1 @@
+"""OTLP over HTTP: metrics as OpenTelemetry sends them."""
