@@ -38,8 +38,18 @@ function samples(startMs: number): readonly Sample[] {
       ["/health", health],
     ] as const) {
       const labels = { job: "nginx", instance: "web", method: "GET", route };
-      add({ __name__: "http_requests_total", code: "200", ...labels }, count, timeMs);
-      add({ __name__: "http_request_duration_seconds_sum", ...labels }, count * 0.05, timeMs);
+      add({ __name__: "http_requests_total", code: "200", ...labels }, count / 2, timeMs);
+      const duration = "http_request_duration_seconds";
+      add({ __name__: `${duration}_sum`, ...labels }, count * 0.05, timeMs);
+      add({ __name__: `${duration}_count`, ...labels }, count, timeMs);
+      for (const [le, share] of [
+        ["0.04", 0],
+        ["0.06", 1],
+        ["+Inf", 1],
+      ] as const) {
+        add({ __name__: `${duration}_bucket`, le, ...labels }, count * share, timeMs);
+      }
+      add({ __name__: "http_requests_total", code: "304", ...labels }, count / 2, timeMs);
     }
     for (const [digest, text, calls, seconds] of [
       ["a", N_PLUS_ONE, timeline * 100, 0.0004],
@@ -75,6 +85,10 @@ test("a run says which route asked what, and how often", async ({ page, playwrig
   await expect(routes.getByText(N_PLUS_ONE)).toBeVisible();
   await expect(routes.getByText("N+1").first()).toBeVisible();
   await expect(section.getByText("reads much")).toBeVisible();
+  const health = routes.getByRole("row", { name: /GET \/health/ });
+  await expect(health.getByText(/2xx 50% · 304 50%|304 50% · 2xx 50%/)).toBeVisible();
+  await expect(health.getByTitle(/40(\.0)? ms–60(\.0)? ms/).first()).toHaveText(/49(\.0)? ms/);
+  await expect(section.getByText(/Percentiles within 22(\.\d)?%/)).toBeVisible();
   await expectAccessibleInBoth(page, "#why");
 
   // The keyboard closes and opens what a route asks.

@@ -115,6 +115,21 @@ export function runCostQuery(run: string, lang: "en" | "ja", base?: string) {
   });
 }
 
+/** Requests of a run by route, held against `base`, or against its own baseline. */
+export function runRoutesQuery(run: string, lang: "en" | "ja", base?: string) {
+  return queryOptions({
+    queryKey: ["runs", "one", run, "routes", lang, base ?? ""],
+    queryFn: ({ signal }) =>
+      unwrap(
+        api.GET("/api/runs/{run_id}/routes", {
+          params: { ...path(run), query: base === undefined ? { lang } : { lang, base } },
+          signal,
+        }),
+      ),
+    staleTime: 30_000,
+  });
+}
+
 /** Signals over a span that lies in the past: asked once, kept. */
 export function runSignalsQuery(signals: readonly string[], startMs: number, endMs: number, lang: "en" | "ja") {
   return queryOptions({

@@ -5,9 +5,10 @@ import { useLocale } from "@/lib/use-locale";
 import { Dim } from "@/ui/text/text";
 import classes from "./cost.module.css";
 
-/** A share of the database's time, as a number and a bar. */
-export function ShareCell({ share }: { share: number }) {
+/** A share of all time, as a number and a bar; nothing where nobody measured. */
+export function ShareCell({ share }: { share: number | null }) {
   const locale = useLocale();
+  if (share === null) return <td data-number>–</td>;
   return (
     <td data-number>
       {formatValue(share, "ratio", locale)}

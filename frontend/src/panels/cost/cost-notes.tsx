@@ -1,14 +1,15 @@
 import { useTranslation } from "react-i18next";
-import type { Cost } from "@/api/runs/types";
+import type { Cost, RunRoutes } from "@/api/runs/types";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import classes from "./cost.module.css";
 import { callsText, LEAST_COVERAGE, unexplained } from "./model";
 
 const TOGETHER_SHOWN = 3;
+const GONE_SHOWN = 10;
 
 /** What the figures stand on, and what could not be told. */
-export function CostNotes({ cost }: { cost: Cost }) {
+export function CostNotes({ cost, routes }: { cost: Cost; routes: RunRoutes | undefined }) {
   const { t } = useTranslation();
   const locale = useLocale();
   const ratio = (value: number) => formatValue(value, "ratio", locale);
@@ -20,6 +21,15 @@ export function CostNotes({ cost }: { cost: Cost }) {
       {cost.reason !== null && <li data-warns="true">{t(`cost.reason_${cost.reason}`)}</li>}
       {cost.coverage !== null && cost.coverage < LEAST_COVERAGE && (
         <li data-warns="true">{t("cost.coverage", { share: ratio(cost.coverage) })}</li>
+      )}
+      {routes !== undefined && routes.routes.length > 0 && (
+        <>
+          {routes.remarks.map((remark) => (
+            <li key={remark}>{remark}</li>
+          ))}
+          {routes.rank_error !== null && <li>{t("cost.ranksWithin", { error: ratio(routes.rank_error) })}</li>}
+          {routes.gone.length > 0 && <li>{t("cost.gone", { routes: routes.gone.slice(0, GONE_SHOWN).join(", ") })}</li>}
+        </>
       )}
       {together.map((one) => (
         <li key={`${one.statement} ${one.routes.join(" ")}`}>

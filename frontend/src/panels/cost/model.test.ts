@@ -1,12 +1,16 @@
 import { expect, it } from "vitest";
-import type { Cost, CostRoute, CostStatement } from "@/api/runs/types";
+import type { Cost, CostRoute, CostStatement, RunRoutes } from "@/api/runs/types";
 import {
+  answerShares,
   byRouteText,
   callsText,
   hasCosts,
   leadingRoute,
   rangeText,
+  rankBase,
+  rankText,
   repeatedShares,
+  routeLines,
   statementMarks,
   unexplained,
 } from "./model";
@@ -69,4 +73,41 @@ it("shows functions where nothing else was counted", () => {
   const none = { routes: [], statements: [], functions: null } as unknown as Cost;
   expect(hasCosts(none)).toBe(false);
   expect(hasCosts({ ...none, functions: {} } as unknown as Cost)).toBe(true);
+});
+
+const routes = { routes: [{ name: "GET /b" }, { name: "GET /a" }] } as unknown as RunRoutes;
+
+it("has one line for each route of either table, by the database's time where that is told", () => {
+  expect(routeLines(cost, routes).map(({ name }) => name)).toEqual(["GET /a", "GET /b"]);
+  const untold = { ...cost, routes: [{ ...route, name: "GET /c", calls: null }] } as unknown as Cost;
+  expect(routeLines(untold, routes).map(({ name, cost: asked }) => [name, asked !== null])).toEqual([
+    ["GET /b", false],
+    ["GET /a", false],
+    ["GET /c", true],
+  ]);
+  expect(hasCosts({ ...cost, routes: [], statements: [], functions: null }, routes)).toBe(true);
+});
+
+it("says the classes of answers with their shares", () => {
+  expect(answerShares({ "2xx": 90, "304": 10 })).toEqual([
+    ["2xx", 0.9],
+    ["304", 0.1],
+  ]);
+  expect(answerShares({ "2xx": 5 })).toEqual([["2xx", null]]);
+  expect(answerShares({})).toEqual([]);
+});
+
+it("writes a bound where only a bound is known", () => {
+  const write = (seconds: number) => `${seconds} s`;
+  expect(rankText({ value: 0.2, low: 0.1, high: 0.4 }, write)).toBe("0.2 s");
+  expect(rankText({ value: null, low: 0, high: 0.1 }, write)).toBe("≤ 0.1 s");
+  expect(rankText({ value: null, low: 60, high: null }, write)).toBe("> 60 s");
+  expect(rankText(undefined, write)).toBe("–");
+});
+
+it("says no change of durations that lie in neighbouring buckets", () => {
+  const at = (low: number, high: number) => ({ value: (low + high) / 2, low, high });
+  expect(rankBase(at(0.1, 0.12), at(0.12, 0.14))).toBeNull();
+  expect(rankBase(at(0.1, 0.12), at(0.14, 0.18))).toBeCloseTo(0.16);
+  expect(rankBase(at(0.1, 0.12), undefined)).toBeNull();
 });

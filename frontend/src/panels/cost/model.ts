@@ -1,5 +1,15 @@
 /** What the tables of costs show of a document. Pure. */
-import type { Cost, CostEstimate, CostRoute, CostShare, CostStatement, CpuRoute } from "@/api/runs/types";
+import type {
+  Cost,
+  CostEstimate,
+  CostRoute,
+  CostShare,
+  CostStatement,
+  CpuRoute,
+  RouteRank,
+  RunRoute,
+  RunRoutes,
+} from "@/api/runs/types";
 import type { Locale } from "@/lib/time/time";
 import { formatValue } from "@/lib/units";
 
@@ -11,8 +21,10 @@ const REMAINS = 0.1;
 const MANY_ROWS = 1000;
 
 /** Whether there is anything to show. */
-export function hasCosts(cost: Cost): boolean {
-  return cost.routes.length > 0 || cost.statements.length > 0 || cost.functions !== null;
+export function hasCosts(cost: Cost, routes?: RunRoutes): boolean {
+  return (
+    (routes?.routes.length ?? 0) > 0 || cost.routes.length > 0 || cost.statements.length > 0 || cost.functions !== null
+  );
 }
 
 /** The route that has most of the database's time, where it has enough of it. */
@@ -63,4 +75,60 @@ export function statementMarks(one: CostStatement): readonly ("rows" | "scan" | 
 export function unexplained(cost: Cost): number | null {
   const rest = 1 - cost.explained_share;
   return cost.reason === null && cost.database_seconds > 0 && rest >= REMAINS ? rest : null;
+}
+
+/** A line of the table: what was counted of a route, and what it asked of the database. */
+export interface RouteLine {
+  readonly name: string;
+  readonly figures: RunRoute | null;
+  readonly cost: CostRoute | null;
+}
+
+/** Whether it could be told what routes ask of the database. */
+export function asksDatabase(cost: Cost): boolean {
+  return cost.routes.some(({ calls }) => calls !== null);
+}
+
+/** Routes by the database's time where that could be told, else by their own; whatever is in either of both. */
+export function routeLines(cost: Cost, routes: RunRoutes | undefined): readonly RouteLine[] {
+  const figures = new Map(routes?.routes.map((one) => [one.name, one]));
+  const costs = new Map(cost.routes.map((one) => [one.name, one]));
+  const names = asksDatabase(cost) ? [...costs.keys(), ...figures.keys()] : [...figures.keys(), ...costs.keys()];
+  return [...new Set(names)].map((name) => ({
+    name,
+    figures: figures.get(name) ?? null,
+    cost: costs.get(name) ?? null,
+  }));
+}
+
+/** Classes of answers with their shares, the most frequent first; no number where there is one class only. */
+export function answerShares(
+  statuses: Readonly<Record<string, number>>,
+): readonly (readonly [string, number | null])[] {
+  const found = Object.entries(statuses).filter(([, count]) => count > 0);
+  const total = found.reduce((sum, [, count]) => sum + count, 0);
+  const [first] = found;
+  if (found.length === 1 && first !== undefined) return [[first[0], null]];
+  return found.toSorted((a, b) => b[1] - a[1]).map(([name, count]) => [name, count / total]);
+}
+
+/** A duration by its rank as text, by a writer of seconds; a bound where only that is known. */
+export function rankText(rank: RouteRank | undefined, write: (seconds: number) => string): string {
+  if (rank === undefined) return "–";
+  if (rank.value !== null) return write(rank.value);
+  return rank.high === null ? `> ${write(rank.low)}` : `≤ ${write(rank.high)}`;
+}
+
+/** The bounds of a duration by its rank, where they are not the same. */
+export function rankRange(rank: RouteRank | undefined, write: (seconds: number) => string): string | undefined {
+  if (rank === undefined || rank.high === null || rank.low === rank.high) return undefined;
+  return `${write(rank.low)}–${write(rank.high)}`;
+}
+
+/** The base's duration of the same rank, where the two differ by more than their bounds allow for chance. */
+export function rankBase(rank: RouteRank | undefined, base: RouteRank | undefined): number | null {
+  if (rank === undefined || base === undefined) return null;
+  const apart =
+    rank.low > (base.high ?? Number.POSITIVE_INFINITY) || (rank.high ?? Number.POSITIVE_INFINITY) < base.low;
+  return apart ? base.value : null;
 }

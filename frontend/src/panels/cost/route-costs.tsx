@@ -1,6 +1,6 @@
 import { Fragment, useId, useState } from "react";
 import { useTranslation } from "react-i18next";
-import type { Cost, CostRoute, CostShare, CostStatement } from "@/api/runs/types";
+import type { Cost, CostShare, CostStatement, RunRoutes } from "@/api/runs/types";
 import { formatCount } from "@/lib/run-text";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
@@ -10,52 +10,62 @@ import { Badge, Tag } from "@/ui/text/tag";
 import { Dim, TextButton } from "@/ui/text/text";
 import classes from "./cost.module.css";
 import { ChangeText, ShareCell } from "./cost-cells";
-import { callsText, rangeText } from "./model";
+import {
+  answerShares,
+  asksDatabase,
+  callsText,
+  type RouteLine,
+  rangeText,
+  rankBase,
+  rankRange,
+  rankText,
+  routeLines,
+} from "./model";
 
 const FEW = 10;
 
-/** Routes by the database's time, each with the statements that it asks. */
-export function RouteCosts({ cost }: { cost: Cost }) {
+const RANKS = ["p50", "p90", "p99", "max"] as const;
+
+interface CostsProps {
+  readonly cost: Cost;
+  readonly routes: RunRoutes | undefined;
+}
+
+/** Routes: their requests and durations, and what they ask of the database, each with the statements. */
+export function RouteCosts({ cost, routes }: CostsProps) {
   const { t } = useTranslation();
   const [all, setAll] = useState(false);
-  if (cost.routes.length === 0) return null;
+  const lines = routeLines(cost, routes);
+  if (lines.length === 0) return null;
+  const asks = asksDatabase(cost);
   const statements = new Map(cost.statements.map((one) => [one.id, one]));
+  const heads = [
+    ...(asks ? (["share", "calls", "databaseTime"] as const) : []),
+    ...(["timeShare", "requests", "answers", ...RANKS, "bytes"] as const),
+  ];
   return (
     <>
       <Table label={t("cost.routeTable")} bare className={classes.table}>
-        <caption className={classes.caption}>{t("cost.routes")}</caption>
+        <caption className={classes.caption}>{t(asks ? "cost.routes" : "cost.routesByTime")}</caption>
         <thead>
           <tr>
             <th scope="col">{t("cost.route")}</th>
-            <th scope="col" data-number>
-              {t("cost.share")}
-            </th>
-            <th scope="col" data-number>
-              {t("cost.calls")}
-            </th>
-            <th scope="col" data-number>
-              {t("cost.databaseTime")}
-            </th>
-            <th scope="col" data-number>
-              {t("cost.requestTime")}
-            </th>
-            <th scope="col" data-number>
-              {t("cost.rate")}
-            </th>
-            <th scope="col" data-number>
-              {t("cost.notModified")}
-            </th>
+            {heads.map((head) => (
+              <th key={head} scope="col" data-number>
+                {t(`cost.${head}`)}
+              </th>
+            ))}
           </tr>
         </thead>
         <tbody>
-          {(all ? cost.routes : cost.routes.slice(0, FEW)).map((route, place) => (
-            <RouteRows key={route.name} route={route} statements={statements} opened={place === 0} />
+          {(all ? lines : lines.slice(0, FEW)).map((line, place) => (
+            <RouteRows key={line.name} line={line} asks={asks} statements={statements} opened={place === 0} />
           ))}
         </tbody>
       </Table>
-      {cost.routes.length > FEW && (
+      {lines.length > FEW && (
         <TextButton aria-expanded={all} onClick={() => setAll(!all)}>
-          {all ? t("cost.fewer") : t("cost.all", { total: cost.routes.length })}
+          {all ? t("cost.fewer") : t("cost.all", { total: lines.length })}
         </TextButton>
       )}
     </>
@@ -63,23 +73,24 @@ export function RouteCosts({ cost }: { cost: Cost }) {
 }
 
 interface RowsProps {
-  readonly route: CostRoute;
+  readonly line: RouteLine;
+  readonly asks: boolean;
   readonly statements: ReadonlyMap<string, CostStatement>;
   readonly opened: boolean;
 }
 
-function RouteRows({ route, statements, opened }: RowsProps) {
+function RouteRows({ line, asks, statements, opened }: RowsProps) {
   const { t } = useTranslation();
   const locale = useLocale();
   const id = useId();
   const [open, setOpen] = useState(opened);
-  const asks = route.statements.length > 0;
-  const repeats = route.statements.some((share) => share.repeated);
+  const { name, cost } = line;
+  const asked = cost?.statements ?? [];
   return (
     <>
-      <tr data-lead={open && asks}>
+      <tr data-lead={open && asked.length > 0}>
         <th scope="row" className={classes.name}>
-          {asks ? (
+          {asked.length > 0 ? (
             <button
               type="button"
               className={classes.toggle}
@@ -90,40 +101,79 @@ function RouteRows({ route, statements, opened }: RowsProps) {
               <span className={classes.arrow} data-open={open}>
                 <Icon name="chevronDown" size={12} />
               </span>
-              {route.name}
+              {name}
             </button>
           ) : (
-            <span className={classes.still}>{route.name}</span>
+            <span className={classes.still}>{name}</span>
           )}{" "}
-          {repeats && (
+          {asked.some((share) => share.repeated) && (
             <Badge warns title={t("cost.repeatedHint")}>
               N+1
             </Badge>
           )}
         </th>
-        <ShareCell share={route.share} />
-        <td data-number>
-          {route.calls === null ? "–" : callsText(route.calls.value)}{" "}
-          <ChangeText value={route.calls?.value} base={route.base_calls} />
-        </td>
-        <td data-number>
-          {formatValue(route.database_seconds?.value, "seconds", locale)}{" "}
-          <ChangeText value={route.database_seconds?.value} base={route.base_database_seconds} />
-        </td>
-        <td data-number>
-          {formatValue(route.seconds, "seconds", locale)} <ChangeText value={route.seconds} base={route.base_seconds} />
-        </td>
-        <td data-number>{formatValue(route.rate, "per_second", locale)}</td>
-        <td data-number>
-          {route.requests > 0 ? formatValue(route.not_modified / route.requests, "ratio", locale) : "–"}
-        </td>
+        {asks && (
+          <>
+            <ShareCell share={cost?.share ?? null} />
+            <td data-number>
+              {cost === null || cost.calls === null ? "–" : callsText(cost.calls.value)}{" "}
+              <ChangeText value={cost?.calls?.value} base={cost?.base_calls ?? null} />
+            </td>
+            <td data-number>
+              {formatValue(cost?.database_seconds?.value, "seconds", locale)}{" "}
+              <ChangeText value={cost?.database_seconds?.value} base={cost?.base_database_seconds ?? null} />
+            </td>
+          </>
+        )}
+        <RequestCells line={line} />
       </tr>
       {open &&
-        route.statements.map((share, place) => (
+        asked.map((share, place) => (
           <Fragment key={share.statement}>
             <ShareRow share={share} statement={statements.get(share.statement)} {...(place === 0 && { id })} />
           </Fragment>
         ))}
+    </>
+  );
+}
+
+/** What was counted of a route, in the order of the heads. */
+function RequestCells({ line: { figures, cost } }: { line: RouteLine }) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  const seconds = (value: number) => formatValue(value, "seconds", locale);
+  const answers = answerShares(figures?.statuses ?? {});
+  return (
+    <>
+      <ShareCell share={figures?.share ?? null} />
+      <td data-number title={figures === null ? undefined : formatCount(figures.requests)}>
+        {formatValue(figures?.rate ?? cost?.rate, "per_second", locale)}
+      </td>
+      <td data-number className={classes.callers}>
+        {answers.length === 0 && "–"}
+        {answers
+          .map(([name, share]) => {
+            const text = name === "none" ? t("cost.noAnswer") : name;
+            return share === null ? text : `${text} ${formatValue(share, "ratio", locale)}`;
+          })
+          .join(" · ")}
+      </td>
+      {RANKS.map((name) => {
+        const rank = figures?.ranks?.[name];
+        return (
+          <td key={name} data-number title={rankRange(rank, seconds)}>
+            {rankText(rank, seconds)}{" "}
+            <ChangeText value={rank?.value} base={rankBase(rank, figures?.base?.ranks?.[name])} />
+          </td>
+        );
+      })}
+      <td data-number>
+        {formatValue(
+          figures === null || figures.bytes === null ? null : figures.bytes / figures.requests,
+          "bytes",
+          locale,
+        )}
+      </td>
     </>
   );
 }
@@ -160,7 +210,7 @@ function ShareRow({ share, statement, id }: ShareProps) {
         {formatValue(share.seconds.value, "seconds", locale)}{" "}
         <ChangeText value={share.seconds.value} base={share.base_seconds} />
       </td>
-      <td colSpan={3}>
+      <td colSpan={8}>
         {statement !== undefined && (
           <Dim>
             {t("cost.each", {

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import type { Comparison } from "@/api/compare/types";
-import { runCostQuery } from "@/api/runs/queries";
+import { runCostQuery, runRoutesQuery } from "@/api/runs/queries";
 import { useLocale } from "@/lib/use-locale";
 import { CostLead } from "@/panels/cost/cost-lead";
 import { CostNotes } from "@/panels/cost/cost-notes";
@@ -17,8 +17,11 @@ export function CostSection({ data }: { data: Comparison }) {
   const { t } = useTranslation();
   const runs = data.groups.flatMap((group) => group.runs);
   const [base, run] = [runs[0] ?? "", runs.at(-1) ?? ""];
-  const { data: cost } = useQuery({ ...runCostQuery(run, useLocale(), base), enabled: run !== base });
-  if (cost === undefined || !hasCosts(cost)) return null;
+  const locale = useLocale();
+  const enabled = run !== base;
+  const { data: cost } = useQuery({ ...runCostQuery(run, locale, base), enabled });
+  const { data: routes } = useQuery({ ...runRoutesQuery(run, locale, base), enabled });
+  if (cost === undefined || !hasCosts(cost, routes)) return null;
   return (
     <section aria-labelledby="compare-cost">
       <div className={classes.sectionHead}>
@@ -26,10 +29,10 @@ export function CostSection({ data }: { data: Comparison }) {
         <Dim>{t(cost.window === "steady" ? "runs.page.overSteady" : "runs.page.overWhole")}</Dim>
       </div>
       <CostLead cost={cost} />
-      <RouteCosts cost={cost} />
+      <RouteCosts cost={cost} routes={routes} />
       <StatementCosts cost={cost} />
       <FunctionCosts functions={cost.functions} />
-      <CostNotes cost={cost} />
+      <CostNotes cost={cost} routes={routes} />
     </section>
   );
 }

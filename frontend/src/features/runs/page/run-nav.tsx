@@ -1,16 +1,16 @@
 import { useTranslation } from "react-i18next";
 import type { Run } from "@/api/runs/types";
-import { useRunCost } from "../why/use-run-cost";
+import { useWhy } from "../why/use-why";
 import classes from "./run-page.module.css";
 
 /** The page's parts; those that this run lacks are left out. */
 export function RunNav({ run }: { run: Run }) {
   const { t } = useTranslation();
-  const cost = useRunCost(run);
+  const why = useWhy(run);
   const parts = [
     ["limits", run.state !== "running"],
     ["findings", run.diagnosis !== null && run.state !== "running"],
-    ["why", cost !== undefined],
+    ["why", why !== undefined],
     ["summary", run.requests !== null],
     ["ramp", run.ramp !== null],
     ["charts", true],

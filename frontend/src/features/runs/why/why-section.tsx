@@ -8,13 +8,14 @@ import { RouteCosts } from "@/panels/cost/route-costs";
 import { StatementCosts } from "@/panels/cost/statement-costs";
 import { Section } from "@/ui/page/section";
 import { Hint } from "@/ui/text/text";
-import { useRunCost } from "./use-run-cost";
+import { useWhy } from "./use-why";
 
 /** Routes, and the statements that their requests ask: why the run was as slow as it was. */
 export function WhySection({ run }: { run: Run }) {
   const { t } = useTranslation();
-  const cost = useRunCost(run);
-  if (cost === undefined) return null;
+  const why = useWhy(run);
+  if (why === undefined) return null;
+  const { cost, routes } = why;
   return (
     <Section
       id="why"
@@ -22,7 +23,7 @@ export function WhySection({ run }: { run: Run }) {
       aside={t(cost.window === "steady" ? "runs.page.overSteady" : "runs.page.overWhole")}
     >
       <CostLead cost={cost} />
-      <RouteCosts cost={cost} />
+      <RouteCosts cost={cost} routes={routes} />
       <StatementCosts cost={cost} />
       <FunctionCosts functions={cost.functions} />
       {cost.functions !== null && (
@@ -30,7 +31,7 @@ export function WhySection({ run }: { run: Run }) {
           <Link to={`/runs/${run.id}/profiles`}>{t("cost.allProfiles")}</Link>
         </Hint>
       )}
-      <CostNotes cost={cost} />
+      <CostNotes cost={cost} routes={routes} />
     </Section>
   );
 }
