@@ -4,7 +4,7 @@ r"""nginx' and Apache's common and combined logs, with a time behind them.
 
 Which field is the duration is told by the first lines: one with a name (`rt=0.012`), else the first with a fraction
 (nginx' `$request_time`, in seconds), else a whole number that stands alone behind the rest: Apache's `%D` in
-microseconds, or its `%T` in seconds, by its size.
+microseconds, where half of them are a thousand or more. Smaller ones may as well be its `%T` or `%{ms}T`: nobody says.
 """
 
 import re
@@ -42,8 +42,9 @@ _NUMBER = r"(?:(?P<name>[A-Za-z_.]+)[=:])?(?P<number>[0-9]+(?:\.[0-9]+)?|-)"
 _ANY = r"[^\n]*"
 _VALUE = re.compile(rf'"?{_NUMBER}"?,?')
 _NAMES = frozenset(("rt", "request_time", "reqtime", "duration", "time", "took", "latency", "D", "T"))
-_MICROSECONDS_FROM = 60
-"""Half the requests above this many microseconds, or half above this many seconds: the second has not been seen."""
+_MICROSECONDS_FROM = 1_000
+"""Half the requests at or above this many microseconds. So many seconds have not been seen; 60 milliseconds have."""
+_WITHOUT = "no field behind the bytes is a duration; nginx: add $request_time to log_format, Apache: %D to LogFormat"
 
 
 def _open(lines: Sequence[str], options: LineOptions) -> LineReader | None:
@@ -52,7 +53,7 @@ def _open(lines: Sequence[str], options: LineOptions) -> LineReader | None:
     if not rests:
         return None
     rows = [re.findall(_FIELD, rest) for rest in rests]
-    place, unit, durations = _duration(rows, options)
+    place, unit, durations, without = _duration(rows, options)
     tail = _ANY if place is None else rf'(?: {_FIELD}){{{place}}} "?(?:[A-Za-z_.]+[=:])?(?P<took>[0-9.]+|-)"?[^\n]*'
     others = [
         single(part + rest) for part in (_HEAD_ESCAPED, _HEAD_OF_ANYTHING) for rest in dict.fromkeys((tail, _ANY))
@@ -61,19 +62,18 @@ def _open(lines: Sequence[str], options: LineOptions) -> LineReader | None:
     def again(line: str) -> Texts | None:
         return next((found for read in others if (found := read(line)) is not None), None)
 
-    without = "no field behind the bytes is a duration; nginx: add $request_time to log_format, Apache: %D to LogFormat"
     return LineReader(
         format="combined",
         durations=durations,
-        without="" if durations else without,
+        without=without,
         read=reading(_HEAD + tail),
         again=again,
         seconds=seconds_in(unit) if durations else no_seconds,
     )
 
 
-def _duration(rows: Sequence[Sequence[str]], options: LineOptions) -> tuple[int | None, str, str | None]:
-    """The place of the field from 0 on, its unit, and both in words."""
+def _duration(rows: Sequence[Sequence[str]], options: LineOptions) -> tuple[int | None, str, str | None, str]:
+    """The place of the field from 0 on, its unit, both in words; and why there is none, or nothing."""
     if options.unit is not None and options.unit not in UNITS:
         raise AccessLogError(f"a unit is one of {', '.join(UNITS)}; not {options.unit}")
     width = max(map(len, rows))
@@ -88,7 +88,7 @@ def _duration(rows: Sequence[Sequence[str]], options: LineOptions) -> tuple[int 
                 f"not {options.keys['seconds']!r}"
             )
         unit = options.unit or "s"
-        return place, unit, f"field {place + 1} behind the bytes, in {unit_words(unit)}"
+        return place, unit, f"field {place + 1} behind the bytes, in {unit_words(unit)}", ""
     columns = [[row[at] if at < len(row) else "-" for row in rows] for at in range(width)]
     found = [(at, values) for at, texts in enumerate(columns) if (values := _numbers(texts)) is not None]
     named = [(at, values) for at, values in found if values[0] in _NAMES]
@@ -96,19 +96,25 @@ def _duration(rows: Sequence[Sequence[str]], options: LineOptions) -> tuple[int 
     for at, (name, numbers) in (*named, *fractions):
         unit = options.unit or ("s" if any("." in number for number in numbers) else _unit_by_size(numbers))
         called = f"{name}=" if name else f"field {at + 1} behind the bytes"
-        return at, unit, f"{called}, in {unit_words(unit)}"
+        return (at, unit, f"{called}, in {unit_words(unit)}", "") if unit else _without_unit(called)
     whole = [(at, values) for at, values in found if any(number != "-" for number in values[1])]
     if len(whole) == 1 and whole[0][0] == width - 1:
         at, (_, numbers) = whole[0]
         unit = options.unit or _unit_by_size(numbers)
-        which = {"us": " (Apache's %D)", "s": " (Apache's %T)"}.get(unit, "")
-        return at, unit, f"the last field, taken as {unit_words(unit)}{which}"
-    return None, "s", None
+        if unit is None:
+            return _without_unit("the last field")
+        return at, unit, f"the last field, taken as {unit_words(unit)}" + " (Apache's %D)" * (unit == "us"), ""
+    return None, "s", None, _WITHOUT
 
 
-def _unit_by_size(numbers: Sequence[str]) -> str:
+def _unit_by_size(numbers: Sequence[str]) -> str | None:
     values = [float(number) for number in numbers if number != "-"]
-    return "us" if values and statistics.median(values) >= _MICROSECONDS_FROM else "s"
+    return "us" if values and statistics.median(values) >= _MICROSECONDS_FROM else None
+
+
+def _without_unit(called: str) -> tuple[int | None, str, str | None, str]:
+    units = "us (Apache's %D), s (its %T) or ms"
+    return None, "s", None, f"durations may be in {called}, whose unit nobody says: {units}"
 
 
 def _numbers(texts: Sequence[str]) -> tuple[str, list[str]] | None:

@@ -25,7 +25,6 @@ def read(reader: LineReader, line: str) -> Texts | None:
         (f" {AGENT} urt=0.010 request_time=0.012", "request_time=, in seconds", 0.012),
         (f' {AGENT} "0.012"', "field 3 behind the bytes, in seconds", 0.012),
         (f" {AGENT} 12034", "the last field, taken as microseconds (Apache's %D)", 0.012034),
-        (f" {AGENT} 2", "the last field, taken as seconds (Apache's %T)", 2.0),
         (" 0.012", "field 1 behind the bytes, in seconds", 0.012),
     ],
 )
@@ -48,6 +47,17 @@ def test_a_log_without_durations_says_so(tail: str) -> None:
     assert texts is not None
     assert texts[1:5] == ("GET", "/users/42", "200", "512")
     assert reader.seconds(texts[5]) is None
+
+
+@pytest.mark.parametrize("took", ["0", "2", "85", "999", "D=85"])
+def test_whole_numbers_that_may_be_any_unit_are_none_until_somebody_says_it(took: str) -> None:
+    line = f"{HEAD} {AGENT} {took}"
+    assert opened(line).durations is None
+    assert "whose unit nobody says: us (Apache's %D), s (its %T) or ms" in opened(line).without
+    reader = opened(line, unit="ms")
+    texts = read(reader, line)
+    assert texts is not None
+    assert reader.seconds(texts[5]) == pytest.approx(int(took.removeprefix("D=")) / 1_000)
 
 
 def test_a_unit_and_a_field_can_be_named() -> None:
