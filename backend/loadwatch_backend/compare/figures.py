@@ -17,6 +17,7 @@ from loadwatch_backend.compare.metrics import (
     scale_of,
     signal_scale,
 )
+from loadwatch_backend.compare.route_figures import ROUTE_PREFIX, SCALE, route_metric, route_value
 from loadwatch_backend.compare.schemas import MetricInfo, MetricList
 from loadwatch_backend.compare.signal_values import signal_values
 from loadwatch_backend.compare.source import RunSource
@@ -95,6 +96,9 @@ class FigureReader:
         known = METRICS_BY_ID.get(metric) or percentile_metric(metric)
         if known is not None:
             return describe_metric(known, language)
+        route = route_metric(metric, language)
+        if route is not None:
+            return route
         signal = self._signals.definition(metric.removeprefix(SIGNAL_PREFIX))
         if not metric.startswith(SIGNAL_PREFIX) or signal is None:
             raise UnknownMetricError(f"There is no figure {metric!r}; GET /api/metrics lists all.")
@@ -127,6 +131,8 @@ class FigureReader:
             return METRICS_BY_ID[metric].figure(run)
         if percentile_metric(metric) is not None:
             return self._percentiles.of(run, metric, lambda: self._runs.percentile(run.id, metric))
+        if metric.startswith(ROUTE_PREFIX):
+            return route_value(run, metric)
         signal = self._signals.definition(metric.removeprefix(SIGNAL_PREFIX))
         values = np.empty(0) if signal is None else self.signal_values(run, signal)
         return float(values.mean()) if len(values) else None
@@ -156,6 +162,8 @@ class FigureReader:
         known = METRICS_BY_ID.get(metric) or percentile_metric(metric)
         if known is not None:
             return scale_of(known, runs)
+        if metric.startswith(ROUTE_PREFIX):
+            return SCALE
         signal = self._signals.definition(metric.removeprefix(SIGNAL_PREFIX))
         assert signal is not None
         return signal_scale(signal.unit)

@@ -17,9 +17,9 @@ class Align(StrEnum):
 
 
 class MetricInfo(Schema):
-    """A figure that runs have: from the result (`p95`, `rate`, …), or a signal's mean over the steady window."""
+    """A figure of runs: of the result (`p95`), a signal's mean over the steady window, a route's database time."""
 
-    id: str = Field(examples=["p95", "signal:pool_wait_mean"])
+    id: str = Field(examples=["p95", "signal:pool_wait_mean", "route:GET /timeline"])
     title: str
     unit: str
     orientation: str
@@ -262,6 +262,7 @@ class TrendOut(Schema):
     scenario_version: str | None
     versions: list[str]
     metric: MetricInfo
+    routes: list[MetricInfo] = Field(description="Figures of routes that can be followed over these runs, too.")
     series: list[TrendSeries] = Field(description="In the order of their first run.")
     points: list[TrendPoint]
     changes: list[ChangePoint] = Field(description="Of each series by itself; runs that are invalid take no part.")

@@ -20,6 +20,7 @@ from loadwatch_backend.compare.metrics import (
 )
 from loadwatch_backend.compare.near import nearness
 from loadwatch_backend.compare.overlay import Lane, common_axis, run_series
+from loadwatch_backend.compare.route_figures import route_metrics
 from loadwatch_backend.compare.rows import Measured, make_row
 from loadwatch_backend.compare.schemas import (
     Align,
@@ -279,6 +280,7 @@ class CompareService:
             scenario_version=version,
             versions=list(dict.fromkeys(run.scenario_version for run in self._ended(scenario, None))),
             metric=info,
+            routes=route_metrics(runs, language),
             series=[TrendSeries(id=id, label=label, runs=len(members)) for id, label, members in series],
             points=[trend_point(run, names[run.id], values[run.id]) for run in runs],
             changes=[

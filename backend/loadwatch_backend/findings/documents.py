@@ -2,6 +2,7 @@
 
 import math
 
+from loadwatch_backend.evidence.cost.model import Cost
 from loadwatch_backend.findings.model import Checked, Diagnosis, Evidence, Finding, Kind, Missing
 from loadwatch_backend.findings.schemas import (
     ChartOut,
@@ -10,6 +11,7 @@ from loadwatch_backend.findings.schemas import (
     FindingOut,
     FindingsOut,
     MissingOut,
+    RouteFigure,
     RuleOfThumb,
     StepOut,
     TextOut,
@@ -17,7 +19,9 @@ from loadwatch_backend.findings.schemas import (
 from loadwatch_backend.texts.words import Words
 
 
-def findings_out(diagnosis: Diagnosis, said_ms: int, requests: int | None = None) -> FindingsOut:
+def findings_out(
+    diagnosis: Diagnosis, said_ms: int, requests: int | None = None, cost: Cost | None = None
+) -> FindingsOut:
     """The document of a diagnosis that is said at `said_ms`, of so many requests."""
     return FindingsOut(
         state=diagnosis.state,
@@ -29,8 +33,23 @@ def findings_out(diagnosis: Diagnosis, said_ms: int, requests: int | None = None
         observations=[_text(one) for one in diagnosis.observations],
         checked=[_checked(one) for one in diagnosis.checked],
         missing=[_missing(one) for one in diagnosis.missing],
+        routes=[] if cost is None else _routes(cost),
         findings=[_finding(one, list(diagnosis.because_of.get(one.key, ()))) for one in diagnosis.findings],
     )
+
+
+def _routes(cost: Cost) -> list[RouteFigure]:
+    """What is kept with the run, for whoever follows it over many: to find it again would take a fit for each."""
+    return [
+        RouteFigure(
+            name=one.totals.key.name,
+            requests=one.totals.requests,
+            calls=one.calls.value,
+            database_seconds=one.seconds.value,
+        )
+        for one in cost.routes
+        if cost.reason is None and one.of_statement
+    ]
 
 
 def _finding(finding: Finding, because_of: list[str]) -> FindingOut:

@@ -102,6 +102,15 @@ class MissingOut(Schema):
     usual: bool = Field(default=True, description="False where only some systems have such a thing.")
 
 
+class RouteFigure(Schema):
+    """What a request of a route asked of the database, over the whole run; see `GET /api/runs/{run_id}/cost`."""
+
+    name: str
+    requests: float
+    calls: float = Field(description="Statements a request.")
+    database_seconds: float = Field(description="Database time a request.")
+
+
 class DiagnosisOut(Schema):
     """What else is said of a window, beside its findings."""
 
@@ -114,6 +123,9 @@ class DiagnosisOut(Schema):
     observations: list[TextOut] = Field(description="Limits that were full and hurt nobody.")
     checked: list[CheckedOut]
     missing: list[MissingOut]
+    routes: list[RouteFigure] = Field(
+        default_factory=list[RouteFigure], description="Routes whose cost could be told, by database time."
+    )
 
 
 class ChangeOut(Schema):

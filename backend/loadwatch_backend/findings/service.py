@@ -112,7 +112,7 @@ class Findings:
             of_run=True,
         )
         requests = None if load is None else int(load.seconds.requests.sum())
-        found = findings_out(_diagnose(window), self._clock(), requests)
+        found = findings_out(_diagnose(window), self._clock(), requests, cost)
         self._run_every_ms = self._pace(begun)
         return found
 

@@ -122,8 +122,11 @@ class Analyses:
         kept = find_analysis(session, row.id)
         if kept is None:
             return None
-        large: dict[str, object] = {"endpoints": [], "errors": [], "findings": None}
-        return Analysis.model_validate({**orjson.loads(unpack(kept.document)), **large})
+        document = orjson.loads(unpack(kept.document))
+        if document.get("findings") is not None:
+            # Of what was said only what stands beside the findings, such as the costs of routes.
+            document["findings"] |= {"findings": [], "checked": [], "missing": [], "observations": []}
+        return Analysis.model_validate({**document, "endpoints": [], "errors": []})
 
     def is_stale(self, row: RunRow, analysed_ms: int | None) -> bool:
         """Whether a reader should have the run analysed first."""

@@ -8,6 +8,12 @@ COMPARE: Catalogue = {
     "unclear": Words(
         "{title} {before} → {after}: cannot tell whether they differ", "{title} {before} → {after}: 差は判断できない"
     ),
+    "route-title": Words("{route}: database time a request", "{route}: DB時間/リクエスト"),
+    "route-help": Words(
+        "Time of the statements that a request of this route asks, over the whole run; none where that could not be "
+        "told.",
+        "このルートの1リクエストが実行するSQLの時間(試験全体)。判定できない試験には値がない。",
+    ),
     "short": Words("{title} {change}", "{title} {change}"),
     "short-same": Words("{title} the same", "{title} は同じ"),
     "short-unclear": Words("{title} cannot be told apart", "{title} の差は判断できない"),

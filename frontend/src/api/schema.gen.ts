@@ -4365,6 +4365,11 @@ export interface components {
             checked: components["schemas"]["CheckedOut"][];
             /** Missing */
             missing: components["schemas"]["loadwatch_backend__findings__schemas__MissingOut"][];
+            /**
+             * Routes
+             * @description Routes whose cost could be told, by database time.
+             */
+            routes?: components["schemas"]["RouteFigure"][];
         };
         /**
          * DiagnosisState
@@ -4712,6 +4717,11 @@ export interface components {
             checked: components["schemas"]["CheckedOut"][];
             /** Missing */
             missing: components["schemas"]["loadwatch_backend__findings__schemas__MissingOut"][];
+            /**
+             * Routes
+             * @description Routes whose cost could be told, by database time.
+             */
+            routes?: components["schemas"]["RouteFigure"][];
             /** Findings */
             findings: components["schemas"]["FindingOut"][];
         };
@@ -5749,13 +5759,14 @@ export interface components {
         };
         /**
          * MetricInfo
-         * @description A figure that runs have: from the result (`p95`, `rate`, …), or a signal's mean over the steady window.
+         * @description A figure of runs: of the result (`p95`), a signal's mean over the steady window, a route's database time.
          */
         MetricInfo: {
             /**
              * Id
              * @example p95
              * @example signal:pool_wait_mean
+             * @example route:GET /timeline
              */
             id: string;
             /** Title */
@@ -7233,6 +7244,26 @@ export interface components {
              * @description Keys of firing alerts.
              */
             inhibited_by: string[];
+        };
+        /**
+         * RouteFigure
+         * @description What a request of a route asked of the database, over the whole run; see `GET /api/runs/{run_id}/cost`.
+         */
+        RouteFigure: {
+            /** Name */
+            name: string;
+            /** Requests */
+            requests: number;
+            /**
+             * Calls
+             * @description Statements a request.
+             */
+            calls: number;
+            /**
+             * Database Seconds
+             * @description Database time a request.
+             */
+            database_seconds: number;
         };
         /**
          * RouteFigures
@@ -9393,6 +9424,11 @@ export interface components {
             /** Versions */
             versions: string[];
             metric: components["schemas"]["MetricInfo"];
+            /**
+             * Routes
+             * @description Figures of routes that can be followed over these runs, too.
+             */
+            routes: components["schemas"]["MetricInfo"][];
             /**
              * Series
              * @description In the order of their first run.

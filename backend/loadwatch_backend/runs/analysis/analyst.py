@@ -57,6 +57,9 @@ from loadwatch_backend.signals.catalogue.registry import CATALOGUE, Catalogue
 FiguresOf = Callable[[RunFiles, int, int], Figures]
 """Exact figures of the records of a run that started in [from_ns, to_ns)."""
 
+SAME_END_MS = 1_000
+"""A run whose end was told later was under way when something was said of it: that was of a longer time."""
+
 
 class Analyst:
     """Analyses runs; safe to use from any thread.
@@ -222,8 +225,10 @@ class Analyst:
         if said is not None and (
             self._findings.is_fresh(said)
             if subject.state is RunState.RUNNING
-            # What was said of a run stays, as long as the load that it was said of is the same.
-            else said.said_ms >= subject.ended_ms + SETTLED_MS and said.requests == requests
+            # What was said of a run stays, as long as the time and the load that it was said of are the same.
+            else said.said_ms >= subject.ended_ms + SETTLED_MS
+            and said.requests == requests
+            and abs(said.to_ms - subject.ended_ms) <= SAME_END_MS
         ):
             return said
         told = None

@@ -214,6 +214,15 @@ def test_a_run_is_held_against_the_one_before(server: Any) -> None:
     assert timeline["calls"]["value"] == pytest.approx(2, rel=0.15)
     assert timeline["base_calls"] == pytest.approx(101, rel=0.05)
     assert cost(server, before, base=after)["base"]["name"] == "after"
+    for run in (before, after):
+        server.client.get(f"/api/runs/{run}").raise_for_status()
+    trend = server.client.get("/api/trend", params={"scenario": "timeline", "metric": "route:GET /timeline"})
+    followed = trend.raise_for_status().json()
+    assert followed["metric"]["title"] == "GET /timeline: database time a request"
+    assert "route:GET /timeline" in {one["id"] for one in followed["routes"]}
+    values = {one["run"]: one["value"] for one in followed["points"]}
+    assert values[before] == pytest.approx(0.044, rel=0.05)
+    assert values[after] == pytest.approx(0.0044, rel=0.15)
     assert server.client.get(f"/api/runs/{after}/cost", params={"base": "none-such"}).status_code == 404
 
 

@@ -53,6 +53,7 @@ export const compare = {
   repeats: "n = {{count}}",
   partLoad: "Load result",
   partSignals: "Signals",
+  partRoutes: "Routes",
   equalHidden: "{{count}} figures without a clear difference are not shown.",
   unknown: "{{count}} figures have no values in these runs",
   interval: "95 % interval",

@@ -54,6 +54,7 @@ export const compare: Record<keyof typeof english, string> = {
   repeats: "n = {{count}}",
   partLoad: "負荷の結果",
   partSignals: "シグナル",
+  partRoutes: "ルートごと",
   equalHidden: "明確な差のない{{count}}件は表示していません。",
   unknown: "この実行に値のない指標が{{count}}件",
   interval: "95%区間",

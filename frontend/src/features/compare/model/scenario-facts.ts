@@ -33,11 +33,13 @@ export function scenarioVersions(runs: readonly RunLine[]): readonly string[] {
 }
 
 /** Result figures and signals apart, as a select takes them. */
-export function metricOptions(metrics: readonly MetricInfo[], load: string, signals: string) {
+export function metricOptions(metrics: readonly MetricInfo[], load: string, signals: string, routes: string) {
   const option = ({ id, title }: MetricInfo) => ({ value: id, label: title });
-  const isSignal = ({ id }: MetricInfo) => id.startsWith("signal:");
+  const partOf = ({ id }: MetricInfo) => /^(?:signal|route):/.exec(id)?.[0] ?? "";
+  const items = (part: string) => metrics.filter((one) => partOf(one) === part).map(option);
   return [
-    { group: load, items: metrics.filter((one) => !isSignal(one)).map(option) },
-    { group: signals, items: metrics.filter(isSignal).map(option) },
+    { group: load, items: items("") },
+    { group: routes, items: items("route:") },
+    { group: signals, items: items("signal:") },
   ].filter(({ items }) => items.length > 0);
 }

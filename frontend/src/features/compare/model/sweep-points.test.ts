@@ -59,9 +59,15 @@ it("offers parameters with numbers, the most varied first, and versions in the o
 });
 
 it("parts result figures from signals", () => {
-  const options = metricOptions([metric, { ...metric, id: "signal:waits" }], "load", "signals");
+  const options = metricOptions(
+    [metric, { ...metric, id: "signal:waits" }, { ...metric, id: "route:GET /" }],
+    "load",
+    "signals",
+    "routes",
+  );
   expect(options.map(({ group, items }) => [group, ...items.map(({ value }) => value)])).toEqual([
     ["load", "rate"],
+    ["routes", "route:GET /"],
     ["signals", "signal:waits"],
   ]);
 });

@@ -64,7 +64,7 @@ export function MetricSelect({ label, metrics, value, onChange }: MetricProps) {
       size="xs"
       w={220}
       label={label}
-      data={metricOptions(metrics, t("compare.partLoad"), t("compare.partSignals"))}
+      data={metricOptions(metrics, t("compare.partLoad"), t("compare.partSignals"), t("compare.partRoutes"))}
       value={value}
       onChange={(metric) => metric !== null && onChange(metric)}
       allowDeselect={false}

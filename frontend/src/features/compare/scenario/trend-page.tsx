@@ -55,7 +55,7 @@ export function TrendPage() {
         >
           <MetricSelect
             label={t("compare.metric")}
-            metrics={known.metrics}
+            metrics={[...known.metrics, ...(trend.data?.routes ?? [])]}
             value={metric}
             onChange={(next) => change({ metric: next })}
           />
