@@ -10,6 +10,8 @@ from loadwatch_backend.evidence.files.schemas import EvidenceFile
 from loadwatch_backend.evidence.files.service import EvidenceFiles
 from loadwatch_backend.evidence.log_patterns.schemas import LogPatternList
 from loadwatch_backend.evidence.log_patterns.service import LogPatternService
+from loadwatch_backend.evidence.routes.schemas import RunRoutes
+from loadwatch_backend.evidence.routes.service import RouteTables
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.records.model import Seconds
@@ -27,6 +29,7 @@ class ReportParts:
     runs: RunServices
     annotations: AnnotationService
     costs: RunCosts
+    route_tables: RouteTables
     log_patterns: LogPatternService
     evidence_files: EvidenceFiles
 
@@ -55,6 +58,13 @@ class ReportParts:
         """What its requests cost; a report stands without it where it cannot be read."""
         try:
             return self.costs.read(run_id, language=language)
+        except ProblemError:
+            return None
+
+    def routes(self, run_id: str, language: Language) -> RunRoutes | None:
+        """Its requests by route; a report stands without them."""
+        try:
+            return self.route_tables.of_run(run_id, language=language)
         except ProblemError:
             return None
 

@@ -221,6 +221,7 @@ def open_services(
             ReportParts(
                 runs=runs,
                 costs=run_costs,
+                route_tables=route_tables,
                 annotations=annotations,
                 log_patterns=log_patterns,
                 evidence_files=evidence_files,

@@ -21,7 +21,7 @@ from loadwatch_backend.report.reasons import generator_text, verdict_reasons
 from loadwatch_backend.report.spark import draw_spark
 from loadwatch_backend.report.svg import draw_chart
 from loadwatch_backend.report.ticks import elapsed_text
-from loadwatch_backend.report.why import told_cost
+from loadwatch_backend.report.why import COUNTED, told_cost
 from loadwatch_backend.runs.reviews.schemas import ReviewOut
 from loadwatch_backend.texts.findings import FINDINGS
 from loadwatch_backend.texts.report import REPORT
@@ -67,7 +67,8 @@ def render_html(report: Report, language: Language) -> str:
         mixed=mixed_key(run.reconciliation.mixed_with) if run.reconciliation else "",
         baseline=report.baseline,
         answer=answer_of(run, language),
-        why=told_cost(report.cost, language),
+        why=told_cost(report.cost, report.routes, language),
+        counted=COUNTED,
         log=told_log(report.log, language),
         files=told_files(report.files, language),
         f=Texts(FINDINGS, language),

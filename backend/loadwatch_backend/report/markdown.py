@@ -14,7 +14,7 @@ from loadwatch_backend.report.model import FIRST, Report, SummaryRow, limits_in_
 from loadwatch_backend.report.numbers import format_change, format_duration, format_setting, format_value
 from loadwatch_backend.report.reasons import generator_text, verdict_reasons
 from loadwatch_backend.report.ticks import elapsed_text
-from loadwatch_backend.report.why import ToldCost, told_cost
+from loadwatch_backend.report.why import COUNTED, ToldCost, told_cost
 from loadwatch_backend.texts.findings import FINDINGS
 from loadwatch_backend.texts.report import REPORT
 from loadwatch_backend.texts.words import Texts
@@ -31,7 +31,7 @@ def render_markdown(report: Report, language: Language) -> str:
         _thresholds(report, texts),
         _generator(report, texts),
         _findings(answer_of(report.run, language), Texts(FINDINGS, language)),
-        _why(told_cost(report.cost, language), texts),
+        _why(told_cost(report.cost, report.routes, language), texts),
         _summary(report, texts),
         _failures(report, texts),
         _reconciliation(report, texts),
@@ -185,11 +185,11 @@ def _why(told: ToldCost | None, texts: Texts) -> str:
             f"{one.calls} **N+1**" if one.repeated else one.calls,
             one.database,
             one.change,
-            one.request,
+            *map(escape_cell, one.counted),
         ]
         for one in told.rows
     ]
-    heads = [texts(f"why_{key}") for key in ("route", "share", "calls", "database", "change", "request")]
+    heads = [texts(f"why_{key}") for key in ("route", "share", "calls", "database", "change", *COUNTED)]
     lead = [f"**{escape_text(told.lead)}**"] if told.lead else []
     tables = [make_table(heads, rows)] if rows else []
     if told.functions:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from loadwatch_backend.evidence.cost.schemas import CostOut
 from loadwatch_backend.evidence.files.schemas import EvidenceFile
 from loadwatch_backend.evidence.log_patterns.schemas import LogPatternList
+from loadwatch_backend.evidence.routes.schemas import RunRoutes
 from loadwatch_backend.findings.model import Severity
 from loadwatch_backend.report.source import Note
 from loadwatch_backend.report.svg import Chart
@@ -24,7 +25,7 @@ class Report:
         difference: configuration against the baseline; None likewise.
         opening: the chart of what ran out first, or requests and response times where nothing did.
         charts: all others.
-        cost: what requests cost; None where that cannot be read.
+        cost: what requests cost; None where that cannot be read. routes: requests by route; likewise.
         log: log lines by pattern; None likewise.
         files: what is kept with the run.
     """
@@ -38,6 +39,7 @@ class Report:
     charts: Sequence[Chart]
     made_ms: int
     cost: CostOut | None = None
+    routes: RunRoutes | None = None
     log: LogPatternList | None = None
     files: Sequence[EvidenceFile] = ()
 
@@ -46,6 +48,7 @@ class RunReport(RunOut):
     """A report as JSON: whoever scripts against the run's document can read this."""
 
     cost: CostOut | None
+    routes: RunRoutes | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

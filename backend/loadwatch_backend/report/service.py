@@ -71,9 +71,9 @@ class ReportService:
         return Document(filename=f"{run_id}.md", media_type="text/markdown; charset=utf-8", body=body)
 
     def _json(self, run_id: str, language: Language) -> Document:
-        """The run's document as at /api/runs/{id}, and what its requests cost as at /api/runs/{id}/cost."""
+        """The run's document as at /api/runs/{id}, with those of what its requests cost and of its routes."""
         run, cost = self._source.read(run_id), self._source.cost(run_id, language)
-        document = RunReport(**dict(run), cost=cost)
+        document = RunReport(**dict(run), cost=cost, routes=self._source.routes(run_id, language))
         body = document.model_dump_json(indent=2).encode()
         return Document(filename=f"{run_id}.json", media_type="application/json", body=body)
 
@@ -100,6 +100,7 @@ class ReportService:
             charts=[*load[shown:], *system_charts(run, self._signals, language, notes)],
             made_ms=self._clock(),
             cost=self._source.cost(run_id, language),
+            routes=self._source.routes(run_id, language),
             log=self._source.log(run_id),
             files=self._source.files(run_id),
         )

@@ -7,6 +7,7 @@ from typing import Protocol
 from loadwatch_backend.evidence.cost.schemas import CostOut
 from loadwatch_backend.evidence.files.schemas import EvidenceFile
 from loadwatch_backend.evidence.log_patterns.schemas import LogPatternList
+from loadwatch_backend.evidence.routes.schemas import RunRoutes
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.records.model import Seconds
 from loadwatch_backend.runs.reviews.schemas import ReviewOut
@@ -52,6 +53,10 @@ class ReportSource(Protocol):
 
     def cost(self, run_id: str, language: Language) -> CostOut | None:
         """What its requests cost; None where that cannot be read."""
+        ...
+
+    def routes(self, run_id: str, language: Language) -> RunRoutes | None:
+        """Its requests by route; None where that cannot be read."""
         ...
 
     def log(self, run_id: str) -> LogPatternList | None:

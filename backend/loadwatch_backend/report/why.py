@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loadwatch_backend.evidence.cost.schemas import CostFunctions, CostOut, CostShare, CpuRoute
+from loadwatch_backend.evidence.cost.schemas import CostFunctions, CostOut, CostRoute, CostShare, CpuRoute
+from loadwatch_backend.evidence.routes.schemas import RouteRank, RunRoute, RunRoutes
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.report.numbers import format_change, format_value
 from loadwatch_backend.texts.report import REPORT
@@ -13,18 +14,23 @@ ROUTES_SHOWN, STATEMENTS_SHOWN, FUNCTIONS_SHOWN = 10, 3, 8
 LEAST_COVERAGE = 0.95
 LEADS = 0.2
 MOST_TEXT = 160
+COUNTED = ("requests", "answers", "p50", "p99", "max")
+"""What was counted of a route, as columns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostRow:
-    """A line of the table: of a statement where `asked`, else of a route; `repeated` where it is N+1."""
+    """A line of the table: of a statement where `asked`, else of a route; `repeated` where it is N+1.
+
+    `counted` are the cells of `COUNTED`.
+    """
 
     name: str
     share: str
     calls: str
     database: str
-    request: str = ""
     change: str = ""
+    counted: Sequence[str] = ("",) * 5
     asked: bool = False
     repeated: bool = False
 
@@ -53,34 +59,71 @@ class ToldCost:
     notes: Sequence[str]
 
 
-def told_cost(cost: CostOut | None, language: Language) -> ToldCost | None:
+def told_cost(cost: CostOut | None, routes: RunRoutes | None, language: Language) -> ToldCost | None:
     """What a report says of routes; None where nobody counted them."""
-    if cost is None or not (cost.routes or cost.functions):
+    figures = {} if routes is None else {one.name: one for one in routes.routes}
+    if cost is None or not (cost.routes or cost.functions or figures):
         return None
     t = Texts(REPORT, language)
     texts = {one.id: one.text for one in cost.statements}
     rows: list[CostRow] = []
-    for route in cost.routes[:ROUTES_SHOWN]:
-        spent = route.database_seconds
-        rows.append(
-            CostRow(
-                name=route.name,
-                share=format_value(route.share, "ratio") if spent is not None else "",
-                calls="" if route.calls is None else _calls(route.calls.value),
-                database="" if spent is None else format_value(spent.value, "seconds"),
-                request=format_value(route.seconds, "seconds"),
-                change=_change(None if spent is None else spent.value, route.base_database_seconds),
-            )
-        )
-        rows.extend(_asked(one, texts) for one in route.statements[:STATEMENTS_SHOWN])
+    costs = {one.name: one for one in cost.routes}
+    told = any(one.calls is not None for one in cost.routes)
+    names = dict.fromkeys([*costs, *figures] if told else [*figures, *costs])
+    for name in [*names][:ROUTES_SHOWN]:
+        route = costs.get(name)
+        rows.append(_route(name, route, figures.get(name), t))
+        rows.extend(_asked(one, texts) for one in (route.statements if route else [])[:STATEMENTS_SHOWN])
     return ToldCost(
         window=t(cost.window.value),
         lead=_lead(cost, t),
         rows=rows,
         functions=[] if cost.functions is None else _functions(cost.functions),
         each="" if cost.functions is None else t(f"why_per_{cost.functions.per.value}"),
-        notes=_notes(cost, t),
+        notes=[*_notes(cost, t), *(_counting(routes, t) if routes is not None and figures else ())],
     )
+
+
+def _route(name: str, route: CostRoute | None, figures: RunRoute | None, t: Texts) -> CostRow:
+    spent = None if route is None else route.database_seconds
+    return CostRow(
+        name=name,
+        share=format_value(route.share, "ratio") if route is not None and spent is not None else "",
+        calls="" if route is None or route.calls is None else _calls(route.calls.value),
+        database="" if spent is None else format_value(spent.value, "seconds"),
+        change=_change(None if spent is None else spent.value, None if route is None else route.base_database_seconds),
+        counted=_counted(route, figures, t),
+    )
+
+
+def _counted(route: CostRoute | None, figures: RunRoute | None, t: Texts) -> Sequence[str]:
+    if figures is None:
+        return ("" if route is None else format_value(route.rate, "per_second"), "", "", "", "")
+    total = sum(figures.statuses.values())
+    answers = sorted(figures.statuses.items(), key=lambda item: -item[1])
+    ranks = figures.ranks
+    return (
+        format_value(figures.rate, "per_second"),
+        ", ".join(
+            f"{t('why_no_answer') if name == 'none' else name} {format_value(count / total, 'ratio')}"
+            for name, count in answers
+        ),
+        *(_rank(one) for one in ((ranks.p50, ranks.p99, ranks.max) if ranks else (None,) * 3)),
+    )
+
+
+def _rank(rank: RouteRank | None) -> str:
+    if rank is None:
+        return ""
+    if rank.value is not None:
+        return format_value(rank.value, "seconds")
+    return f"> {format_value(rank.low, 'seconds')}" if rank.high is None else f"≤ {format_value(rank.high, 'seconds')}"
+
+
+def _counting(routes: RunRoutes, t: Texts) -> list[str]:
+    error = routes.rank_error
+    within = [] if error is None else [t("why_within", error=format_value(error, "ratio"))]
+    return [*routes.remarks, *within]
 
 
 def _functions(of: CostFunctions) -> list[FunctionRow]:

@@ -145,7 +145,15 @@ REPORT: Catalogue = {
     "why_calls": Words("Calls a request", "回数/リクエスト"),
     "why_database": Words("Database time a request", "DB時間/リクエスト"),
     "why_change": Words("Change", "増減"),
-    "why_request": Words("Time a request", "所要時間/リクエスト"),
+    "why_requests": Words("Requests", "リクエスト"),
+    "why_answers": Words("Answers", "応答"),
+    "why_no_answer": Words("no answer", "応答なし"),
+    "why_p50": Words("p50", "p50"),
+    "why_p99": Words("p99", "p99"),
+    "why_max": Words("Max", "最大"),
+    "why_within": Words(
+        "Percentiles within {error}; ≤ and > are bounds.", "パーセンタイルの誤差は{error}以内。≤と>は上限・下限。"
+    ),
     "why_function": Words("Function, by processor time", "関数(CPU時間順)"),
     "why_own": Words("Itself", "自身"),
     "why_called": Words("With what it calls", "呼び出し先を含む"),

@@ -1,5 +1,6 @@
 """Reports and share links of a run that a real server has imported."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -63,6 +64,30 @@ def test_new_log_lines_and_names_of_files_stand_in_report_and_share_link(server:
     assert "## ファイル" in text
 
 
+def test_routes_of_an_imported_log_stand_in_every_report(server: RunningServer) -> None:
+    run = imported(server, vegeta_csv(NOW_MS - 2_400_000, seconds=30), name="logged")
+    path, start = f"/api/runs/{run['id']}", run["started_ms"]
+    row = {"method": "GET", "route": "/<b>|x", "count": 40, "sum": 8.0, "mean": 0.2, "p50": 0.1, "p90": 0.3, "p99": 0.9}
+    row |= {"max": 1.0, "status": {"200": 30, "304": 10}, "bytes": {"sum": 9_000}}
+    digest = {
+        "routes": [row],
+        "lines": {"percentile_error": 0.005, "outside": 7},
+        "run": {"from_ms": start, "to_ms": start + 20_000, "file": "access.log"},
+    }
+    params = {"kind": "access_log", "name": "access.json"}
+    content = json.dumps(digest).encode()
+    server.client.post(f"{path}/evidence", content=content, params=params).raise_for_status()
+    page = server.client.get(f"{path}/report").text
+    assert "GET /&lt;b&gt;|x" in page
+    assert "2xx 75%, 304 25%" in page
+    assert "7 of its lines are outside" in page
+    markdown = server.client.get(f"{path}/report", params={"format": "md", "lang": "ja"}).text
+    assert "| 100 ms | 900 ms | 1 s |" in markdown
+    assert "期間外の 7 行" in markdown
+    document = server.client.get(f"{path}/report", params={"format": "json"}).json()
+    assert document["routes"]["routes"][0]["requests"] == 40
+
+
 def test_the_other_forms(server: RunningServer, run: dict[str, Any]) -> None:
     path = f"/api/runs/{run['id']}/report"
     markdown = server.client.get(path, params={"format": "md", "lang": "ja"})
@@ -70,6 +95,7 @@ def test_the_other_forms(server: RunningServer, run: dict[str, Any]) -> None:
     assert "不合格" in markdown.text
     document = server.client.get(path, params={"format": "json"}).json()
     assert document.pop("cost")["reason"] == "no-routes"
+    assert document.pop("routes")["source"] == "none"
     assert document == server.client.get(f"/api/runs/{run['id']}").json()
     assert server.client.get(path, params={"format": "pdf"}).status_code == 422
 
