@@ -232,15 +232,15 @@ def test_metadata_of_prometheus_arrives(server: RealServer, tmp_path: Path) -> N
         assert metadata()["orders_total"] == [{"type": "counter", "help": 'Orders "taken" so far.', "unit": ""}]
 
 
-def test_a_sender_of_version_two_is_told_what_to_change(server: RealServer) -> None:
+def test_a_sender_of_a_later_version_is_told_what_to_change(server: RealServer) -> None:
     answer = urllib3.request(
         "POST",
         f"{server.url}/prometheus/api/v1/write",
         body=body(series({"__name__": "m"}, (int(time.time() * 1000), 1.0))),
         headers={
             **HEADERS,
-            "content-type": "application/x-protobuf;proto=io.prometheus.write.v2.Request",
-            "x-prometheus-remote-write-version": "2.0.0",
+            "content-type": "application/x-protobuf;proto=io.prometheus.write.v3.Request",
+            "x-prometheus-remote-write-version": "3.0.0",
         },
         timeout=60,
         retries=False,

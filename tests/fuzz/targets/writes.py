@@ -1,12 +1,18 @@
 """Remote write: protobuf in snappy, by the service that the endpoint calls, into a real store."""
 
+import base64
+import gzip
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 
 import cramjam
 from loadwatch_backend.ingest.decode import decode, decompress
+from loadwatch_backend.ingest.decode_v2 import decode_v2
 from loadwatch_backend.ingest.limits import IngestLimits
+from loadwatch_backend.ingest.otlp.service import OtlpService
+from loadwatch_backend.ingest.otlp.translate import OtlpRules
 from loadwatch_backend.ingest.remote_pb2 import MetricMetadata
 from loadwatch_backend.ingest.service import IngestService
 from loadwatch_backend.kit.errors import ProblemError
@@ -17,6 +23,7 @@ from backend.tests.ingest.writing import NOW_MS, body, compress, request, series
 from tests.fuzz.target import Run, Target
 
 _LIMITS = IngestLimits()
+_GOLDEN = Path(__file__).parents[3] / "backend" / "tests" / "ingest" / "golden"
 
 
 def _requests() -> Sequence[bytes]:
@@ -61,6 +68,35 @@ def _scan() -> Run:
     return run
 
 
+def _second_version() -> Run:
+    def run(data: bytes) -> None:
+        columns = decode_v2(data, {}, _LIMITS)
+        assert len(columns.series) == len(columns.timestamps) == len(columns.values)
+
+    return run
+
+
+def _otlp(*, json: bool) -> Callable[[], Run]:
+    def open_service() -> Run:
+        store = open_embedded(EmbeddedSettings(data_directory=Path("data")), lambda: NOW_MS)
+        service = OtlpService(IngestService(store, _LIMITS, lambda: NOW_MS), store, OtlpRules(scope=True))
+
+        def run(data: bytes) -> None:
+            taken = service.take(data, json=json, gzip=False)
+            if taken.push.stored is not None:
+                taken.push.stored.result(60)
+
+        return run
+
+    return open_service
+
+
+def _otlp_cases(key: str) -> Sequence[bytes]:
+    cases = json.loads(gzip.decompress((_GOLDEN / "translations.json.gz").read_bytes()))
+    whole = [base64.b64decode(case[key] or "") if key == "proto" else json.dumps(case[key]).encode() for case in cases]
+    return [one for one in whole if len(one) < 20_000]
+
+
 def _snappy() -> Run:
     def run(data: bytes) -> None:
         decompress(data, 1 << 20)
@@ -98,6 +134,32 @@ WRITES: tuple[Target, ...] = (
         corpus=_requests,
         words=(b"\x0a", b"\x12", b"\x1a", b"\x12\x10\x09", b"\x12\x07\x10", b"\x80" * 9, b"\xff\xff\xff\xff\x0f"),
         generate=_many,
+        longest=256 * 1024,
+    ),
+    Target(
+        name="remote write 2.0, protobuf",
+        open=_second_version,
+        expected=(ProblemError,),
+        corpus=lambda: [(_GOLDEN / "write_v2.binpb").read_bytes()],
+        words=(b"\x22\x00", b"\x2a\x00", b"\x0a\x04\x00\x01\x00\x02", b"\xff\xff\xff\xff\x0f"),
+        generate=_many,
+        longest=256 * 1024,
+    ),
+    Target(
+        name="OTLP, protobuf",
+        open=_otlp(json=False),
+        expected=(ProblemError,),
+        corpus=lambda: _otlp_cases("proto"),
+        words=(b"\x0a", b"\x12", b"\x2a\x02\x0a\x00", b"\x80" * 9, b"\xff\xff\xff\xff\x0f"),
+        generate=_many,
+        longest=256 * 1024,
+    ),
+    Target(
+        name="OTLP, JSON",
+        open=_otlp(json=True),
+        expected=(ProblemError,),
+        corpus=lambda: _otlp_cases("request"),
+        words=(b"[" * 50, b'"NaN"', b"null", b"1e999", b'{"arrayValue":{"values":[', b"\\ud800"),
         longest=256 * 1024,
     ),
     Target(
