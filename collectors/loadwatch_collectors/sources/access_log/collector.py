@@ -39,6 +39,8 @@ LOOKED_BACK = 262_144
 _SHARE_OF_INTERVAL = 0.4
 _RECOGNISE_AGAIN_SECONDS = 10.0
 _FEW_LINES = 20
+_FIRST_LINES = 200
+"""So many tell what a log has."""
 _SHOWN_ROUTES = 5
 _UNITS = ("s", "ms", "us", "ns")
 _READ_LOG = MissingPrivilege(
@@ -201,6 +203,10 @@ class AccessLogCollector:
             self._recognise(text)
         if self._reader is None:
             return
+        if self._reader.durations is None and self._counts.counted < _FIRST_LINES:
+            # As of the first requests of a day, which nobody upstream answered.
+            with suppress(AccessLogError):
+                self._reader = recognise(text, self._options)
         counted, unreadable = self._counts.counted, self._counts.unreadable
         self._counts.add(self._reader, text)
         wrong = self._counts.unreadable - unreadable

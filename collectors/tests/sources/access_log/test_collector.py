@@ -194,6 +194,18 @@ def test_a_log_that_is_away_is_an_error_until_it_is_back(agent: Agent, monkeypat
     assert agent.values(*REQUESTS) == {("GET", "/a", "200"): 2}
 
 
+def test_durations_that_the_first_lines_do_not_have_are_found_later(tmp_path: Path) -> None:
+    agent = Agent(tmp_path)
+    append(agent.log, line("/", took=" -"))
+    agent.tick()
+    for took in (" -", " 0.250"):
+        append(agent.log, line("/a", took=took))
+        agent.tick()
+    agent.tick()
+    assert agent.values("http_request_duration_seconds_sum", "route") == {("/a",): 0.25}
+    agent.collector.close()
+
+
 def test_a_log_without_durations_gives_counts_and_says_so(tmp_path: Path) -> None:
     agent = Agent(tmp_path)
     append(agent.log, line("/", took=""))
