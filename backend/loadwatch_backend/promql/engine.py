@@ -30,6 +30,7 @@ from loadwatch_backend.promql.errors import QueryParseError, QueryTimeoutError, 
 from loadwatch_backend.promql.evaluate import Evaluation, Value
 from loadwatch_backend.promql.fetch import Fetched, FetchedInstant, plan_spans
 from loadwatch_backend.promql.labels import LabelBudget, in_label_order, without_empty
+from loadwatch_backend.promql.notes import Notes
 from loadwatch_backend.promql.parsing.expression import (
     Aggregation,
     Call,
@@ -132,14 +133,16 @@ class Engine:
             raise QueryParseError(f"{text[:200]!r} is neither a vector nor a scalar")
         return _as_matrix(value)
 
-    def answer(self, text: str, time_ms: int, *, lookback_ms: int | None = None) -> QueryResult:
+    def answer(
+        self, text: str, time_ms: int, *, lookback_ms: int | None = None, notes: Notes | None = None
+    ) -> QueryResult:
         """The value of any expression at one instant, as Prometheus' instant queries give it; raises as `instant`."""
         expression = resolved(parse_expression(text), QueryTimes(start_ms=time_ms, end_ms=time_ms))
         grid = Grid(start_ms=time_ms, step_ms=1, count=1)
         kind = value_type(expression)
         if isinstance(expression, RangeSelector | Subquery):
-            return QueryResult(type=kind, value=self._raw(expression, grid, lookback_ms))
-        value = self._evaluate(expression, grid, lookback_ms)
+            return QueryResult(type=kind, value=self._raw(expression, grid, lookback_ms, notes))
+        value = self._evaluate(expression, grid, lookback_ms, notes)
         if isinstance(value, Matrix):
             value = without_empty(value)
             if not _has_own_order(expression):
@@ -150,12 +153,29 @@ class Engine:
         """For many parsed expressions at one instant, which read each selector once; see `Instant`."""
         return Instant(self, time_ms, self.settings.lookback_ms if lookback_ms is None else lookback_ms)
 
-    def range(self, text: str, start_ms: int, end_ms: int, step_ms: int, *, lookback_ms: int | None = None) -> Matrix:
+    def range(
+        self,
+        text: str,
+        start_ms: int,
+        end_ms: int,
+        step_ms: int,
+        *,
+        lookback_ms: int | None = None,
+        notes: Notes | None = None,
+    ) -> Matrix:
         """The vector at start, start + step, ... up to end, sorted by labels; raises as `instant`."""
-        return self.range_of(parse_expression(text), start_ms, end_ms, step_ms, lookback_ms=lookback_ms)
+        expression = parse_expression(text)
+        return self.range_of(expression, start_ms, end_ms, step_ms, lookback_ms=lookback_ms, notes=notes)
 
     def range_of(
-        self, expression: Expression, start_ms: int, end_ms: int, step_ms: int, *, lookback_ms: int | None = None
+        self,
+        expression: Expression,
+        start_ms: int,
+        end_ms: int,
+        step_ms: int,
+        *,
+        lookback_ms: int | None = None,
+        notes: Notes | None = None,
     ) -> Matrix:
         """As `range`, of an expression that is parsed already."""
         kind = value_type(expression)
@@ -175,14 +195,14 @@ class Engine:
             )
         known = resolved(expression, QueryTimes(start_ms=start_ms, end_ms=end_ms, step_ms=step_ms))
         with self.ticket() as ticket:
-            value = self.bound(ticket)._evaluate(known, grid, lookback_ms)
+            value = self.bound(ticket)._evaluate(known, grid, lookback_ms, notes)
             assert isinstance(value, (Scalar, Matrix))
             matrix = _as_matrix(value)
             # Taking rows out, or in another order, makes a copy.
             with ticket.lent(matrix.values.size * CELL_BYTES):
                 return in_label_order(without_empty(matrix))
 
-    def _evaluate(self, expression: Expression, grid: Grid, lookback_ms: int | None) -> Value:
+    def _evaluate(self, expression: Expression, grid: Grid, lookback_ms: int | None, notes: Notes | None) -> Value:
         with self.ticket() as ticket, ticket.counting(), np.errstate(all="ignore"):
             return SlicedRange(
                 select=self.select,
@@ -194,11 +214,14 @@ class Engine:
                 slice_samples=self.settings.slice_samples,
                 slice_cells=self.settings.slice_cells,
                 make_budget=self.label_budget,
+                notes=notes,
                 check_time=self.time_check(),
                 check_size=self.check_size,
             ).evaluate(grid)
 
-    def _raw(self, expression: RangeSelector | Subquery, grid: Grid, lookback_ms: int | None) -> RawMatrix:
+    def _raw(
+        self, expression: RangeSelector | Subquery, grid: Grid, lookback_ms: int | None, notes: Notes | None
+    ) -> RawMatrix:
         """The samples of a range at an instant."""
         lookback = self.settings.lookback_ms if lookback_ms is None else lookback_ms
         fetched, check_time = Fetched(), self.time_check()
@@ -226,6 +249,7 @@ class Engine:
                 check=check_time,
                 take=ticket.take,
                 subquery_step_ms=self.settings.subquery_step_ms,
+                notes=notes,
             ).raw(expression)
 
     def label_budget(self) -> LabelBudget:

@@ -3,7 +3,7 @@
 Source of the rules: promql/engine.go of Prometheus 3 (eval, rangeEval), with delayed name removal off, as by default.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -23,6 +23,7 @@ from loadwatch_backend.promql.labels import (
     label_key,
 )
 from loadwatch_backend.promql.matching import combine_sets, combine_vectors
+from loadwatch_backend.promql.notes import COUNTER_ENDINGS, Notes
 from loadwatch_backend.promql.operators import compute
 from loadwatch_backend.promql.parsing.catalogue import ARITHMETIC_OPERATORS, COMPARISON_OPERATORS, SET_OPERATORS
 from loadwatch_backend.promql.parsing.expression import (
@@ -40,6 +41,8 @@ from loadwatch_backend.promql.parsing.expression import (
 from loadwatch_backend.promql.samples import Samples, Windows, cut_windows, evaluate_selector, samples_of
 from loadwatch_backend.promql.spans import instant_span, range_span, selected_times, subquery_grid
 from loadwatch_backend.promql.value import (
+    BoolArray,
+    FloatArray,
     Grid,
     IntArray,
     Matrix,
@@ -50,7 +53,7 @@ from loadwatch_backend.promql.value import (
     check_cells,
     empty_matrix,
 )
-from loadwatch_backend.store.port import MatchOperator
+from loadwatch_backend.store.port import Labels, MatchOperator
 
 Value = Scalar | StringValue | Matrix
 
@@ -86,6 +89,8 @@ class Evaluation:
     """Values by the identity of their expressions, for expressions that share parts (the caller keeps those alive)."""
     subquery_step_ms: int = 60_000
     """Of subqueries that name none."""
+    notes: Notes | None = None
+    """Where warnings and infos go; None for those that nobody reads."""
     is_inner: bool = False
     """Whether it is that of a subquery, for which nobody has taken memory yet."""
 
@@ -215,12 +220,26 @@ class Evaluation:
         if not len(windows.samples.timestamps):
             return Matrix(labels=[], values=np.zeros((0, shape[1])), present=np.zeros((0, shape[1]), dtype=np.bool_))
         values, present = function.evaluate(windows, *scalars)
+        if self.notes is not None:
+            self._note(self.notes, call, windows.samples.labels, present, scalars)
         matrix = Matrix(labels=windows.samples.labels, values=values, present=present)
         if function.keeps_name:
             return matrix
         if self.origins is not None and not _has_one_name(selector):
             self._check_origins(call, matrix, self.origins)
         return drop_names(matrix, strict=True)
+
+    @staticmethod
+    def _note(
+        notes: Notes, call: Call, labels: Sequence[Labels], present: BoolArray, scalars: Sequence[FloatArray]
+    ) -> None:
+        if call.function in ("rate", "increase"):
+            names = {one.get(METRIC_NAME, "") for one in labels}
+            if not all(name.endswith(COUNTER_ENDINGS) for name in names):
+                seen = np.flatnonzero(present.any(axis=1)).tolist()
+                notes.counters((labels[row].get(METRIC_NAME, "") for row in seen), call.place(0))
+        elif call.function == "quantile_over_time":
+            notes.quantiles(scalars[0], call.place(0), np.logical_or.reduce(present, axis=0))
 
     @staticmethod
     def _check_origins(call: Call, matrix: Matrix, origins: Origins) -> None:
@@ -252,6 +271,10 @@ class Evaluation:
             label = aggregation.parameter.value
             return count_values(matrix, aggregation, label, grow=self.grow, budget=self.budget)
         parameter = None if aggregation.parameter is None else self.scalar(aggregation.parameter).values
+        if self.notes is not None and parameter is not None and aggregation.operator == "quantile":
+            self.notes.quantiles(parameter, aggregation.place)
+        if self.notes is not None and parameter is not None and aggregation.operator == "limit_ratio":
+            self.notes.ratios(parameter, aggregation.place)
         return aggregate(matrix, aggregation, parameter)
 
     def _binary(self, binary: Binary) -> Value:

@@ -17,6 +17,7 @@ from loadwatch_backend.promql.errors import QueryMemoryError
 from loadwatch_backend.promql.evaluate import Evaluation, Origins, Value
 from loadwatch_backend.promql.fetch import Fetched, plan_spans
 from loadwatch_backend.promql.labels import LabelBudget, LabelKey, label_key
+from loadwatch_backend.promql.notes import Notes
 from loadwatch_backend.promql.parsing.expression import Expression
 from loadwatch_backend.promql.spans import behind_ms
 from loadwatch_backend.promql.value import BoolArray, FloatArray, Grid, Matrix, Scalar
@@ -41,6 +42,7 @@ class SlicedRange:
     slice_cells: int
     make_budget: Callable[[], LabelBudget]
     """One for each slice: all of them make the same labels, which are merged."""
+    notes: Notes | None
     check_time: Callable[[], None]
     check_size: Callable[[int, int, int], None]
     _samples: int = 0
@@ -126,6 +128,7 @@ class SlicedRange:
                         take=self.ticket.take,
                         origins=self._origins,
                         subquery_step_ms=self.subquery_step_ms,
+                        notes=self.notes,
                     ).evaluate(self.expression)
             except QueryMemoryError:
                 if width == 1:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.promql.engine import Engine, EngineSettings
+from loadwatch_backend.promql.notes import Notes
 from loadwatch_backend.promql.value import Matrix, RawMatrix, Scalar, StringValue
 from loadwatch_backend.rules.testing.series import parse_labels, parse_values
 from loadwatch_backend.rules.testing.store import MemoryStore
@@ -204,18 +205,35 @@ def uses_histograms(case: Case) -> bool:
 def check(case: Case, engine: Engine | None = None) -> str | None:
     """What is wrong with the answer; None when it is right."""
     engine = engine or load(case)
+    notes = Notes()
     try:
         if case.step_ms:
-            value: Any = engine.range(case.text, case.start_ms, case.end_ms, case.step_ms)
+            value: Any = engine.range(case.text, case.start_ms, case.end_ms, case.step_ms, notes=notes)
         else:
-            value = engine.answer(case.text, case.start_ms).value
+            value = engine.answer(case.text, case.start_ms, notes=notes).value
     except ProblemError as error:
         if not case.fails:
             return f"error: {error.detail}"
         return _wrong_message(case, error.detail)
     if case.fails:
         return "should have failed"
-    return _compare(case, value)
+    return _compare(case, value) or _wrong_notes(case, notes)
+
+
+def _wrong_notes(case: Case, notes: Notes) -> str | None:
+    for kind, found in (("warn", notes.warnings), ("info", notes.infos)):
+        wanted = [(how, text) for name, how, text in case.expects if name == kind]
+        wanted += [("", "")] if case.mode == kind else []
+        if wanted and not found:
+            return f"no {kind}, expected {wanted}"
+        if found and any(name == f"no_{kind}" for name, _, _ in case.expects):
+            return f"{kind} {found}, expected none"
+        for how, text in wanted:
+            if how == "msg" and not any(one.startswith(text) for one in found):
+                return f"{kind} {found} instead of {text!r}"
+            if how == "regex" and not any(re.search(text, one) for one in found):
+                return f"{kind} {found} instead of {text!r}"
+    return None
 
 
 def _wrong_message(case: Case, detail: str) -> str | None:

@@ -3,6 +3,7 @@ import pytest
 from loadwatch_backend.promql.engine import Engine, EngineSettings
 from loadwatch_backend.promql.errors import QueryParseError, QueryTimeoutError, QueryTooLargeError
 from loadwatch_backend.promql.fetch import plan_spans
+from loadwatch_backend.promql.notes import Notes
 from loadwatch_backend.promql.parsing.expression import ValueType
 from loadwatch_backend.promql.parsing.parse import parse_expression
 from loadwatch_backend.promql.value import Grid
@@ -154,3 +155,20 @@ def test_a_matrix_of_steps_agrees_with_instants(engine: Engine) -> None:
 def test_a_subquery_of_too_many_points_is_refused_before_it_is_made(engine: Engine, text: str) -> None:
     with pytest.raises((QueryTooLargeError, QueryParseError)):
         engine.instant(text.replace("time()[", "vector(time())["), AT)
+
+
+def test_warnings_and_infos_are_prometheus(engine: Engine) -> None:
+    notes = Notes()
+    engine.range("sum(rate(temperature[1m])) + quantile(2, level)", AT - 10 * MINUTE, AT, MINUTE, notes=notes)
+    assert notes.infos == [
+        "PromQL info: metric might not be a counter, name does not end in _total/_sum/_count/_bucket:"
+        ' "temperature" (1:10)'
+    ]
+    assert notes.warnings == ["PromQL warning: quantile value should be between 0 and 1, got 2 (1:39)"]
+
+
+def test_of_many_warnings_ten_are_shown() -> None:
+    notes = Notes()
+    notes.counters([f"m{number:02}" for number in range(15)], "1:1")
+    assert len(notes.infos) == 11
+    assert notes.infos[-1] == "5 more info annotations omitted"

@@ -19,14 +19,38 @@ _TOLERANCE = 1e-12
 """Differences between neighbouring buckets, relative to both, that are taken for rounding."""
 
 
-def histogram_quantile(q: FloatArray, matrix: Matrix) -> Matrix:
+Falling = Callable[[IntArray, FloatArray, FloatArray], None]
+"""Told the steps, bounds and drops [buckets, steps] of cumulative counts that fall."""
+
+
+def histogram_quantile(q: FloatArray, matrix: Matrix, falling: Falling | None = None) -> Matrix:
     """The q-quantile, q float64[steps], of each histogram; rows without a usable `le` are left out."""
-    return _each(matrix, lambda at, bounds, counts: _bucket_quantile(q[at], bounds, counts))
+
+    def compute(at: IntArray, bounds: FloatArray, counts: FloatArray) -> FloatArray:
+        bounds, counts = _coalesced(bounds, counts)
+        if falling is not None and bounds[-1] == np.inf:
+            usable = (q[at] >= 0) & (q[at] <= 1)
+            falling(at[usable], bounds, _drops(counts)[:, usable])
+        return _bucket_quantile(q[at], bounds, counts)
+
+    return _each(matrix, compute)
 
 
-def histogram_quantiles(q: FloatArray, matrix: Matrix, label: str) -> Matrix:
+def bad_bounds(matrix: Matrix) -> list[str]:
+    """Values of `le` that are no numbers, with their metrics, of the series that are there at any step."""
+    bad = [row for row, labels in enumerate(matrix.labels) if not _NUMBER.fullmatch(labels.get(BUCKET, ""))]
+    seen = [matrix.labels[row] for row in bad if matrix.present[row].any()]
+    return sorted({_quoted_bound(labels) for labels in seen})
+
+
+def _quoted_bound(labels: Labels) -> str:
+    name = labels.get(METRIC_NAME, "")
+    return f'"{labels.get(BUCKET, "")}"' + (f' for metric name "{name}"' if name else "")
+
+
+def histogram_quantiles(q: FloatArray, matrix: Matrix, label: str, falling: Falling | None = None) -> Matrix:
     """Likewise, with the quantile in a label; q may change from step to step, and the series with it."""
-    found = histogram_quantile(q, matrix)
+    found = histogram_quantile(q, matrix, falling)
     parts: list[Matrix] = []
     for value in np.unique(q).tolist():
         text = _open_metrics_number(value)
@@ -87,8 +111,7 @@ def _coalesced(bounds: FloatArray, counts: FloatArray) -> tuple[FloatArray, Floa
 
 
 def _bucket_quantile(q: FloatArray, bounds: FloatArray, counts: FloatArray) -> FloatArray:
-    """Quantiles, float64[steps], from cumulative counts [buckets, steps] below rising bounds."""
-    bounds, counts = _coalesced(bounds, counts)
+    """Quantiles, float64[steps], from cumulative counts [buckets, steps] below bounds that rise, each once."""
     if bounds[-1] != np.inf or len(bounds) < 2:
         return _outside(q, np.full(q.shape, np.nan))
     counts = _monotonic(counts)
@@ -139,6 +162,13 @@ def _first_at_least(counts: FloatArray, rank: FloatArray) -> IntArray:
 
 def _outside(q: FloatArray, result: FloatArray) -> FloatArray:
     return np.where(np.isnan(q), np.nan, np.where(q < 0, -np.inf, np.where(q > 1, np.inf, result)))
+
+
+def _drops(counts: FloatArray) -> FloatArray:
+    """By how much counts [buckets, steps] fall below those before them, rounding left aside."""
+    before = np.maximum.accumulate(counts, axis=0)
+    drops = before - counts
+    return np.where(drops > _TOLERANCE * (np.abs(before) + np.abs(counts)), drops, 0.0)
 
 
 def _monotonic(counts: FloatArray) -> FloatArray:

@@ -12,6 +12,7 @@ from loadwatch_backend.promql.functions.math_functions import clamp as clamp_val
 from loadwatch_backend.promql.functions.math_functions import greatest_of, least_of
 from loadwatch_backend.promql.functions.time_functions import DATE_FUNCTIONS
 from loadwatch_backend.promql.labels import LabelBudget, drop_names, is_name, label_key, merge_alike, stack, take_rows
+from loadwatch_backend.promql.notes import Notes
 from loadwatch_backend.promql.parsing.expression import Call, Expression, RangeSelector, Selector, Subquery, Text
 from loadwatch_backend.promql.samples import Samples, Windows, newest_rows
 from loadwatch_backend.promql.value import Grid, IntArray, Matrix, Scalar, empty_matrix
@@ -38,6 +39,11 @@ class Evaluator(Protocol):
     @property
     def check(self) -> Callable[[], None]:
         """Raises when the time is up."""
+        ...
+
+    @property
+    def notes(self) -> Notes | None:
+        """For warnings and infos."""
         ...
 
     def vector(self, expression: Expression) -> Matrix:
@@ -141,8 +147,14 @@ def clamp(evaluator: Evaluator, call: Call) -> Matrix:
     )
 
 
+def _note_order(evaluator: Evaluator, call: Call) -> None:
+    if evaluator.notes is not None and evaluator.grid.count != 1:
+        evaluator.notes.sorts_in_vain(call.own_place)
+
+
 def _sorted(evaluator: Evaluator, call: Call, *, descending: bool) -> Matrix:
     matrix = evaluator.vector(call.arguments[0])
+    _note_order(evaluator, call)
     if evaluator.grid.count != 1 or not len(matrix.labels):
         return matrix
     values = matrix.values[:, 0]
@@ -191,8 +203,19 @@ def label_join(evaluator: Evaluator, call: Call) -> Matrix:
 
 def histogram_quantile(evaluator: Evaluator, call: Call) -> Matrix:
     """Quantiles of classic histograms."""
-    q = evaluator.scalar(call.arguments[0]).values
-    return histogram.histogram_quantile(q, evaluator.vector(call.arguments[1]))
+    q, matrix = evaluator.scalar(call.arguments[0]).values, evaluator.vector(call.arguments[1])
+    if evaluator.notes is not None:
+        evaluator.notes.quantiles(q, call.place(0))
+        evaluator.notes.bucket_labels(histogram.bad_bounds(matrix), call.place(1))
+    return histogram.histogram_quantile(q, matrix, _falling(evaluator, call.place(1)))
+
+
+def _falling(evaluator: Evaluator, place: str) -> histogram.Falling | None:
+    notes = evaluator.notes
+    if notes is None:
+        return None
+    times = evaluator.grid.times_ms()
+    return lambda at, bounds, drops: notes.falling_buckets(place, bounds, drops, times[at])
 
 
 def histogram_quantiles(evaluator: Evaluator, call: Call) -> Matrix:
@@ -202,14 +225,23 @@ def histogram_quantiles(evaluator: Evaluator, call: Call) -> Matrix:
     if not is_name(label):
         raise QueryExecutionError(f"invalid label name {label}")
     matrix = evaluator.vector(vector)
-    found = [histogram.histogram_quantiles(evaluator.scalar(one).values, matrix, label) for one in quantiles]
+    values = [evaluator.scalar(one).values for one in quantiles]
+    if evaluator.notes is not None:
+        for place, q in enumerate(values, start=2):
+            evaluator.notes.quantiles(q, call.place(place))
+        evaluator.notes.bucket_labels(histogram.bad_bounds(matrix), call.place(0))
+    falling = _falling(evaluator, call.place(0))
+    found = [histogram.histogram_quantiles(q, matrix, label, falling) for q in values]
     return merge_alike(stack(found, evaluator.grid.count))
 
 
 def histogram_fraction(evaluator: Evaluator, call: Call) -> Matrix:
     """Share of the observations of classic histograms between two bounds."""
     lower, upper = (evaluator.scalar(one).values for one in call.arguments[:2])
-    return histogram.histogram_fraction(lower, upper, evaluator.vector(call.arguments[2]))
+    matrix = evaluator.vector(call.arguments[2])
+    if evaluator.notes is not None:
+        evaluator.notes.bucket_labels(histogram.bad_bounds(matrix), call.place(2))
+    return histogram.histogram_fraction(lower, upper, matrix)
 
 
 def of_native_histograms(evaluator: Evaluator, call: Call) -> Matrix:
@@ -237,6 +269,7 @@ def of_the_query(_evaluator: Evaluator, call: Call) -> Scalar:
 
 def _sorted_by_label(evaluator: Evaluator, call: Call, *, descending: bool) -> Matrix:
     matrix = evaluator.vector(call.arguments[0])
+    _note_order(evaluator, call)
     if evaluator.grid.count != 1:
         return matrix
     names = [_text(one) for one in call.arguments[1:]]

@@ -40,6 +40,7 @@ from loadwatch_backend.promql.http.response import (
 )
 from loadwatch_backend.promql.http.streaming import answer
 from loadwatch_backend.promql.labels import label_key, take_rows
+from loadwatch_backend.promql.notes import Notes
 from loadwatch_backend.promql.parsing.expression import ValueType
 from loadwatch_backend.promql.parsing.parse import format_expression
 from loadwatch_backend.promql.value import Grid, Matrix, RawMatrix, Scalar, StringValue
@@ -164,15 +165,19 @@ async def query(request: Request, engine: PromqlEngine, queries: QueryQueues, pa
 
     def write(ticket: Ticket) -> Iterator[bytes]:
         asked = engine.bound(ticket)
-        found = asked.answer(text, time_ms, lookback_ms=lookback)
+        notes = Notes()
+        found = asked.answer(text, time_ms, lookback_ms=lookback, notes=notes)
         match found.value:
             case Matrix():
-                matrix, warnings = _limited(found.value, limit)
-                return _pieces(asked, matrix, query_document(found.type, vector_rows(matrix, time_ms), warnings))
+                matrix, cut = _limited(found.value, limit)
+                rows = vector_rows(matrix, time_ms)
+                return _pieces(asked, matrix, query_document(found.type, rows, notes.warnings + cut, notes.infos))
             case RawMatrix():
-                return _pieces(asked, found.value, query_document(found.type, raw_rows(found.value)))
+                rows = raw_rows(found.value)
+                return _pieces(asked, found.value, query_document(found.type, rows, notes.warnings, notes.infos))
             case Scalar() | StringValue():
-                return in_pieces(query_document(found.type, scalar_text(found.value, time_ms)))
+                text_of = scalar_text(found.value, time_ms)
+                return in_pieces(query_document(found.type, text_of, notes.warnings, notes.infos))
 
     return await answer(request, queries.api, write)
 
@@ -213,9 +218,11 @@ async def query_range(request: Request, engine: PromqlEngine, queries: QueryQueu
 
     def write(ticket: Ticket) -> Iterator[bytes]:
         asked = engine.bound(ticket)
-        matrix, warnings = _limited(asked.range(text, start, end, step, lookback_ms=lookback), limit)
+        notes = Notes()
+        matrix, cut = _limited(asked.range(text, start, end, step, lookback_ms=lookback, notes=notes), limit)
         grid = Grid(start_ms=start, step_ms=step, count=matrix.values.shape[1])
-        return _pieces(asked, matrix, query_document(ValueType.MATRIX, matrix_rows(matrix, grid), warnings))
+        rows = matrix_rows(matrix, grid)
+        return _pieces(asked, matrix, query_document(ValueType.MATRIX, rows, notes.warnings + cut, notes.infos))
 
     return await answer(request, queries.api, write)
 

@@ -108,7 +108,9 @@ def _labels_bytes(labels: Labels) -> int:
     return sum(len(name) + len(text) + _PAIR_BYTES for name, text in labels.items())
 
 
-def query_document(kind: ValueType, result: Iterable[str] | str, warnings: Sequence[str] = ()) -> Iterator[str]:
+def query_document(
+    kind: ValueType, result: Iterable[str] | str, warnings: Sequence[str] = (), infos: Sequence[str] = ()
+) -> Iterator[str]:
     """The document of a query's result, in parts: entries of a list, or the one text that it is."""
     yield f'{{"status":"success","data":{{"resultType":"{kind.value}","result":'
     if isinstance(result, str):
@@ -120,7 +122,7 @@ def query_document(kind: ValueType, result: Iterable[str] | str, warnings: Seque
             yield comma + row
             comma = ","
         yield "]"
-    yield "}" + _warnings(warnings) + "}"
+    yield "}" + _warnings(warnings) + _listing("infos", infos) + "}"
 
 
 def scalar_text(value: Scalar | StringValue, time_ms: int) -> str:
@@ -141,7 +143,11 @@ def listed(values: Iterable[bytes], warnings: Sequence[str]) -> Iterator[str]:
 
 
 def _warnings(warnings: Sequence[str]) -> str:
-    return f',"warnings":{orjson.dumps(list(warnings)).decode()}' if warnings else ""
+    return _listing("warnings", warnings)
+
+
+def _listing(name: str, texts: Sequence[str]) -> str:
+    return f',"{name}":{orjson.dumps(list(texts)).decode()}' if texts else ""
 
 
 def in_pieces(parts: Iterable[str]) -> Iterator[bytes]:

@@ -1,7 +1,7 @@
 """The tree of a PromQL expression. It says what is asked and nothing of how it is answered."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from loadwatch_backend.promql.parsing.durations import Arithmetic
@@ -92,6 +92,17 @@ class Call:
 
     function: str
     arguments: tuple["Expression", ...]
+    places: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    """Of itself and its arguments in the text, for warnings; none where the server made the tree."""
+
+    @property
+    def own_place(self) -> str:
+        """Where it stands."""
+        return self.place(-1)
+
+    def place(self, number: int) -> str:
+        """Where an argument stands."""
+        return self.places[number + 1] if number + 1 < len(self.places) else "1:1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +114,8 @@ class Aggregation:
     parameter: "Expression | None" = None
     labels: tuple[str, ...] = ()
     without: bool = False
+    place: str = field(default="1:1", compare=False, repr=False)
+    """Of the parameter in the text, for warnings."""
 
 
 @dataclass(frozen=True, slots=True)

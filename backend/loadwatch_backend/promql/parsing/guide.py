@@ -28,8 +28,9 @@ type Prometheus with the address `http://<server>:8000/prometheus`.
 
 The meaning is that of Prometheus 3: ranges and the look-back are open on the left, a stale marker ends a series,
 `rate`, `increase` and `delta` extrapolate. Prometheus' own test scripts run as tests of this engine, and it is compared
-with some 2,500 answers of Prometheus' engine (`make reference` writes both again). What Prometheus has behind flags of
-its parser (experimental functions, arithmetic of durations, `fill`) is always there.
+with some 2,500 answers of Prometheus' engine (`make reference` writes both again). Warnings and infos are Prometheus',
+ten of each at most. What Prometheus has behind flags of its parser (experimental functions, arithmetic of durations,
+`fill`) is always there.
 
 ## Selectors
 
@@ -93,7 +94,8 @@ Native histograms (their functions give nothing, `</` and `>/` an error), the mo
 - `limitk` keeps the first series in the order of their labels. Which series `limit_ratio` keeps differs; as in
   Prometheus they are the same each time, and those of `limit_ratio(0.3, v)` and `limit_ratio(-0.7, v)` make up all.
 - Places in messages count characters, in Prometheus bytes.
-- Annotations (warnings such as "metric might not be a counter") are not given.
+- `timestamp(x @ 5 offset 1m)` counts the offset, which Prometheus forgets there. `stddev` and `stdvar` are exact where
+  values are large and close together (Prometheus is off by 1e-8 around 1e9).
 """
 
 

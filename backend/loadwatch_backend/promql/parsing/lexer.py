@@ -89,9 +89,14 @@ _NAMES = {
 
 def invalid(text: str, position: int, message: str) -> QueryParseError:
     """The error for something at a place of a text."""
+    return QueryParseError(f"invalid PromQL in {text[:200]!r}: {place_of(text, position)}: parse error: {message}")
+
+
+def place_of(text: str, position: int) -> str:
+    """Line and column, from 1 on."""
     line = text.count("\n", 0, position)
     column = position - (text.rfind("\n", 0, position) if line else -1)
-    return QueryParseError(f"invalid PromQL in {text[:200]!r}: {line + 1}:{column}: parse error: {message}")
+    return f"{line + 1}:{column}"
 
 
 def tokens_of(text: str) -> list[Token]:

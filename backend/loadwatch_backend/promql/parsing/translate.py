@@ -29,7 +29,7 @@ from loadwatch_backend.promql.parsing.expression import (
     Text,
     ValueType,
 )
-from loadwatch_backend.promql.parsing.lexer import invalid
+from loadwatch_backend.promql.parsing.lexer import invalid, place_of
 from loadwatch_backend.promql.parsing.syntax import (
     AggregationNode,
     BinaryNode,
@@ -205,7 +205,8 @@ class _Translation:
             self._argument(entry, place, one, types[min(place, len(types) - 1)], context)
             for place, one in enumerate(node.arguments)
         ]
-        return Call(function=node.name, arguments=tuple(arguments)), entry.returns
+        places = tuple(place_of(self._text, one.start) for one in (node, *node.arguments))
+        return Call(function=node.name, arguments=tuple(arguments), places=places), entry.returns
 
     def _argument(self, entry: FunctionEntry, place: int, node: Node, wanted: ValueType, context: str) -> Expression:
         if entry.name == "info" and place == 1:
@@ -235,6 +236,7 @@ class _Translation:
             parameter=parameter,
             labels=node.labels,
             without=node.without,
+            place=place_of(self._text, node.arguments[0].start),
         )
 
     def _binary(self, node: BinaryNode) -> Typed:

@@ -276,3 +276,11 @@ def test_a_long_answer_comes_in_pieces_and_is_the_same(client: Client) -> None:
         assert len(found["values"]) == 10_001
         assert found["values"][:2_001] == expected["values"]
     assert client.memory_used() == 0
+
+
+def test_infos_stand_beside_the_data(client: Client) -> None:
+    document = _get(client, "/query", query="quantile(7, rate(hits_total[1m]))", time=START_S + 45)
+    assert document["warnings"] == ["PromQL warning: quantile value should be between 0 and 1, got 7 (1:10)"]
+    assert "infos" not in document
+    document = _get(client, "/query_range", query="sort(hits_total)", start=START_S, end=START_S + 45, step=15)
+    assert document["warnings"][0].startswith("PromQL warning: sort is ineffective for range queries")
