@@ -16,6 +16,8 @@ ANY = "<*>"
 OTHER = "other"
 MOST_CHARACTERS = 2_000
 """Of a line, and half of it of a pattern."""
+_MOST_OF_JSON = 65_536
+"""The same of a line of JSON: its message may stand behind much else, and cut off it is none."""
 MOST_WORDS = 40
 MOST_TEMPLATES = 500
 SIMILAR = 0.5
@@ -30,10 +32,12 @@ _TIME = re.compile(
     r"|\d{2}/[A-Z][a-z]{2}/\d{4}:\d{2}:\d{2}:\d{2} [+-]\d{4}|\d{2}:\d{2}:\d{2}(?:[.,]\d{1,9})?)\W{0,3}"
 )
 _MASKS = (
-    # What stands in quotes is data: names, statements, paths, addresses.
-    (re.compile(r"\"(?:[^\"\\]|\\.){0,2000}\"|'(?:[^'\\]|\\.){0,2000}'(?!\w)|`[^`]{0,2000}`"), '"<*>"'),
+    # What stands in quotes is data: names, statements, paths, addresses; also where the end was cut off.
+    (re.compile(r"\"(?:[^\"\\]|\\.){0,2000}(?:\"|\\?$)|'(?:[^'\\]|\\.){0,2000}'(?!\w)|`[^`]{0,2000}`"), '"<*>"'),
     (re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://\S{1,2000}", re.I), "<url>"),
     (re.compile(r"[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{1,64}){1,5}"), "<email>"),
+    # As Go's driver for MySQL is told: `user:password@tcp(host)/database`.
+    (re.compile(r"[\w.+%-]{1,64}:[^\s@]{1,200}@(?=[\w(\[])"), f"{ANY}@"),
     (
         re.compile(
             r"(?<![\w-])((?:[\w-]{0,40}[_-])?(?:password|passwd|pwd|secret|token|apikey|api[_-]key|authorization|cookie"
@@ -94,9 +98,9 @@ def read_line(line: str) -> Message | None:
     """A line of any log; None for one that goes on from the one before (indented) or says nothing."""
     if line[:1] in (" ", "\t", "}", ")") or not line.strip():
         return None
-    line = _ESCAPES.sub("", line[:MOST_CHARACTERS])
-    level, text = _structured(line) or _plain(line)
-    words = tuple(_varies(word) for word in mask(text).split())
+    line = _ESCAPES.sub("", line[: _MOST_OF_JSON if line.startswith("{") else MOST_CHARACTERS])
+    level, text = _structured(line) or _plain(line[:MOST_CHARACTERS])
+    words = tuple(_varies(word) for word in mask(_ESCAPES.sub("", text[:MOST_CHARACTERS])).split())
     if not words:
         return None
     return Message(level, words if len(words) <= MOST_WORDS else (*words[: MOST_WORDS - 1], "…"))
