@@ -55,7 +55,7 @@ def test_the_sdk_is_understood(server: RealServer, temporality: AggregationTempo
     exporter = OTLPMetricExporter(
         endpoint=server.url + PATH,
         compression=Compression.Gzip,
-        preferred_temporality={Counter: temporality, Histogram: AggregationTemporality.CUMULATIVE},
+        preferred_temporality={Counter: temporality, Histogram: temporality},
     )
     # Only what is flushed is sent.
     reader = PeriodicExportingMetricReader(exporter, export_interval_millis=3_600_000)

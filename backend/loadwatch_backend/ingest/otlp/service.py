@@ -52,16 +52,16 @@ class OtlpService:
             data = unzip(body, limits.decompressed_bytes // _EXPANSION) if gzip else body
             request = read_json(data, entries) if json else read_protobuf(data, entries)
             rows = translate(request, self._rules, entries)
-            return self._add(rows) if rows.deltas else self._append(rows, set())
+            return self._add(rows, entries) if rows.deltas else self._append(rows, set())
 
-    def _add(self, rows: Translated) -> Taken:
-        added = self._sums.add(rows, self.ingest.clock())
+    def _add(self, rows: Translated, entries: Entries) -> Taken:
         try:
+            added = self._sums.add(rows, self.ingest.clock(), entries)
             taken = self._append(rows, added.dropped)
             if taken.push.stored is not None:
                 taken.push.stored.result(_COMMIT_SECONDS)
         except BaseException:
-            self._sums.forget(added.touched)
+            self._sums.forget_all()
             raise
         if taken.push.rejected:
             self._sums.forget(added.touched)

@@ -55,6 +55,18 @@ class OtlpRules:
     scope: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExponentialDelta:
+    """The finite buckets of a delta, whose bounds may be others than those before it.
+
+    `labels` are those of its buckets but for `le`, `row` is that of its count.
+    """
+
+    labels: dict[str, str]
+    row: int
+    buckets: Sequence[tuple[float, int]]
+
+
 @dataclass(slots=True)
 class Translated:
     """Samples, column by column, and what could not be translated.
@@ -69,6 +81,7 @@ class Translated:
     values: list[float] = field(default_factory=list[float])
     points: list[int] = field(default_factory=list[int])
     deltas: list[int] = field(default_factory=list[int])
+    exponential: list[ExponentialDelta] = field(default_factory=list[ExponentialDelta])
     metadata: dict[str, MetricMetadata] = field(default_factory=dict[str, MetricMetadata])
     told: dict[bytes, set[int]] = field(default_factory=dict[bytes, set[int]])
     """Times of `target_info` by series."""
@@ -212,10 +225,15 @@ class _Translator:
                 counts = accumulate(point.bucket_counts)
                 rows = _histogram(name, point, zip(point.explicit_bounds, counts, strict=False))
             case ExponentialHistogramDataPoint():
-                if delta:
-                    raise CoarseError("an exponential histogram of delta temporality; let the sender be cumulative")
                 self._entries.take(len(point.positive.bucket_counts) + len(point.negative.bucket_counts))
-                rows = _histogram(name, point, classic_buckets(point))
+                buckets = classic_buckets(point)
+                if delta:
+                    self._entries.take(len(buckets))
+                    row = len(self._to.series) + point.HasField("sum")
+                    group = {**labels, "__name__": f"{name}_bucket"}
+                    self._to.exponential.append(ExponentialDelta(labels=group, row=row, buckets=buckets))
+                    buckets = []
+                rows = _histogram(name, point, buckets)
         self._entries.take(len(rows))
         start, time = point.start_time_unix_nano // 1_000_000, point.time_unix_nano // 1_000_000
         to = self._to

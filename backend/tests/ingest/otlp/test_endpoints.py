@@ -253,3 +253,58 @@ def test_histograms_of_deltas_are_added_bucket_by_bucket(app: FastAPI, store: Em
     assert stored(store, "h_bucket", le="1") == [(0, 1.0), (1000, 4.0)]
     assert stored(store, "h_bucket", le="+Inf") == [(0, 3.0), (1000, 6.0)]
     assert stored(store, "h_sum") == [(0, 1.5), (1000, 3.0)]
+
+
+def exponential(at: int, scale: int, offset: int, counts: Sequence[int]) -> bytes:
+    point = {
+        "startTimeUnixNano": str((NOW_MS + at - 1000) * 1_000_000),
+        "timeUnixNano": str((NOW_MS + at) * 1_000_000),
+        "count": str(sum(counts)),
+        "sum": 1.5,
+        "scale": scale,
+        "positive": {"offset": offset, "bucketCounts": [str(count) for count in counts]},
+    }
+    return message({"name": "e", "exponentialHistogram": {"dataPoints": [point], "aggregationTemporality": 1}})
+
+
+def test_exponential_deltas_are_added_where_either_has_a_bound(store: EmbeddedStore) -> None:
+    requests = [exponential(0, 0, 0, [1, 2]), exponential(1000, 0, 2, [4]), exponential(2000, 1, 0, [8])]
+    for content in requests:
+        # Each is sent twice, to a server that starts again: only the disk knows what was before.
+        for _ in range(2):
+            assert post(app_on(store), content).content == b""
+    assert stored(store, "e_count") == [(-1000, 0.0), (0, 3.0), (1000, 7.0), (2000, 15.0)]
+    assert stored(store, "e_bucket", le="+Inf") == stored(store, "e_count")
+    assert stored(store, "e_bucket", le="1") == [(-1000, 0.0), (0, 0.0), (1000, 0.0), (2000, 0.0)]
+    assert stored(store, "e_bucket", le="2") == [(-1000, 0.0), (0, 1.0), (1000, 1.0), (2000, 9.0)]
+    assert stored(store, "e_bucket", le="4") == [(-1000, 0.0), (0, 3.0), (1000, 3.0), (2000, 11.0)]
+    # What is new has what it would have had at the time before.
+    assert stored(store, "e_bucket", le="8") == [(0, 3.0), (1000, 7.0), (2000, 15.0)]
+    assert stored(store, "e_bucket", le="1.4142135623730951") == [(1000, 0.0), (2000, 8.0)]
+
+
+def test_an_exponential_delta_that_comes_again_beside_a_new_one_counts_once(app: FastAPI, store: EmbeddedStore) -> None:
+    first, second = (ExportRequest.FromString(exponential(at, 0, 0, [1, 2])) for at in (0, 1000))
+    post(app, first.SerializeToString())
+    first.MergeFrom(second)
+    assert post(app, first.SerializeToString()).content == b""
+    assert stored(store, "e_bucket", le="4") == [(-1000, 0.0), (0, 3.0), (1000, 6.0)]
+
+
+def test_exponential_deltas_cannot_make_rows_without_end(store: EmbeddedStore) -> None:
+    request = ExportRequest.FromString(exponential(0, 2, 0, [1] * 100))
+    for at in range(1, 60):
+        request.MergeFrom(ExportRequest.FromString(exponential(at, 2, 0, [1])))
+    assert post(app_on(store, entries=9_000), request.SerializeToString()).status_code == 413
+    assert store.statistics().series == 0
+    assert post(app_on(store), request.SerializeToString()).content == b""
+    assert stored(store, "e_count")[-1] == (59, 159.0)
+
+
+def test_exponential_deltas_of_one_time_in_one_request_all_count(app: FastAPI, store: EmbeddedStore) -> None:
+    request = ExportRequest.FromString(exponential(0, 0, 0, [1, 2]))
+    points = request.resource_metrics[0].scope_metrics[0].metrics[0].exponential_histogram.data_points
+    points.add().CopyFrom(points[0])
+    assert post(app, request.SerializeToString()).content == b""
+    assert stored(store, "e_bucket", le="4") == [(-1000, 0.0), (0, 6.0)]
+    assert stored(store, "e_count")[-1] == (0, 6.0)
