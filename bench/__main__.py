@@ -31,6 +31,7 @@ BENCHMARKS: Mapping[str, Sequence[str]] = {
     "profile-cost": (sys.executable, "-m", "bench.profile_cost"),
     "profiles": (sys.executable, "-m", "bench.profiles"),
     "access-log": (sys.executable, "-m", "bench.access_log"),
+    "statements": (sys.executable, "-m", "bench.statements"),
     "idle": (sys.executable, "-m", "bench.idle"),
     "access-log-follow": (sys.executable, "-m", "bench.access_log_follow"),
 }

@@ -7,8 +7,8 @@ import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
-from backend.tests.postgresql import running_postgresql
 from collectors.tests.mariadb import MariaDB, running_mariadb
+from collectors.tests.postgresql import running_postgresql
 
 DATABASES = ("sqlite", "mariadb", "postgresql")
 _numbers = itertools.count()

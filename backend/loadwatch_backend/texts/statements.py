@@ -4,10 +4,10 @@ from loadwatch_backend.texts.words import Catalogue, Words
 
 STATEMENTS: Catalogue = {
     "nobody": Words(
-        "Nobody counted statements: add `mysql_statements: {}` to the target in loadwatch.yml (PostgreSQL: scrape "
-        "postgres_exporter with --collector.stat_statements), or keep the digest of a slow log with the run.",
-        "ステートメントを数えていたものがありません。loadwatch.yml のターゲットに `mysql_statements: {}` を追加するか"
-        "(PostgreSQL は postgres_exporter の --collector.stat_statements)、スローログの集計を実行に添付してください。",
+        "Nobody counted statements: add `mysql_statements: {}` or `postgresql_statements` to the target in "
+        "loadwatch.yml, or keep a slow log with the run.",
+        "ステートメントを数えていたものがありません。loadwatch.yml のターゲットに `mysql_statements: {}` か "
+        "`postgresql_statements` を追加するか、スローログを実行に添付してください。",
     ),
     "partly": Words(
         "Statements were counted in {known} of the window only; figures per request are left out.",
@@ -18,6 +18,15 @@ STATEMENTS: Catalogue = {
         "they can be read. Go: interpolateParams=true; any driver: the slow log with long_query_time=0.",
         "実行されたもののうち、文面で区別できたのは {coverage} だけです。多くはプリペアドステートメントが読み取る前に"
         "閉じられるためです。Go は interpolateParams=true、それ以外は long_query_time=0 のスローログを使ってください。",
+    ),
+    "coverage_postgresql": Words(
+        "At most {coverage} of what was executed is counted: the server ended more transactions than "
+        "pg_stat_statements counted statements. Set pg_stat_statements.track = top for all roles and raise "
+        "pg_stat_statements.max; statements that failed are never counted.",
+        "数えられたのは実行されたもののうち多くても {coverage} です。終了したトランザクションが "
+        "pg_stat_statements の数えたステートメントより多くあります。すべてのロールで "
+        "pg_stat_statements.track = top にし、pg_stat_statements.max を上げてください。"
+        "失敗したステートメントは数えられません。",
     ),
     "coverage_unknown": Words(
         "How much of what was executed this holds is unknown: prepared statements may be missing.",

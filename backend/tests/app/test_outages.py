@@ -16,7 +16,7 @@ from loadwatch_backend.store import relational as relational_module
 from backend.tests.conftest import NOW_MS, RunningServer, run_server
 from backend.tests.databases import make_database, mariadb_server
 from backend.tests.ingest.writing import HEADERS, body, series
-from backend.tests.postgresql import running_postgresql
+from collectors.tests.postgresql import running_postgresql
 from tests.serving import RealServer
 
 NOTE = {"author": "a", "text": "t", "start_ms": NOW_MS}

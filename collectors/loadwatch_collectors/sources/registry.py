@@ -10,6 +10,7 @@ from loadwatch_collectors.sources.limits import LIMITS
 from loadwatch_collectors.sources.log_patterns import LOG_PATTERNS
 from loadwatch_collectors.sources.mysql.collector import MYSQL
 from loadwatch_collectors.sources.mysql_statements.collector import MYSQL_STATEMENTS
+from loadwatch_collectors.sources.postgresql_statements.collector import POSTGRESQL_STATEMENTS
 from loadwatch_collectors.sources.pprof import PPROF
 from loadwatch_collectors.sources.probe import PROBE
 from loadwatch_collectors.sources.process.collector import PROCESS
@@ -24,6 +25,7 @@ SOURCES: tuple[Source, ...] = (
     DBSTATS,
     MYSQL,
     MYSQL_STATEMENTS,
+    POSTGRESQL_STATEMENTS,
     PROBE,
     FRESHNESS,
     PROMETHEUS,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
+from loadwatch_formats.metrics import mysql_statements, postgresql_statements
 
 from loadwatch_backend.evidence.cost.model import RouteTotals, Statement, StatementKey, Thirds
 from loadwatch_backend.evidence.route_names import OTHER_ROUTES, REQUESTS, Requests, RouteKey, busiest_job
@@ -23,20 +24,25 @@ MOST_STATEMENTS = 40
 """By time, and as many by calls."""
 EARLIEST, LATEST = -2, 12
 """Half steps by which requests may be counted later than their statements: logs are written in blocks."""
-COVERAGE = "mysql_statements_coverage_ratio"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statements:
-    """Names under which somebody counts statements; `details`: the field of a statement, by metric."""
+    """Names under which somebody counts statements.
+
+    `text` is a label of the counters, or of `texts`; `details`: the field of a statement, by metric.
+    """
 
     count: str
     seconds: str
     schema: str
     digest: str
-    text: str = ""
-    texts: str = ""
+    text: str
+    texts: Sequence[str] = ()
     details: Mapping[str, str]
+    coverage: str
+    at_most: bool = False
+    """The coverage is the most that it can be: 1 says nothing."""
 
 
 _MYSQL = "mysql_perf_schema_events_statements"
@@ -56,14 +62,18 @@ STATEMENTS: Sequence[Statements] = (
             f"{_MYSQL}_no_index_used_total": "no_index_used",
             f"{_MYSQL}_errors_total": "errors",
         },
+        coverage=mysql_statements.COVERAGE,
     ),
     Statements(
         count="pg_stat_statements_calls_total",
         seconds="pg_stat_statements_seconds_total",
         schema="datname",
         digest="queryid",
-        texts="pg_stat_statements_query_info",
+        text="query",
+        texts=("pg_stat_statements_query_info", "pg_stat_statements_query_id"),
         details={"pg_stat_statements_rows_total": "rows_sent"},
+        coverage=postgresql_statements.COVERAGE,
+        at_most=True,
     ),
 )
 
@@ -151,7 +161,7 @@ def read_window(store: Reader, span: tuple[int, int], figures_ms: tuple[int, int
         calls=of_statements.calls,
         times=of_statements.times,
         statements_seen=of_statements.seen,
-        coverage=_coverage(store, from_ms, to_ms),
+        coverage=None if statements is None else _coverage(store, statements, from_ms, to_ms),
         routes_job=of_routes.job,
         requests_names=requests if of_routes.found else None,
         routes_left_out=of_routes.left_out,
@@ -298,13 +308,13 @@ def _texts(
     key: Callable[[Mapping[str, str]], StatementKey | None],
     kept: Sequence[StatementKey],
 ) -> dict[StatementKey, str]:
-    labels, label = counted.labels, names.text
-    if names.texts and kept:
-        asked = [Matcher("__name__", MatchOperator.EQUAL, names.texts), _of_digests(names, kept)]
-        labels, label = store.series([asked], 0, 2**62), "query"
-        by_digest = {one[names.digest]: one.get(label, "") for one in labels if names.digest in one}
+    found = {one: labels.get(names.text, "") for labels in counted.labels if (one := key(labels)) is not None}
+    if names.texts and kept and not any(found.values()):
+        asked = [[Matcher("__name__", MatchOperator.EQUAL, metric), _of_digests(names, kept)] for metric in names.texts]
+        labels = store.series(asked, 0, 2**62)
+        by_digest = {one[names.digest]: one.get(names.text, "") for one in labels if names.digest in one}
         return {one: by_digest.get(one.digest, "") for one in kept}
-    return {found: one.get(label, "") for one in labels if (found := key(one)) is not None}
+    return found
 
 
 def _details(
@@ -327,13 +337,14 @@ def _details(
     }
 
 
-def _coverage(store: Reader, from_ms: int, to_ms: int) -> float | None:
+def _coverage(store: Reader, names: Statements, from_ms: int, to_ms: int) -> float | None:
     """The least of the usual shares of each database; None where nobody said."""
-    selection = store.select([Matcher("__name__", MatchOperator.EQUAL, COVERAGE)], from_ms, to_ms)
+    selection = store.select([Matcher("__name__", MatchOperator.EQUAL, names.coverage)], from_ms, to_ms)
     found: list[float] = []
     for begin, end in zip(selection.offsets[:-1].tolist(), selection.offsets[1:].tolist(), strict=True):
         values = selection.values[begin:end]
         values = values[np.isfinite(values)]
         if len(values):
             found.append(float(np.median(values)))
-    return min(found, default=None)
+    least = min(found, default=None)
+    return None if names.at_most and least == 1 else least

@@ -106,7 +106,8 @@ def _remarks(table: Table, say: Texts) -> list[str]:
     if counted.known < ENOUGH:
         remarks.append(say("partly", known=f"{counted.known:.0%}"))
     if counted.coverage is not None and counted.coverage < ENOUGH:
-        remarks.append(say("coverage", coverage=f"{counted.coverage:.0%}"))
+        named = "coverage_postgresql" if counted.source is Source.POSTGRESQL else "coverage"
+        remarks.append(say(named, coverage=f"{counted.coverage:.0%}"))
     elif counted.coverage is None and counted.source is Source.MYSQL:
         remarks.append(say("coverage_unknown"))
     if any(line.fingerprint == "other" and line.share > 1 - ENOUGH for line in table.lines):

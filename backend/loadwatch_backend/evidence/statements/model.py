@@ -13,7 +13,7 @@ class Source(StrEnum):
     MYSQL = "mysql"
     """`mysql_perf_schema_events_statements_*`, of the collector `mysql_statements` or of mysqld_exporter."""
     POSTGRESQL = "postgresql"
-    """`pg_stat_statements_*`, of postgres_exporter."""
+    """`pg_stat_statements_*`, of the collector `postgresql_statements` or of postgres_exporter."""
     SLOW_LOG = "slow_log"
     """The digest of a slow log that was kept with the run."""
     NONE = "none"
@@ -52,7 +52,8 @@ class Window:
     Attributes:
         seconds: length of the window.
         known: share of the window in which somebody counted, 0 to 1.
-        coverage: share of what was executed that has a text; None where nobody says.
+        coverage: share of what was executed that has a text, of PostgreSQL the most that it can be; None where nobody
+            can tell.
     """
 
     source: Source

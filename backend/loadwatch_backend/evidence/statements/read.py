@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from loadwatch_formats.metrics.mysql_statements import COVERAGE, EXECUTED, EXPLAINED, FIELDS
+from loadwatch_formats.metrics import mysql_statements, postgresql_statements
 
 from loadwatch_backend.evidence.series import BoolArray, Edges, Grown, edges_of, read_grown, rhythm
 from loadwatch_backend.evidence.statements.model import Counted, Source, Window
@@ -18,7 +18,16 @@ MOST_STATEMENTS = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Names:
-    """Under which a source counts: the field of `Counted` by metric, and the labels."""
+    """Under which a source counts.
+
+    Attributes:
+        fields: metrics by the field of `Counted`.
+        schema, digest, text: labels.
+        info: metrics with the text as a label, where the counters have none.
+        executed, explained: how many there were by the server, and how many have a text.
+        at_least: what the server counts are transactions, each of which has one statement or more.
+        coverage: the share of single minutes, where somebody says it.
+    """
 
     source: Source
     fields: Mapping[str, str]
@@ -26,22 +35,33 @@ class Names:
     digest: str
     text: str
     info: Sequence[str] = ()
-    """Metrics with the text as a label, where the counters have none."""
+    executed: str
+    explained: str
+    at_least: bool = False
+    coverage: str = ""
 
 
 SOURCES: Sequence[Names] = (
-    Names(source=Source.MYSQL, fields=FIELDS, schema="schema", digest="digest", text="digest_text"),
+    Names(
+        source=Source.MYSQL,
+        fields=mysql_statements.FIELDS,
+        schema="schema",
+        digest="digest",
+        text="digest_text",
+        executed=mysql_statements.EXECUTED,
+        explained=mysql_statements.EXPLAINED,
+        coverage=mysql_statements.COVERAGE,
+    ),
     Names(
         source=Source.POSTGRESQL,
-        fields={
-            "calls": "pg_stat_statements_calls_total",
-            "seconds": "pg_stat_statements_seconds_total",
-            "rows_sent": "pg_stat_statements_rows_total",
-        },
+        fields=postgresql_statements.FIELDS,
         schema="datname",
         digest="queryid",
         text="query",
         info=("pg_stat_statements_query_info", "pg_stat_statements_query_id"),
+        executed=postgresql_statements.EXECUTED,
+        explained=postgresql_statements.EXPLAINED,
+        at_least=True,
     ),
 )
 """The first that has samples is read."""
@@ -111,7 +131,7 @@ def _read(store: Reader, names: Names, edges: Edges, span: tuple[int, int]) -> W
         source=names.source,
         seconds=(span[1] - span[0]) / 1_000,
         known=float(calls.seen[inside].sum()) / asked if asked else 0.0,
-        coverage=_coverage(store, edges, inside, span) if names.source is Source.MYSQL else None,
+        coverage=_coverage(store, names, edges, inside, span),
         statements=statements,
     )
 
@@ -132,13 +152,19 @@ def _texts(store: Reader, names: Names, calls: Grown, matcher: Matcher) -> dict[
     return {one[names.digest]: one[names.text] for one in found if names.digest in one and names.text in one}
 
 
-def _coverage(store: Reader, edges: Edges, inside: BoolArray, span: tuple[int, int]) -> float | None:
-    """Of the window by the two counts; by the shares of single minutes where only those are there."""
-    executed = read_grown(store, EXECUTED, edges)
+def _coverage(store: Reader, names: Names, edges: Edges, inside: BoolArray, span: tuple[int, int]) -> float | None:
+    """Of the window by the two counts; by the shares of single minutes where only those are there.
+
+    Where the server counts transactions, a share below 1 is the most that it can be, and above it nobody can tell.
+    """
+    executed = read_grown(store, names.executed, edges)
     if len(executed.labels):
-        explained = read_grown(store, EXPLAINED, edges)
+        explained = read_grown(store, names.explained, edges)
         total = float(executed.values[:, inside].sum())
-        return min(float(explained.values[:, inside].sum()) / total, 1.0) if total > 0 else None
-    selection = store.select([Matcher("__name__", MatchOperator.EQUAL, COVERAGE)], *span)
+        share = float(explained.values[:, inside].sum()) / total if total > 0 else None
+        return None if share is None or (names.at_least and share >= 1) else min(share, 1.0)
+    if not names.coverage:
+        return None
+    selection = store.select([Matcher("__name__", MatchOperator.EQUAL, names.coverage)], *span)
     values = selection.values[np.isfinite(selection.values)]
     return float(np.median(values)) if len(values) else None

@@ -247,7 +247,8 @@ def test_what_is_not_there_is_said(server: Any) -> None:
     assert server.client.get("/api/runs/none-such/cost").status_code == 404
 
 
-def test_statements_of_postgresql_are_read_the_same_way(server: Any) -> None:
+@pytest.mark.parametrize("text_in", ["counters", "pg_stat_statements_query_info", "pg_stat_statements_query_id"])
+def test_statements_of_postgresql_are_read_the_same_way(server: Any, text_in: str) -> None:
     start_ms, load = begun(server), made()
     for (method, route), ends in zip(ROUTES, load.ends, strict=True):
         server.write(
@@ -258,6 +259,8 @@ def test_statements_of_postgresql_are_read_the_same_way(server: Any) -> None:
         )
     for place, (text, calls) in enumerate(zip(TEXTS, load.calls, strict=True)):
         labels = {"datname": "shop", "queryid": str(place), **DB}
+        if text_in == "counters":
+            labels["query"] = text
         server.write(
             ({"__name__": "pg_stat_statements_calls_total", **labels}, counter(calls, start_ms, load.seconds)),
             (
@@ -265,7 +268,7 @@ def test_statements_of_postgresql_are_read_the_same_way(server: Any) -> None:
                 counter(calls, start_ms, load.seconds, factor=TAKES[place]),
             ),
             (
-                {"__name__": "pg_stat_statements_query_info", "queryid": str(place), "query": text, **DB},
+                {"__name__": text_in, "queryid": str(place), "query": text, **DB},
                 [(start_ms + 20 * SECOND, 1.0)],
             ),
         )

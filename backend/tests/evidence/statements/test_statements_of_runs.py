@@ -172,6 +172,26 @@ def test_postgresql_by_its_exporters_names(server: Any) -> None:
     assert one["rows_examined"] is None
 
 
+@pytest.mark.parametrize(("calls", "told"), [(1.0, 0.25), (6.0, None)])
+def test_postgresql_by_the_collector_says_what_is_missing_only_where_it_can(
+    server: Any, calls: float, told: float | None
+) -> None:
+    start_ms = begun(server)
+    labels = {"datname": "shop", "queryid": "77", "query": "SELECT a FROM t WHERE b = ?", "job": "pg"}
+    times = [start_ms + second * SECOND for second in range(-10, LENGTH + 11)]
+    server.write(
+        ({"__name__": "pg_stat_statements_calls_total", **labels}, [(at, calls * n) for n, at in enumerate(times)]),
+        ({"__name__": "pg_stat_statements_seconds_total", **labels}, [(at, 0.5 * n) for n, at in enumerate(times)]),
+        ({"__name__": "pg_statements_transactions_total", "job": "pg"}, [(at, 4.0 * n) for n, at in enumerate(times)]),
+        ({"__name__": "pg_statements_calls_total", "job": "pg"}, [(at, calls * n) for n, at in enumerate(times)]),
+    )
+    found = statements(server, run_of(server, start_ms))
+    (one,) = found["statements"]
+    assert one["fingerprint"] == "select a from t where b = ?"
+    assert found["coverage"] == (told if told is None else pytest.approx(told))
+    assert any("25" in remark for remark in found["remarks"]) == (told is not None)
+
+
 def test_that_the_digest_of_a_slow_log_takes_the_place_of_samples(server: Any) -> None:
     start_ms = begun(server)
     load(server, start_ms)

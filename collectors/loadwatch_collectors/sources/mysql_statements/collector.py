@@ -7,7 +7,6 @@ fall when a server is restarted or its tables are emptied.
 
 import math
 import time
-from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,21 +19,23 @@ from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.mysql.iam import open_iam_password
 from loadwatch_collectors.sources.mysql.server import account_of
 from loadwatch_collectors.sources.mysql_statements import queries
-from loadwatch_collectors.sources.mysql_statements.counts import CALLS, Counts, Growth, Key, Sums, add
 from loadwatch_collectors.sources.mysql_statements.coverage import STATUSES, WORDS, Coverage
 from loadwatch_collectors.sources.mysql_statements.prepared import Executed, PreparedStatements
 from loadwatch_collectors.sources.mysql_statements.slow_log import SlowLogFollower, line_counts
-from loadwatch_collectors.sources.mysql_statements.totals import OTHER_KEY, TEXTS, UNSEEN_KEY, Totals
+from loadwatch_collectors.sources.statements.counts import CALLS, Counts, Growth, Key, Sums, add
+from loadwatch_collectors.sources.statements.pace import Pace
+from loadwatch_collectors.sources.statements.totals import OTHER_KEY, TEXTS, UNSEEN_KEY, Totals
 from loadwatch_collectors.transport.mysql_session import SERVER_KEYS, MySQLLogin, MySQLSession, check_login
+from loadwatch_collectors.transport.mysql_session import Row as Texts
 
 WHOLE_EVERY_SECONDS = 60.0
 """Between two readings of the whole table of digests; between them only the rows that changed are read."""
-REST = 200
-"""A reading is followed by a pause of so many times its length: half a percent of a core on the server's side."""
+SELDOM_SECONDS = 5.0
+"""Between two looks at what the server executed in all (SHOW STATUS costs it as much as all the rest of a reading), and
+at the sum over prepared statements while it stands still."""
 ASK_AGAIN_SECONDS = 10.0
 """After the server has said that it counts no statements, or that we may not see them."""
 ACCOUNT_KEYS = ("user", "password_file", "password_env", "iam_auth", "iam_region")
-_READINGS = 10
 _EXECUTE = "execute"
 SHOW_STATUS = f"SHOW GLOBAL STATUS WHERE Variable_name IN ({', '.join(repr(name) for name in STATUSES)})"
 IS_OFF = (
@@ -102,15 +103,18 @@ class MySQLStatementsCollector:
         self._texts_off = False
         self._lost = self._resets = 0.0
         self._lost_lately = False
-        self._took: deque[float] = deque(maxlen=_READINGS)
-        self._due = self._whole_due = self._read_at = 0.0
+        self._pace = Pace(settings.every)
+        self._seldom = min(SELDOM_SECONDS, settings.every * 5) - 0.05
+        self._whole_due = self._status_due = self._executions_due = self._read_at = 0.0
+        self._executions: Counts | None = None
+        self._explained = 0.0
         self._kept: list[Sample] = []
         self._refused: CollectorError | None = None
 
     def collect(self) -> Sequence[Sample]:
         """Read the server, if it is time to."""
         began = time.monotonic()
-        if began < self._due:
+        if not self._pace.is_due(began):
             if self._refused is not None:
                 raise self._refused
             return self._kept
@@ -121,13 +125,14 @@ class MySQLStatementsCollector:
             if not self._account:
                 raise
             text = f"{error}. GRANT SELECT ON performance_schema.* TO {self._account};"
-            self._refused, self._due = PrivilegeError(text), began + ASK_AGAIN_SECONDS
+            self._refused = PrivilegeError(text)
+            self._pace.wait(began, ASK_AGAIN_SECONDS)
             raise self._refused from error
         except _NotCountingError as error:
-            self._refused, self._due = error, began + ASK_AGAIN_SECONDS
+            self._refused = error
+            self._pace.wait(began, ASK_AGAIN_SECONDS)
             raise
-        self._took.append(time.monotonic() - began)
-        self._due = began + max(self._settings.every, min(self._took) * REST) - 0.05
+        self._pace.read(began)
         self._kept = [sample._replace(timestamp_ms=KEPT) for sample in samples if sample.timestamp_ms in (None, KEPT)]
         return samples
 
@@ -185,13 +190,15 @@ class MySQLStatementsCollector:
     def _read(self) -> list[Sample]:
         began = time.monotonic()
         if self._follower is not None:
-            explained = self._add_slow_log(self._follower)
+            self._explained += self._add_slow_log(self._follower)
         else:
-            explained = self._add_digests(began) + self._add_prepared()
-        # Read last: what ended meanwhile is missing in the coverage of this reading and part of the next one's.
-        statuses = {name or "": float(value or 0) for name, value in self._session.query(SHOW_STATUS)}
+            self._explained += self._add_digests(began) + self._add_prepared(began)
         now_ms = _now_ms()
-        self._coverage.update(now_ms, statuses, explained)
+        if began >= self._status_due:
+            # Read last: what ended meanwhile is missing in the coverage of this reading and part of the next one's.
+            statuses = {name or "": float(value or 0) for name, value in self._ask(SHOW_STATUS)}
+            self._coverage.update(now_ms, statuses, self._explained)
+            self._explained, self._status_due = 0.0, began + self._seldom
         self._read_at = began
         return [*self._totals.samples(now_ms), *self._health(time.monotonic() - began)]
 
@@ -230,14 +237,18 @@ class MySQLStatementsCollector:
         self._totals.add(grown, self._digest_texts(wanted))
         return sum(counts[CALLS] for key, counts in grown.items() if growth.words.get(key) in WORDS)
 
+    def _ask(self, sql: str) -> Sequence[Texts]:
+        return self._pace.ask(self._session.query, sql)
+
     def _growth(self, began: float) -> Growth:
         if not self._sums.wants_whole and began < self._whole_due:
             seconds = math.ceil(began - self._read_at) + 2
-            rows = queries.digest_rows(self._session.query(queries.SELECT_RECENT.format(seconds=seconds)))
+            rows = queries.digest_rows(self._ask(queries.SELECT_RECENT.format(seconds=seconds)))
             growth = self._sums.update(rows, whole=False, now="")
             if growth is not None:
                 return growth
         now = self._session.query(queries.SELECT_NOW)[0][0] or ""
+        # Seldom, and so not what the pace goes by.
         rows = queries.digest_rows(self._session.query(queries.SELECT_DIGESTS))
         self._whole_due = began + WHOLE_EVERY_SECONDS
         growth = self._sums.update(rows, whole=True, now=now)
@@ -253,9 +264,13 @@ class MySQLStatementsCollector:
         texts = {Key(schema or "", digest or ""): mask(text or "") for schema, digest, text in rows}
         return _only(texts, wanted)
 
-    def _add_prepared(self) -> float:
-        instances = self._session.query(queries.SELECT_INSTANCES)
-        total = queries.total_of(self._session.query(queries.SELECT_EXECUTIONS))
+    def _add_prepared(self, began: float) -> float:
+        # The sum first: what is executed between the two questions is then seen, and not taken for unseen.
+        total = self._executions
+        if total is None or began >= self._executions_due:
+            before, total = total, queries.total_of(self._ask(queries.SELECT_EXECUTIONS))
+            self._executions, self._executions_due = total, began + (self._seldom if total == before else 0.0)
+        instances = self._ask(queries.SELECT_INSTANCES)
         threads = {row[0] or "" for row in instances}
         if threads - self._databases.keys():
             rows = self._session.query(queries.SELECT_DATABASES)

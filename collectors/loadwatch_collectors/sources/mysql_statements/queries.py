@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from loadwatch_collectors.sources.mysql_statements.counts import NOTHING, Counts, Key, Row, add
 from loadwatch_collectors.sources.mysql_statements.prepared import Instance
-from loadwatch_collectors.sources.mysql_statements.totals import OTHER_KEY
+from loadwatch_collectors.sources.statements.counts import NOTHING, Counts, Key, Row, add
+from loadwatch_collectors.sources.statements.totals import OTHER_KEY
 from loadwatch_collectors.transport.mysql_session import Row as Texts
 
 SHOW_STATE = "SHOW GLOBAL VARIABLES LIKE 'performance_schema'"

@@ -8,7 +8,7 @@ from loadwatch_formats.statements.slow_log import SlowLogReader, SlowStatement
 
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.sources.log_tail import LogTail
-from loadwatch_collectors.sources.mysql_statements.counts import NOTHING, Counts, Key, add
+from loadwatch_collectors.sources.statements.counts import NOTHING, Counts, Key, add
 
 _ADMINISTRATOR = "administrator command"
 

@@ -154,6 +154,17 @@ def test_that_a_kept_prepared_statement_of_go_is_counted_by_its_text(counting: M
     assert value(samples, COVERAGE) >= 0.95
 
 
+def test_that_a_kept_prepared_statement_is_never_counted_twice_while_it_runs(counting: MariaDB) -> None:
+    with reading(counting) as collector:
+        collect(collector)
+        load = go_load(counting, "SELECT name FROM goods WHERE stock <> ?", 6_000, "-keep", "-hold=120s")
+        samples = until(collector, lambda found: of(found, "stock <> ?") >= 6_000)
+        load.kill()
+        load.wait(60)
+    assert of(samples, "stock <> ?") == 6_000
+    assert of(samples, "prepared statements") == 0
+
+
 def test_that_prepared_statements_of_a_moment_are_lost_loudly(counting: MariaDB) -> None:
     with reading(counting) as collector:
         collect(collector)

@@ -15,6 +15,11 @@ MOST_KNOWN = 20_000
 """Statements that are remembered between two readings."""
 
 
+def counted(**values: float) -> Counts:
+    """What a source tells, by the names of `FIELDS`; the rest is 0."""
+    return tuple(float(values.get(name, 0.0)) for name in FIELDS)
+
+
 class Key(NamedTuple):
     """Which statement: the database it ran in, and what its server or its fingerprint calls it."""
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from loadwatch_formats.metrics.mysql_statements import FIELDS, OTHER, UNSEEN
 
 from loadwatch_collectors.collector import KEPT, Labels, Sample
-from loadwatch_collectors.sources.mysql_statements.counts import MOST_KNOWN, NOTHING, SECONDS, Counts, Key, add
+from loadwatch_collectors.sources.statements.counts import MOST_KNOWN, NOTHING, SECONDS, Counts, Key, add
 
 REPEAT_MS = 30_000
 """A sum that stands still is sent again so often: who asks for the newest value looks back five minutes at most."""
@@ -16,16 +16,16 @@ TEXTS = {
     OTHER_KEY: "(all other statements)",
     UNSEEN_KEY: "(prepared statements whose text was gone before it could be read)",
 }
-_NAMES = tuple(FIELDS.values())
+LABELS = ("schema", "digest", "digest_text")
 
 
 class _Named:
     """A statement with series of its own."""
 
-    def __init__(self, key: Key, text: str, born_ms: int) -> None:
-        self.labels: Labels = (("schema", key.schema), ("digest", key.digest), ("digest_text", text))
+    def __init__(self, labels: Labels, born_ms: int) -> None:
+        self.labels = labels
         self.counts = NOTHING
-        self.sent: list[float | None] = [None] * len(_NAMES)
+        self.sent: list[float | None] = [None] * len(NOTHING)
         self.born_ms = born_ms
         self.sent_ms = 0
 
@@ -33,9 +33,25 @@ class _Named:
 class Totals:
     """Sums by statement since the collector began."""
 
-    def __init__(self, most: int, now_ms: int) -> None:
-        """`most` statements have names at a time."""
+    def __init__(
+        self,
+        most: int,
+        now_ms: int,
+        *,
+        names: Mapping[str, str] = FIELDS,
+        labels: tuple[str, str, str] = LABELS,
+    ) -> None:
+        """`most` statements have names at a time.
+
+        Args:
+            most: see above.
+            now_ms: since when is counted.
+            names: of the metrics, by the field that they tell; fields without one are not sent.
+            labels: names of the labels for database, digest and text.
+        """
         self._most = most
+        self._names = [(place, names[field]) for place, field in enumerate(FIELDS) if field in names]
+        self._labels = labels
         self._named: dict[Key, _Named] = {}
         self._waiting: dict[Key, Counts] = {}
         self._before_ms = now_ms
@@ -65,10 +81,10 @@ class Totals:
         for key, counts in grown.items():
             named = self._named.get(key)
             if named is None and key in texts:
-                named = self._named[key] = _Named(key, texts[key], self._before_ms)
+                named = self._named[key] = self._name(key, texts[key])
                 self._waiting.pop(key, None)
             if named is None:
-                named = self._named.setdefault(OTHER_KEY, _Named(OTHER_KEY, TEXTS[OTHER_KEY], self._before_ms))
+                named = self._named.setdefault(OTHER_KEY, self._name(OTHER_KEY, TEXTS[OTHER_KEY]))
             named.counts = add(named.counts, counts)
 
     def samples(self, now_ms: int) -> Iterable[Sample]:
@@ -78,8 +94,8 @@ class Totals:
         """
         for named in self._named.values():
             repeat = now_ms - named.sent_ms >= REPEAT_MS
-            for place, (name, value) in enumerate(zip(_NAMES, named.counts, strict=True)):
-                before = named.sent[place]
+            for place, name in self._names:
+                value, before = named.counts[place], named.sent[place]
                 if before is None:
                     yield Sample(name, value, named.labels)
                     if named.born_ms < now_ms:
@@ -92,3 +108,6 @@ class Totals:
             if repeat:
                 named.sent_ms = now_ms
         self._before_ms = now_ms
+
+    def _name(self, key: Key, text: str) -> _Named:
+        return _Named(tuple(zip(self._labels, (*key, text), strict=True)), self._before_ms)

@@ -1,4 +1,4 @@
-"""A real PostgreSQL server for tests: its own folder and port, ended by its pid; made once per process of tests."""
+"""A real PostgreSQL server for tests: its own folder and port, ended by its pid."""
 
 import atexit
 import functools
@@ -9,8 +9,11 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psycopg
 
@@ -25,14 +28,20 @@ class PostgreSQL:
 
     folder: Path
     port: int
+    options: tuple[str, ...] = ()
     process: "subprocess.Popen[bytes] | None" = None
 
     def url(self, database: str) -> str:
         return f"postgresql+psycopg://app:pass@127.0.0.1:{self.port}/{database}"
 
     def run(self, statement: str) -> None:
-        with psycopg.connect(self._place, autocommit=True) as connection:
+        with self.connect() as connection:
             connection.execute(statement.encode())
+
+    def connect(self, user: str = "app", database: str = "postgres") -> "psycopg.Connection[Any]":
+        return psycopg.connect(
+            host="127.0.0.1", port=self.port, user=user, password="pass", dbname=database, autocommit=True
+        )
 
     def make(self, database: str) -> str:
         """A new, empty database; its URL."""
@@ -41,7 +50,7 @@ class PostgreSQL:
 
     def start(self) -> None:
         # Nothing here has to outlive the machine: without fsync a test takes a third of the time.
-        options = ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=50"]
+        options = ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=50", *self.options]
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
                 _as_other(
@@ -60,7 +69,7 @@ class PostgreSQL:
         give_up = time.monotonic() + _START_SECONDS
         while time.monotonic() < give_up and self.process.poll() is None:
             try:
-                psycopg.connect(self._place).close()
+                self.connect().close()
             except psycopg.OperationalError:
                 time.sleep(0.05)
             else:
@@ -78,14 +87,28 @@ class PostgreSQL:
                 self.process.wait()
             self.process = None
 
-    @property
-    def _place(self) -> str:
-        return f"host=127.0.0.1 port={self.port} user=app password=pass dbname=postgres"
-
 
 @functools.cache
 def running_postgresql() -> PostgreSQL:
     """The server of this process of tests; make a database of one's own in it."""
+    server = _installed()
+    atexit.register(server.stop)
+    server.start()
+    return server
+
+
+@contextmanager
+def own_postgresql(*options: str) -> Generator[PostgreSQL]:
+    """A server with settings of its own, such as `shared_preload_libraries=pg_stat_statements`."""
+    server = _installed(*options)
+    try:
+        server.start()
+        yield server
+    finally:
+        server.stop()
+
+
+def _installed(*options: str) -> PostgreSQL:
     folder = Path(tempfile.mkdtemp(prefix="lw-pg-"))
     folder.chmod(0o755)
     data = folder / "data"
@@ -103,11 +126,8 @@ def running_postgresql() -> PostgreSQL:
         cwd=folder,
     )
     assert done.returncode == 0, f"initdb failed:\n{done.stdout[-2000:]}{done.stderr[-3000:]}"
-    server = PostgreSQL(folder=folder, port=free_port())
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    atexit.register(server.stop)
-    server.start()
-    return server
+    return PostgreSQL(folder=folder, port=free_port(), options=options)
 
 
 def _program(name: str) -> str:
