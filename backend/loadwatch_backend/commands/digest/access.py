@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import click
 from loadwatch_formats.access_logs.document import lines_document, window_document
 from loadwatch_formats.access_logs.groups import GroupError, MatchingGroups, split_patterns
+from loadwatch_formats.access_logs.instants import instant_of
 from loadwatch_formats.access_logs.lines.line import UNITS, LineOptions
 from loadwatch_formats.access_logs.lines.registry import FORMATS
 from loadwatch_formats.access_logs.routes import MOST_ROUTES, OTHER, RouteNames
@@ -19,6 +21,7 @@ from loadwatch_backend.commands.digest.access_rows import Row, document_of, rows
 from loadwatch_backend.commands.digest.access_table import COLUMNS, COMPARED, SYNONYMS, USUAL, sorted_rows, table_of
 from loadwatch_backend.commands.digest.columns import column_named, columns_named
 from loadwatch_backend.commands.digest.files import printable
+from loadwatch_backend.commands.digest.s3_files import Range, expand
 
 _ROWS = 50
 _NAMES = tuple(COLUMNS)
@@ -29,6 +32,13 @@ def _keys(_context: click.Context, _option: click.Parameter, value: Sequence[str
     if wrong := next((text for (_, sign, _), text in zip(pairs, value, strict=True) if not sign), None):
         raise click.BadParameter(f"{wrong!r} is not WHAT=KEY, such as seconds=latency_ms")
     return {what: key for what, _, key in pairs}
+
+
+def _time(_context: click.Context, _option: click.Parameter, value: str | None) -> datetime | None:
+    at_ms = None if value is None else instant_of(value)
+    if value is not None and at_ms is None:
+        raise click.BadParameter(f"{value!r} is no time with its zone, such as 2026-11-24T10:00:00Z")
+    return None if at_ms is None else datetime.fromtimestamp(at_ms / 1_000, UTC)
 
 
 def _groups(_context: click.Context, _option: click.Parameter, value: Sequence[str]) -> MatchingGroups:
@@ -80,6 +90,8 @@ def _groups(_context: click.Context, _option: click.Parameter, value: Sequence[s
     callback=_keys,
     help="The key of time, method, path, request, status, bytes or seconds in LTSV and JSON.",
 )
+@click.option("--from", "start", metavar="TIME", callback=_time, help="Of s3:// only: RFC 3339, or Unix seconds.")
+@click.option("--to", "end", metavar="TIME", callback=_time, help="As --from; files of five minutes count whole.")
 @click.option("--unit", type=click.Choice(list(UNITS)), help="Of durations, where the log does not say it.")
 @click.option("--json", "as_json", is_flag=True, help="JSON in place of the table.")
 def access(
@@ -93,6 +105,8 @@ def access(
     limit: int | None,
     format_name: str,
     keys: dict[str, str],
+    start: datetime | None,
+    end: datetime | None,
     unit: str | None,
     as_json: bool,
 ) -> None:
@@ -100,8 +114,11 @@ def access(
 
     FILE is a log of nginx, Apache, Envoy, Caddy or an ALB, LTSV or JSON lines, also compressed; - is standard input.
     Numbers, UUIDs, hashes and slugs in paths become placeholders; queries are left out.
+    s3://BUCKET/PREFIX is all files below it; of a load balancer's those of the time.
     """
     del reverse
+    wanted = Range(start=start, end=end)
+    files, base = expand(files, wanted), expand(base, wanted)
     counting = Counting(
         lines=LineOptions(format=format_name, keys=keys, unit=unit),
         groups=groups.patterns,

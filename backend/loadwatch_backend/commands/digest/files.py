@@ -10,6 +10,8 @@ from typing import cast
 import click
 from loadwatch_formats.compression import HEAD_BYTES, decompressed, opener_of
 
+from loadwatch_backend.commands.digest.s3_files import SCHEME, open_file
+
 STDIN = "-"
 
 
@@ -27,7 +29,10 @@ def opened(name: str) -> Generator[io.BufferedIOBase]:
         click.ClickException: the file cannot be read.
     """
     try:
-        raw = io.BufferedReader(cast(io.RawIOBase, sys.stdin.buffer)) if name == STDIN else Path(name).open("rb")
+        if name.startswith(SCHEME):
+            raw = open_file(name)
+        else:
+            raw = io.BufferedReader(cast(io.RawIOBase, sys.stdin.buffer)) if name == STDIN else Path(name).open("rb")
     except OSError as error:
         raise click.ClickException(f"{name}: {error.strerror or error}") from None
     try:

@@ -1,0 +1,128 @@
+"""Logs in S3, as load balancers of AWS leave them there: which files are of a time, and what they hold.
+
+A load balancer writes a file for each five minutes, which appears some minutes later; its name has their end:
+`..._app.my-lb.50dc6c495c0c9188_20261124T1005Z_192.0.2.1_5k1a2b3c.log.gz`.
+Source: docs.aws.amazon.com, "Access logs for your Application Load Balancer", "Access log files".
+"""
+
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from importlib.util import find_spec
+from typing import Any, cast
+
+import click
+
+SCHEME = "s3://"
+MOST_LISTED, MOST_FILES = 100_000, 2_000
+INTERVAL = timedelta(minutes=5)
+_END = re.compile(r"_([0-9]{8}T[0-9]{4})Z_[^/]*$")
+_REGION_FOLDER = re.compile(r"elasticloadbalancing/[a-z0-9-]+/?$")
+_NEEDS = "reading s3:// needs s3:ListBucket and s3:GetObject, and credentials as the AWS command line finds them"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Range:
+    """What is wanted; None is open."""
+
+    start: datetime | None = None
+    end: datetime | None = None
+
+    def wants(self, key: str) -> bool:
+        """Whether a file may have lines of it; with a bound, one whose name has no time is not wanted."""
+        if self.start is None and self.end is None:
+            return True
+        found = _END.search(key)
+        if found is None:
+            return False
+        end = datetime.strptime(found[1], "%Y%m%dT%H%M").replace(tzinfo=UTC)
+        return (self.start is None or end > self.start) and (self.end is None or end - INTERVAL < self.end)
+
+    def prefixes(self, prefix: str) -> list[str]:
+        """What to list: only the folders of the days, where the prefix ends where those begin."""
+        if self.start is None or self.end is None or not _REGION_FOLDER.search(prefix):
+            return [prefix]
+        day, last = self.start.astimezone(UTC).date(), (self.end.astimezone(UTC) + INTERVAL).date()
+        days: list[str] = []
+        while day <= last and len(days) < 400:
+            days.append(f"{prefix.rstrip('/')}/{day:%Y/%m/%d}/")
+            day += timedelta(days=1)
+        return days
+
+
+def list_files(name: str, wanted: Range) -> list[str]:
+    """The files of a time below `s3://BUCKET/PREFIX`, by name; a file's own name is itself.
+
+    Raises:
+        click.ClickException: they cannot be listed, there are none, or too many.
+    """
+    bucket, prefix = _split(name)
+    found: list[str] = []
+    listed = 0
+    client = _client()
+    try:
+        pages = client.get_paginator("list_objects_v2")
+        for one in wanted.prefixes(prefix):
+            for page in pages.paginate(Bucket=bucket, Prefix=one):
+                keys = [str(item["Key"]) for item in page.get("Contents", ())]
+                listed += len(keys)
+                found += [f"{SCHEME}{bucket}/{key}" for key in keys if not key.endswith("/") and wanted.wants(key)]
+                if listed > MOST_LISTED or len(found) > MOST_FILES:
+                    raise click.ClickException(
+                        f"{name}: more than {MOST_FILES:,} files, or {MOST_LISTED:,} to look through; name a longer "
+                        "prefix, such as one day's folder, or a shorter time by --from and --to"
+                    )
+    except _errors() as error:
+        raise click.ClickException(f"{name}: {error}; {_NEEDS}") from None
+    if not found:
+        raise click.ClickException(
+            f"{name}: no file of that time among {listed:,}; load balancers write each five minutes, and files appear "
+            "some minutes after those"
+        )
+    return sorted(found)
+
+
+def open_file(name: str) -> "io.BufferedReader[Any]":
+    """What a file holds, read as it comes.
+
+    Raises:
+        click.ClickException: it cannot be read.
+    """
+    bucket, key = _split(name)
+    client = _client()
+    try:
+        body = client.get_object(Bucket=bucket, Key=key)["Body"]
+    except _errors() as error:
+        raise click.ClickException(f"{name}: {error}; {_NEEDS}") from None
+    return io.BufferedReader(cast(io.RawIOBase, body))
+
+
+def expand(names: Sequence[str], wanted: Range) -> list[str]:
+    """Names of files, with those of S3 in the place of their prefix."""
+    return [one for name in names for one in (list_files(name, wanted) if name.startswith(SCHEME) else [name])]
+
+
+def _split(name: str) -> tuple[str, str]:
+    bucket, _, key = name.removeprefix(SCHEME).partition("/")
+    if not bucket:
+        raise click.ClickException(f"{name!r} names no bucket; s3://BUCKET/PREFIX")
+    return bucket, key
+
+
+def _client() -> Any:
+    if find_spec("botocore") is None:
+        raise click.ClickException('reading s3:// needs boto3: pip install "loadwatch[aws]"')
+    import botocore.session
+    from botocore.config import Config
+
+    session: Any = botocore.session.Session()
+    bounds: Any = {"connect_timeout": 10, "read_timeout": 60, "retries": {"total_max_attempts": 3}}
+    return session.create_client("s3", config=Config(**bounds))
+
+
+def _errors() -> tuple[type[Exception], ...]:
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    return BotoCoreError, ClientError
