@@ -17,6 +17,7 @@ MOST_SERIES = 20_000
 """Of one metric; of more, the first ones are read."""
 BRIDGED_INTERVALS, BRIDGED_MS = 5, 10_000
 """A longer gap between two samples says nothing of the intervals in it."""
+USUAL_INTERVALS = 1.5
 OUTLANDISH = 3.0
 """A series that begins with so many times its largest later growth had begun before it was seen."""
 
@@ -42,11 +43,14 @@ class Grown:
         labels: of each series.
         values: [series, interval]; 0 where a series is not there.
         seen: [interval], whether the sender was there at all.
+        sampled: [interval], whether it was also sampled as often as usual: what a longer gap holds is spread evenly,
+            and says nothing of what happened in which second.
     """
 
     labels: Sequence[Mapping[str, str]]
     values: FloatArray
     seen: BoolArray
+    sampled: BoolArray
 
     def by(self, key: Callable[[Mapping[str, str]], Any]) -> dict[Any, FloatArray]:
         """[interval] of each key that is not None, summed over its series."""
@@ -117,16 +121,18 @@ def grown_of(
     for row, one in enumerate(labels):
         senders.setdefault((one.get("job", ""), one.get("instance", "")), []).append(row)
     values = np.zeros((len(labels), edges.count))
-    seen = np.zeros(edges.count, dtype=np.bool_)
+    seen, sampled = np.zeros(edges.count, dtype=np.bool_), np.ones(edges.count, dtype=np.bool_)
     for sender, members in senders.items():
         further = [] if there is None or sender not in there else [there[sender]]
         read = np.unique(np.concatenate([series[row][0] for row in members]))
         instants = np.unique(np.concatenate([*further, read]))
-        known = _covered(instants, at)
+        known = _covered(instants, at, max(_usual(instants) * BRIDGED_INTERVALS, BRIDGED_MS))
         seen |= known
+        # Of several senders each has to have been there: their sum is what is compared.
+        sampled &= _covered(instants, at, _usual(instants) * USUAL_INTERVALS) | ~known
         for row in members:
             values[row] = np.where(known, _growth(*_held(*_with_beginning(*series[row], instants), read), at), 0.0)
-    return Grown(labels=labels, values=values, seen=seen)
+    return Grown(labels=labels, values=values, seen=seen, sampled=seen & sampled)
 
 
 def _presence(store: Reader, jobs: set[str], begin: int, end: int) -> dict[tuple[str, str], IntArray]:
@@ -187,11 +193,15 @@ def _keep(
         pieces[row].append((times[last], values[last]))
 
 
-def _covered(instants: IntArray, at: FloatArray) -> BoolArray:
+def _usual(instants: IntArray) -> float:
+    """Distance of samples, ms; 0 of fewer than two."""
+    return float(np.median(np.diff(instants))) if len(instants) > 1 else 0.0
+
+
+def _covered(instants: IntArray, at: FloatArray, longest: float) -> BoolArray:
     """[interval], whether samples stand so near around both its edges that what lies between is known."""
     if len(instants) < 2:
         return np.zeros(max(len(at) - 1, 0), dtype=np.bool_)
-    longest = max(float(np.median(np.diff(instants))) * BRIDGED_INTERVALS, BRIDGED_MS)
     after = np.clip(np.searchsorted(instants, at, side="left"), 1, len(instants) - 1)
     # An edge may lie a moment beyond the last sample: a step's jitter is no gap.
     beyond = longest / (2 * BRIDGED_INTERVALS)

@@ -1,5 +1,7 @@
 """From what was counted to what a request costs. Pure."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from loadwatch_backend.evidence.cost.model import (
@@ -22,20 +24,21 @@ from loadwatch_backend.records.model import FloatArray
 HEAVIEST = 3
 """Statements by which it is found how late requests are counted."""
 CLEARLY_BETTER = 0.9
+LONGER = 3
+"""Half steps by which a statement may lie further before its requests than those of all routes do."""
 
 
 def cost_of(counted: Counted, from_ms: int, to_ms: int) -> Cost:
     """What the requests of a window cost; a reason where that cannot be said."""
     reason = _reason(counted)
     late = 0 if reason else _lateness(counted)
-    requests, known = counted.requests(late)
-    known &= counted.statements_seen
-    busy = bool((requests[known & counted.inside].sum(axis=1) > 0).any()) if reason is None else False
-    if reason is None and (not busy or int((requests[known].sum(axis=1) > 0).sum()) < LEAST_INTERVALS):
+    grounds = {one: _ground(counted, one) for one in range(late, min(late + 1 + (reason is None) * LONGER, LATEST + 1))}
+    rows, ground = grounds[late]
+    busy = bool(ground.busy[rows.inside].any()) if reason is None else False
+    if reason is None and (not busy or int(ground.busy.sum()) < LEAST_INTERVALS):
         reason = Reason.TOO_SHORT
-    ground = Ground(requests[known], counted.lengths[known])
     statements = [
-        StatementCost(statement=one) if reason else _statement(counted, place, one, ground, known)
+        StatementCost(statement=one) if reason else _statement(counted, place, one, *_best(counted, place, grounds))
         for place, one in enumerate(counted.statements)
     ]
     total = sum(one.seconds for one in counted.statements) + counted.other_seconds
@@ -57,6 +60,26 @@ def cost_of(counted: Counted, from_ms: int, to_ms: int) -> Cost:
     )
 
 
+class _Rows:
+    """Intervals as they are fitted: those in which a sample was missed are one with all of the gap.
+
+    What grew in a gap is spread over it evenly, on one side alone where only one agent was late: calls would seem to
+    follow no requests. From edge to edge of the gap both are known.
+    """
+
+    def __init__(self, known: BoolArray, exact: BoolArray, inside: BoolArray) -> None:
+        self._known = known
+        before, gap = np.zeros_like(known), known & ~exact
+        before[1:] = gap[:-1] & (inside[1:] == inside[:-1])
+        self._starts = np.flatnonzero((known & ~(gap & before))[known])
+        self.inside: BoolArray = inside[known][self._starts]
+
+    def sum(self, values: FloatArray) -> FloatArray:
+        """[row, …] of [interval, …]."""
+        chosen = values[self._known]
+        return np.add.reduceat(chosen, self._starts, axis=0) if len(self._starts) else chosen
+
+
 def _reason(counted: Counted) -> Reason | None:
     if not counted.routes:
         return Reason.NO_ROUTES
@@ -69,23 +92,38 @@ def _lateness(counted: Counted) -> int:
     """Half steps by which requests are counted later than their statements: where least noise is left."""
     heaviest = np.argsort(-counted.calls.sum(axis=0))[:HEAVIEST]
     shifts = range(EARLIEST, LATEST + 1)
-    common = counted.statements_seen.copy()
-    for late in shifts:
-        common &= counted.requests(late)[1]
-    if int(common.sum()) < LEAST_INTERVALS:
+    found = {late: counted.requests(late) for late in shifts}
+    known = np.logical_and.reduce([one[1] for one in found.values()])
+    exact = np.logical_and.reduce([one[2] for one in found.values()])
+    rows = _Rows(known, exact, counted.inside)
+    if len(rows.inside) < LEAST_INTERVALS:
         return 0
+    lengths = rows.sum(counted.lengths)
     noise: dict[int, float] = {}
-    for late in shifts:
-        ground = Ground(counted.requests(late)[0][common], counted.lengths[common])
-        noise[late] = sum(noise_of(ground, counted.calls[common, place]) for place in heaviest)
+    for late, (requests, _, _) in found.items():
+        ground = Ground(rows.sum(requests), lengths)
+        noise[late] = sum(noise_of(ground, rows.sum(counted.calls[:, place])) for place in heaviest)
     best = min(noise, key=lambda late: (noise[late], abs(late)))
     return best if noise[best] < CLEARLY_BETTER * noise[0] else 0
 
 
-def _statement(counted: Counted, place: int, statement: Statement, ground: Ground, known: BoolArray) -> StatementCost:
-    requests, calls, times = ground.requests, counted.calls[known, place], counted.times[known, place]
+def _ground(counted: Counted, late: int) -> tuple["_Rows", Ground]:
+    requests, known, exact = counted.requests(late)
+    rows = _Rows(known, exact, counted.inside)
+    return rows, Ground(rows.sum(requests), rows.sum(counted.lengths))
+
+
+def _best(counted: Counted, place: int, grounds: Mapping[int, tuple["_Rows", Ground]]) -> tuple["_Rows", Ground]:
+    """A route that takes long has most of its statements long before it is counted, whatever holds of the others."""
+    noise = {late: noise_of(ground, rows.sum(counted.calls[:, place])) for late, (rows, ground) in grounds.items()}
+    usual, best = min(noise), min(noise, key=lambda late: (noise[late], late))
+    return grounds[best if noise[best] < CLEARLY_BETTER * noise[usual] else usual]
+
+
+def _statement(counted: Counted, place: int, statement: Statement, rows: "_Rows", ground: Ground) -> StatementCost:
+    requests, calls, times = ground.requests, rows.sum(counted.calls[:, place]), rows.sum(counted.times[:, place])
     found = solve(ground, calls)
-    inside = counted.inside[known]
+    inside = rows.inside
     asked = np.column_stack(
         [
             *(requests[:, list(part.columns)].sum(axis=1) * part.calls.value for part in found.parts),

@@ -86,6 +86,7 @@ class Counted:
         lengths: [interval] seconds; inside: [interval], of the window and not of the margins.
         halves: [half interval, route] requests, from `EARLIEST` half steps before the first interval; seen likewise.
         calls, times: [interval, statement]; statements_seen: [interval].
+        halves_sampled, statements_sampled: the same, where no sample was missed; see `series.Grown`.
         coverage: see `model.Cost`, as `routes_job`, `requests_names` (its `requests`), `routes_left_out`,
             `statements_left_out`, `other_seconds`.
     """
@@ -96,9 +97,11 @@ class Counted:
     inside: BoolArray
     halves: FloatArray
     halves_seen: BoolArray
+    halves_sampled: BoolArray
     calls: FloatArray
     times: FloatArray
     statements_seen: BoolArray
+    statements_sampled: BoolArray
     coverage: float | None = None
     routes_job: str = ""
     requests_names: Requests | None = None
@@ -107,13 +110,18 @@ class Counted:
     other_seconds: float = 0.0
     step_seconds: float = 1.0
 
-    def requests(self, late: int = 0) -> tuple[FloatArray, BoolArray]:
-        """[interval, route] requests that were counted so many half steps later, and [interval] whether known."""
+    def requests(self, late: int = 0) -> tuple[FloatArray, BoolArray, BoolArray]:
+        """[interval, route] requests that were counted so many half steps later; [interval] known, and exact."""
         first = late - EARLIEST
         count = len(self.lengths)
         rows = self.halves[first : first + 2 * count]
-        seen = self.halves_seen[first : first + 2 * count]
-        return rows.reshape(count, 2, -1).sum(axis=1), seen[0::2] & seen[1::2]
+        seen, sampled = (one[first : first + 2 * count] for one in (self.halves_seen, self.halves_sampled))
+        known = seen[0::2] & seen[1::2] & self.statements_seen
+        return (
+            rows.reshape(count, 2, -1).sum(axis=1),
+            known,
+            known & sampled[0::2] & sampled[1::2] & self.statements_sampled,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,6 +129,7 @@ class _Routes:
     found: Sequence[RouteTotals]
     halves: FloatArray
     seen: BoolArray
+    sampled: BoolArray
     job: str = ""
     left_out: int = 0
 
@@ -131,6 +140,7 @@ class _Statements:
     calls: FloatArray
     times: FloatArray
     seen: BoolArray
+    sampled: BoolArray
     left_out: int = 0
     other_seconds: float = 0.0
 
@@ -158,9 +168,11 @@ def read_window(store: Reader, span: tuple[int, int], figures_ms: tuple[int, int
         inside=inside,
         halves=of_routes.halves,
         halves_seen=of_routes.seen,
+        halves_sampled=of_routes.sampled,
         calls=of_statements.calls,
         times=of_statements.times,
         statements_seen=of_statements.seen,
+        statements_sampled=of_statements.sampled,
         coverage=None if statements is None else _coverage(store, statements, from_ms, to_ms),
         routes_job=of_routes.job,
         requests_names=requests if of_routes.found else None,
@@ -195,7 +207,8 @@ def _edges(store: Reader, metrics: Sequence[str], begin: int, end: int) -> Edges
     return edges_of(begin, end, step, phase)
 
 
-def _halves_of(edges: Edges) -> Edges:
+def halves_of(edges: Edges) -> Edges:
+    """Half intervals, with as many before and after as requests may be counted late by."""
     half = edges.step_ms / 2
     before = edges.times[0] + half * np.arange(EARLIEST, 0)
     within = edges.times[0] + half * np.arange(2 * edges.count + 1 + LATEST)
@@ -203,8 +216,9 @@ def _halves_of(edges: Edges) -> Edges:
 
 
 def _read_routes(store: Reader, names: Requests | None, edges: Edges, inside: BoolArray) -> _Routes:
-    halves = _halves_of(edges)
-    nothing = _Routes(found=(), halves=np.zeros((halves.count, 0)), seen=np.zeros(halves.count, dtype=np.bool_))
+    halves = halves_of(edges)
+    never = np.zeros(halves.count, dtype=np.bool_)
+    nothing = _Routes(found=(), halves=np.zeros((halves.count, 0)), seen=never, sampled=never)
     if names is None:
         return nothing
     grown = read_grown(store, names.count, halves)
@@ -244,7 +258,14 @@ def _read_routes(store: Reader, names: Requests | None, edges: Edges, inside: Bo
     if rest:
         found.append(totals(OTHER_ROUTES, rest))
         columns.append(np.sum([by_route[one] for one in rest], axis=0))
-    return _Routes(found=found, halves=np.column_stack(columns), seen=grown.seen, job=job, left_out=len(rest))
+    return _Routes(
+        found=found,
+        halves=np.column_stack(columns),
+        seen=grown.seen,
+        sampled=grown.sampled,
+        job=job,
+        left_out=len(rest),
+    )
 
 
 def _thirds(by: Mapping[RouteKey, FloatArray], of: Sequence[RouteKey], within: BoolArray) -> Thirds:
@@ -256,8 +277,8 @@ def _thirds(by: Mapping[RouteKey, FloatArray], of: Sequence[RouteKey], within: B
 
 def _read_statements(store: Reader, names: Statements | None, edges: Edges, inside: BoolArray) -> _Statements:
     if names is None:
-        empty = np.zeros((edges.count, 0))
-        return _Statements(found=(), calls=empty, times=empty, seen=np.zeros(edges.count, dtype=np.bool_))
+        empty, never = np.zeros((edges.count, 0)), np.zeros(edges.count, dtype=np.bool_)
+        return _Statements(found=(), calls=empty, times=empty, seen=never, sampled=never)
 
     def key(labels: Mapping[str, str]) -> StatementKey | None:
         digest = labels.get(names.digest, "")
@@ -288,6 +309,7 @@ def _read_statements(store: Reader, names: Statements | None, edges: Edges, insi
         calls=np.column_stack([calls[one] for one in kept]) if kept else np.zeros((edges.count, 0)),
         times=np.column_stack([times.get(one, empty) for one in kept]) if kept else np.zeros((edges.count, 0)),
         seen=counted.seen,
+        sampled=counted.sampled,
         left_out=len(rest),
         other_seconds=sum(totals[one][1] for one in rest),
     )
