@@ -60,7 +60,12 @@ class Entries:
         position, end = 0, len(data)
         while position < end:
             self.take(1)
-            begin, position, number = _field(data, position, end)
+            tag = data[position]
+            if tag & 0x87 == _BYTES and position + 1 < end and data[position + 1] < 0x80:
+                begin, number = position + 2, tag >> 3
+                position = begin + data[position + 1]
+            else:
+                begin, position, number = _field(data, position, end)
             if number == series and position <= end:
                 self.take_series(data, begin, position)
 

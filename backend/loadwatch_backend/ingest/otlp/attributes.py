@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
+from loadwatch_backend.ingest.decode_v2 import encode_label
 from loadwatch_backend.ingest.otlp.otlp_pb2 import AnyValue, KeyValue
-from loadwatch_backend.ingest.remote_pb2 import Label, TimeSeries
+from loadwatch_backend.ingest.remote_pb2 import TimeSeries
 
 
 def text_of(value: AnyValue) -> str:
@@ -37,8 +38,7 @@ def texts_of(attributes: Iterable[KeyValue]) -> list[tuple[str, str]]:
 
 def encode_labels(labels: Mapping[str, str]) -> bytes:
     """A label set, without empty values, as a series of remote write 1.0 begins."""
-    pairs = [Label(name=name.encode(), value=value.encode()) for name, value in labels.items() if value]
-    return TimeSeries(labels=pairs).SerializeToString()
+    return b"".join(encode_label(name.encode(), value.encode()) for name, value in labels.items() if value)
 
 
 def decode_labels(prefix: bytes) -> list[tuple[bytes, bytes]]:
