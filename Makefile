@@ -84,6 +84,11 @@ reference: install-dev ## Writes the golden files of PromQL and templates again,
 	$(BIN)/python -m backend.tests.notify.reference.payloads | (cd backend/tests/notify/reference && go run -buildvcs=false ./consumer -out ../golden/consumer.json)
 	$(BIN)/python -m backend.tests.rules.reference.templates | (cd backend/tests/promql/reference && go run -buildvcs=false ./templates -out ../../rules/golden/templates.json)
 
+DIFFERENTIAL_ARGS ?= 7 3000
+.PHONY: differential
+differential: install-dev ## Random expressions (seed and number in DIFFERENTIAL_ARGS) to Prometheus' engine and to ours: what differs (needs Go).
+	$(BIN)/python -m backend.tests.promql.reference.differential $(DIFFERENTIAL_ARGS)
+
 .PHONY: bench
 bench: install-dev install-ui-dev install-test-packages build-ui build-measuring-server ## Runs the benchmarks beside their peers; results go to bench/results.
 	@$(BIN)/python -m bench $(BENCH_ARGS)

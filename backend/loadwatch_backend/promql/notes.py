@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from loadwatch_backend.promql.numbers import format_number
+from loadwatch_backend.promql.numbers import format_short_number
 from loadwatch_backend.promql.value import BoolArray, FloatArray, IntArray
 
 MOST = 10
@@ -43,7 +43,7 @@ class Notes:
         if seen is not None:
             bad &= seen
         for value in np.unique(q[bad]).tolist():
-            shown = format_number(value)
+            shown = format_short_number(value)
             self._warn(f"quantile value should be between 0 and 1, got {shown}", place)
 
     def ratios(self, ratio: FloatArray, place: str) -> None:
@@ -51,7 +51,7 @@ class Notes:
         for value, cap in ((float(ratio.max()), 1), (float(ratio.min()), -1)):
             if value * cap > 1:
                 self._warn(
-                    f"ratio value should be between -1 and 1, got {format_number(value)}, capping to {cap}", place
+                    f"ratio value should be between -1 and 1, got {format_short_number(value)}, capping to {cap}", place
                 )
 
     def bucket_labels(self, values: Iterable[str], place: str) -> None:
@@ -105,7 +105,7 @@ class _Forced:
 
     def text(self, place: str) -> str:
         """The info."""
-        low, high = (format_number(float(one)) for one in (self.low, self.high))
+        low, high = (format_short_number(float(one)) for one in (self.low, self.high))
         first, last = (_rfc3339(one) for one in (self.first_ms, self.last_ms))
         return (
             "PromQL info: input to histogram_quantile needed to be fixed for monotonicity (see"

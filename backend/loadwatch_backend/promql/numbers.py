@@ -1,6 +1,7 @@
 """Numbers as text, as Go's strconv and Prometheus' JSON write them."""
 
 import math
+from decimal import Decimal
 
 
 def format_number(value: float) -> str:
@@ -20,6 +21,18 @@ def format_json_number(value: float) -> str:
     if value and math.isfinite(value) and not 1e-6 <= abs(value) < 1e21:
         return repr(value)
     return format_number(value)
+
+
+def format_short_number(value: float) -> str:
+    """With an exponent below 1e-4 and from 1e6 on (Go: FormatFloat(v, 'g', -1, 64))."""
+    if not value or not math.isfinite(value) or 1e-4 <= abs(value) < 1e6:
+        return format_number(value)
+    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
+    assert isinstance(exponent, int)
+    text = "".join(map(str, digits))
+    power = exponent + len(text) - 1
+    mantissa = text[0] + ("." + text[1:] if len(text) > 1 else "")
+    return f"{'-' if sign else ''}{mantissa}e{'-' if power < 0 else '+'}{abs(power):02}"
 
 
 def _expanded(text: str) -> str:

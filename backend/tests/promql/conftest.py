@@ -34,12 +34,12 @@ def golden_store(golden: dict[str, Any], tmp_path_factory: pytest.TempPathFactor
         stale = [place for place, value in enumerate(values) if value == "stale"]
         # Through the bits: a Python float may lose the payload of a NaN.
         numbers.view(np.uint64)[stale] = STALE_NAN_BITS
-        batch = Batch(
-            series=np.repeat(ids, [len(one["times"]) for one in series]),
-            timestamps=np.concatenate([np.array(one["times"], np.int64) for one in series]),
-            values=numbers,
-        )
-        store.append(batch).result(timeout=120)
+        rows = np.repeat(ids, [len(one["times"]) for one in series])
+        times = np.concatenate([np.array(one["times"], np.int64) for one in series])
+        # In no order, as samples of several senders and late ones arrive.
+        for part in np.array_split(np.random.default_rng(1).permutation(len(rows)), 7):
+            batch = Batch(series=rows[part], timestamps=times[part], values=numbers[part])
+            store.append(batch).result(timeout=120)
         store.put_metadata({"temperature": MetricMetadata(type="gauge", help="How warm it is", unit="celsius")})
         yield store
     finally:

@@ -26,10 +26,11 @@ for _query in _QUERIES:
 @pytest.mark.parametrize("text", _BY_TEXT)
 def test_query_gives_what_prometheus_gives(engine: Engine, text: str) -> None:
     for query in _BY_TEXT[text]:
-        _check(engine, query)
+        check_query(engine, query)
 
 
-def _check(engine: Engine, query: dict[str, Any]) -> None:
+def check_query(engine: Engine, query: dict[str, Any]) -> None:
+    """Raises AssertionError when the answer is another one."""
     kind = query.get("error", "").partition(":")[0]
     if kind == "parse":
         with pytest.raises((QueryParseError, PatternError)):

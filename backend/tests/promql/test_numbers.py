@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from loadwatch_backend.promql.http.response import format_time, format_values
-from loadwatch_backend.promql.numbers import format_json_number, format_number
+from loadwatch_backend.promql.numbers import format_json_number, format_number, format_short_number
 
 from backend.tests.promql.properties import PROPERTY
 
@@ -69,3 +69,19 @@ def test_many_values_are_written_as_each_is(values: list[float]) -> None:
 )
 def test_times_are_seconds_with_milliseconds(time_ms: int, text: str) -> None:
     assert format_time(time_ms) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (-0.5, "-0.5"),
+        (1e-5, "1e-05"),
+        (1234567.0, "1.234567e+06"),
+        (999999.0, "999999"),
+        (-1e100, "-1e+100"),
+        (float("inf"), "+Inf"),
+    ],
+)
+def test_short_numbers_are_gos(value: float, text: str) -> None:
+    assert format_short_number(value) == text

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from loadwatch_backend.promql.labels import METRIC_NAME, RESERVED, LabelKey, drop_labels, label_key, merge_alike, stack
-from loadwatch_backend.promql.numbers import format_number
+from loadwatch_backend.promql.numbers import format_short_number
 from loadwatch_backend.promql.value import FloatArray, IntArray, Matrix, empty_matrix
 from loadwatch_backend.store.port import Labels
 
@@ -67,7 +67,8 @@ def histogram_fraction(lower: FloatArray, upper: FloatArray, matrix: Matrix) -> 
 
 def _open_metrics_number(value: float) -> str:
     """As labels of OpenMetrics have it: a whole number with a decimal point."""
-    return repr(value) if np.isfinite(value) else format_number(value)
+    text = format_short_number(value)
+    return text if "e" in text or "." in text or not np.isfinite(value) else f"{text}.0"
 
 
 def _each(matrix: Matrix, compute: Callable[[IntArray, FloatArray, FloatArray], FloatArray]) -> Matrix:

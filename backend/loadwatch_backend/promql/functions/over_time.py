@@ -18,6 +18,9 @@ _CHUNK = 1 << 17
 """Samples gathered at once where whole windows are laid out side by side: 1 MB an array."""
 
 
+_FEW_WINDOWS = 8
+
+
 def sum_over_time(windows: Windows) -> WindowResult:
     """Sum, compensated for rounding."""
     return _sums(windows), windows.counts > 0
@@ -253,6 +256,16 @@ def ts_of_max_over_time(windows: Windows) -> WindowResult:
     return _time_of(windows, np.fmax)
 
 
+def _smoothed(values: list[float], level: float, trend: float) -> float:
+    """One window; numbers of Python's are faster than arrays where there are few windows, and they long."""
+    before, smooth, slope = values[0], values[0], values[1] - values[0]
+    for place in range(1, len(values)):
+        if place > 1:
+            slope = trend * (smooth - before) + (1 - trend) * slope
+        before, smooth = smooth, level * values[place] + (1 - level) * (smooth + slope)
+    return smooth
+
+
 def double_exponential_smoothing(windows: Windows, level: FloatArray, trend: FloatArray) -> WindowResult:
     """The newest value after Holt's linear smoothing, factors float64[steps].
 
@@ -270,6 +283,10 @@ def double_exponential_smoothing(windows: Windows, level: FloatArray, trend: Flo
     for bundle in _bundles(windows, 2):
         values = windows.samples.values[bundle.rows]
         sf, tf = level[bundle.places % steps], trend[bundle.places % steps]
+        if len(values) < _FEW_WINDOWS:
+            rows = zip(values.tolist(), sf.tolist(), tf.tolist(), strict=True)
+            result[bundle.places] = [_smoothed(row, level_of, trend_of) for row, level_of, trend_of in rows]
+            continue
         before, smooth, slope = values[:, 0], values[:, 0], values[:, 1] - values[:, 0]
         for place in range(1, values.shape[1]):
             if place > 1:

@@ -28,9 +28,9 @@ type Prometheus with the address `http://<server>:8000/prometheus`.
 
 The meaning is that of Prometheus 3: ranges and the look-back are open on the left, a stale marker ends a series,
 `rate`, `increase` and `delta` extrapolate. Prometheus' own test scripts run as tests of this engine, and it is compared
-with some 2,500 answers of Prometheus' engine (`make reference` writes both again). Warnings and infos are Prometheus',
-ten of each at most. What Prometheus has behind flags of its parser (experimental functions, arithmetic of durations,
-`fill`) is always there.
+with some 2,500 answers of Prometheus' engine (`make reference` writes both again); `make differential` asks both
+thousands of random expressions. Warnings and infos are Prometheus', ten of each at most. What Prometheus has behind
+flags of its parser (experimental functions, arithmetic of durations, `fill`) is always there.
 
 ## Selectors
 
@@ -84,7 +84,8 @@ Native histograms (their functions give nothing, `</` and `>/` an error), the mo
 ## Differences
 
 - Sums over series and over time are compensated for rounding as in Prometheus, but added in another order; results may
-  differ in the last bit. Where a sum may overflow, the order is the same.
+  differ in the last bit, as those of `exp` and its like do; `count_values` makes other labels of them. Where a sum may
+  overflow, the order is the same.
 - `deriv` and `predict_linear` work with deviations from the mean. With values around 1e15 they are exact where
   Prometheus' formula is off by a percent.
 - Of series that tie in `topk` and `bottomk`, those that arrived first are kept; Prometheus leaves it open.

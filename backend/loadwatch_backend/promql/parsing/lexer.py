@@ -24,6 +24,15 @@ AGGREGATORS = frozenset(
     "sum avg count min max group stddev stdvar topk bottomk count_values quantile limitk limit_ratio".split()
 )
 WORD_OPERATORS = frozenset(("and", "or", "unless", "atan2"))
+PRECEDENCE = {
+    "or": 1,
+    **dict.fromkeys(("and", "unless"), 2),
+    **dict.fromkeys(("==", "!=", "<", "<=", ">", ">=", "</", ">/"), 3),
+    **dict.fromkeys(("+", "-"), 4),
+    **dict.fromkeys(("*", "/", "%", "atan2"), 5),
+    "^": 6,
+}
+"""Of operators between expressions; the higher, the closer they bind."""
 PREPROCESSORS = frozenset(("start", "end", "step", "range", "max_of", "min_of"))
 _FILLS = frozenset(("fill", "fill_left", "fill_right"))
 KEYWORDS = frozenset("offset smoothed anchored by without on ignoring group_left group_right bool".split()) | _FILLS

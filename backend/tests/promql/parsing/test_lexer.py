@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from loadwatch_backend.kit.errors import BadRequestError
+from loadwatch_backend.kit.errors import BadRequestError, ProblemError
 from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.promql.errors import QueryParseError
 from loadwatch_backend.promql.parsing.expression import Expression, children
@@ -23,7 +23,7 @@ from backend.tests.promql.hostile import HOSTILE, PANICS
 
 _CHILD = """
 import json, sys
-from loadwatch_backend.kit.errors import BadRequestError
+from loadwatch_backend.kit.errors import BadRequestError, ProblemError
 from loadwatch_backend.promql.parsing.parse import format_expression, parse_expression
 for text in json.load(sys.stdin):
     for read in (parse_expression, format_expression):
@@ -67,6 +67,9 @@ def test_hostile_texts_are_refused_by_their_size(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("0x" + "f" * 400, r"1:1: parse error: error parsing number"),
+        ("1e999", r"1:1: parse error: error parsing number"),
+        ("x @ 9e15", r"1:1: parse error: timestamp out of bounds"),
         (")", r"1:1: parse error: unexpected right parenthesis '\)'"),
         ("(]", r"1:2: parse error: unexpected right bracket '\]'"),
         ("x{", r"1:3: parse error: unexpected end of input inside braces"),
@@ -172,6 +175,29 @@ def test_what_is_as_large_as_the_bounds_allow_is_parsed_and_laid_out() -> None:
     assert (done.returncode, done.stdout) == (0, "whole\n"), done.stderr[-2000:]
 
 
-@pytest.mark.parametrize("text", [text for text in _largest() if not text.startswith("x[")], ids=lambda text: text[:12])
+@pytest.mark.parametrize(
+    "text", [text for text in _largest() if text[:2] not in ("x[", "99")], ids=lambda text: text[:12]
+)
 def test_what_is_as_large_as_the_bounds_allow_is_evaluated(engine: Engine, text: str) -> None:
     engine.answer(text, 0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x @ 4.6e15 offset -290y",
+        "requests_total @ -4.6e15 offset 290y",
+        "max_over_time(requests_total[290y:290y] @ -4.6e15)",
+        "max_over_time(requests_total[1ms:1ms] @ 0)",
+        "limitk(9e18, requests_total)",
+        "limit_ratio(Inf, requests_total)",
+        "double_exponential_smoothing(requests_total[1h:1s], 0.5, 0.5)",
+        "info(requests_total @ -4.6e15, {__name__=~'.+'})",
+        "count_values('\xff', requests_total) or vector(1)",
+        "rate(requests_total[(1e300) - 1e300 + 1])",
+    ],
+)
+def test_values_at_the_edge_are_evaluated_or_refused(engine: Engine, text: str) -> None:
+    with suppress(ProblemError):
+        engine.instant(text, 1_700_000_400_000)
+        engine.range(text, 1_700_000_400_000, 1_700_000_500_000, 10_000)
