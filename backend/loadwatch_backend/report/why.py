@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from loadwatch_backend.evidence.cost.model import Reason
 from loadwatch_backend.evidence.cost.schemas import CostFunctions, CostOut, CostRoute, CostShare, CpuRoute
 from loadwatch_backend.evidence.routes.schemas import RouteRank, RunRoute, RunRoutes
 from loadwatch_backend.kit.language import Language
@@ -80,7 +81,7 @@ def told_cost(cost: CostOut | None, routes: RunRoutes | None, language: Language
         rows=rows,
         functions=[] if cost.functions is None else _functions(cost.functions),
         each="" if cost.functions is None else t(f"why_per_{cost.functions.per.value}"),
-        notes=[*_notes(cost, t), *(_counting(routes, t) if routes is not None and figures else ())],
+        notes=[*_notes(cost, bool(figures), t), *(_counting(routes, t) if routes is not None and figures else ())],
     )
 
 
@@ -166,9 +167,11 @@ def _lead(cost: CostOut, t: Texts) -> str:
     )
 
 
-def _notes(cost: CostOut, t: Texts) -> list[str]:
+def _notes(cost: CostOut, counted: bool, t: Texts) -> list[str]:
     notes: list[str] = []
-    if cost.reason is not None:
+    if cost.reason is Reason.NO_ROUTES and counted:
+        notes.append(t("why_imported" if cost.statements else "why_no-statements"))
+    elif cost.reason is not None:
         notes.append(t(f"why_{cost.reason.value}"))
     else:
         notes.append(t("why_explained", share=format_value(cost.explained_share, "ratio")))

@@ -172,6 +172,10 @@ REPORT: Catalogue = {
     "why_against": Words("Changes are against {run}.", "増減は{run}との比較。"),
     "why_no-routes": Words("Nobody counted requests by route.", "ルート別のリクエスト数がない。"),
     "why_no-statements": Words("Nobody counted statements of the database.", "SQLの統計がない。"),
+    "why_imported": Words(
+        "An imported log cannot tell which route asks what: it has no figures of each second.",
+        "取り込んだログには秒ごとの値がなく、どのルートが何を実行したかは判定できない。",
+    ),
     "why_no-requests": Words("No requests were counted in this window.", "この期間にリクエストがない。"),
     "why_too-short": Words(
         "The run is too short to tell which route asks what.",

@@ -81,6 +81,7 @@ def test_routes_of_an_imported_log_stand_in_every_report(server: RunningServer) 
     assert "GET /&lt;b&gt;|x" in page
     assert "2xx 75%, 304 25%" in page
     assert "7 of its lines are outside" in page
+    assert "Nobody counted requests" not in page
     markdown = server.client.get(f"{path}/report", params={"format": "md", "lang": "ja"}).text
     assert "| 100 ms | 900 ms | 1 s |" in markdown
     assert "期間外の 7 行" in markdown

@@ -3,7 +3,7 @@ import type { Cost, RunRoutes } from "@/api/runs/types";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import classes from "./cost.module.css";
-import { callsText, LEAST_COVERAGE, unexplained } from "./model";
+import { callsText, LEAST_COVERAGE, unexplained, untold } from "./model";
 
 const TOGETHER_SHOWN = 3;
 const GONE_SHOWN = 10;
@@ -14,11 +14,12 @@ export function CostNotes({ cost, routes }: { cost: Cost; routes: RunRoutes | un
   const locale = useLocale();
   const ratio = (value: number) => formatValue(value, "ratio", locale);
   const rest = unexplained(cost);
+  const reason = untold(cost, routes);
   const texts = new Map(cost.statements.map((one) => [one.id, one.text]));
   const together = cost.together.filter(({ share }) => share >= 0.01).slice(0, TOGETHER_SHOWN);
   return (
     <ul className={classes.notes}>
-      {cost.reason !== null && <li data-warns="true">{t(`cost.reason_${cost.reason}`)}</li>}
+      {reason !== null && <li data-warns="true">{t(`cost.reason_${reason}`)}</li>}
       {cost.coverage !== null && cost.coverage < LEAST_COVERAGE && (
         <li data-warns="true">{t("cost.coverage", { share: ratio(cost.coverage) })}</li>
       )}

@@ -13,6 +13,7 @@ import {
   routeLines,
   statementMarks,
   unexplained,
+  untold,
 } from "./model";
 
 const share = { statement: "a", share: 0.5, repeated: true };
@@ -110,4 +111,12 @@ it("says no change of durations that lie in neighbouring buckets", () => {
   expect(rankBase(at(0.1, 0.12), at(0.12, 0.14))).toBeNull();
   expect(rankBase(at(0.1, 0.12), at(0.14, 0.18))).toBeCloseTo(0.16);
   expect(rankBase(at(0.1, 0.12), undefined)).toBeNull();
+});
+
+it("does not say that nobody counted where a log was imported", () => {
+  const without = { ...cost, reason: "no-routes", statements: [] } as unknown as Cost;
+  expect(untold(without, undefined)).toBe("no-routes");
+  expect(untold(without, routes)).toBe("no-statements");
+  expect(untold({ ...without, statements: [{}] } as unknown as Cost, routes)).toBe("imported");
+  expect(untold(cost, routes)).toBeNull();
 });

@@ -132,3 +132,10 @@ export function rankBase(rank: RouteRank | undefined, base: RouteRank | undefine
     rank.low > (base.high ?? Number.POSITIVE_INFINITY) || (rank.high ?? Number.POSITIVE_INFINITY) < base.low;
   return apart ? base.value : null;
 }
+
+/** Why it cannot be told what routes ask; of a log that was imported nobody counted while the run was under way. */
+export function untold(cost: Cost, routes: RunRoutes | undefined): NonNullable<Cost["reason"]> | "imported" | null {
+  const counted = (routes?.routes.length ?? 0) > 0;
+  if (cost.reason !== "no-routes" || !counted) return cost.reason;
+  return cost.statements.length > 0 ? "imported" : "no-statements";
+}

@@ -52,6 +52,8 @@ export const cost = {
     "Cannot tell which route asks what: nobody counted requests by route. The collector access_log does.",
   "reason_no-statements":
     "Cannot tell what requests ask of the database: nobody counted statements. The collector mysql_statements does.",
+  reason_imported:
+    "Cannot tell which route asks what: an imported log has no figures of each second of the run. The collector access_log has.",
   "reason_no-requests": "Cannot tell which route asks what: no requests were counted in this window.",
   "reason_too-short":
     "Cannot tell which route asks what: the run is too short for the interval at which it was sampled.",

@@ -54,6 +54,8 @@ export const cost: typeof english = {
     "どのルートが何を実行したか判定できません。ルート別のリクエスト数がありません(コレクターaccess_logで取得できます)。",
   "reason_no-statements":
     "リクエストがDBに何をさせたか判定できません。SQLの統計がありません(コレクターmysql_statementsで取得できます)。",
+  reason_imported:
+    "どのルートが何を実行したか判定できません。取り込んだログには秒ごとの値がありません(コレクターaccess_logで取得できます)。",
   "reason_no-requests": "どのルートが何を実行したか判定できません。この期間にリクエストがありません。",
   "reason_too-short": "どのルートが何を実行したか判定できません。計測間隔に対して実行時間が短すぎます。",
   coverage:
