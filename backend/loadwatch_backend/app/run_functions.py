@@ -16,6 +16,7 @@ from loadwatch_backend.evidence.profiles.reading.read import read_profile
 from loadwatch_backend.evidence.profiles.views.schemas import ProfileOut, ProfileView
 from loadwatch_backend.evidence.profiles.views.service import Profiles, ViewAsk
 from loadwatch_backend.evidence.profiles.waiting import LockWaits, lock_waits
+from loadwatch_backend.evidence.run_windows import RunWindow, RunWindows
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.kit.language import Language
 
@@ -33,16 +34,19 @@ class ProfiledFunctions:
     """`evidence.cost.service.RunFunctions` over the profiles that are kept."""
 
     profiles: Profiles
+    runs: RunWindows
 
     def of_run(self, run_id: str, base: str | None, language: Language) -> CostFunctions | None:
         """Functions of the processor; None without a profile that can be read."""
         try:
             found = self.profiles.list(run_id, base)
-            files = cpu_files(found.profiles)
+            files = cpu_files(found.profiles, self.runs.window(run_id))
             # Without a base of its own the list may hold another one than the costs do.
-            other = cpu_files(found.base.profiles) if base is not None and found.base is not None else ()
             if not files:
                 return None
+            other = ()
+            if base is not None and found.base is not None:
+                other = cpu_files(found.base.profiles, self.runs.window(base))
             view, before = self._views(files, other, language)
         except ProblemError:
             return None
@@ -115,9 +119,13 @@ def _together(
     return [LockWaits(kind=kind, job=job, seconds=of.pop(""), functions=dict(of)) for (kind, job), of in by_job.items()]
 
 
-def cpu_files(profiles: Sequence[ProfileOut]) -> tuple[str, ...]:
-    """CPU profiles that can be read as one."""
-    return tuple(one.id for one in profiles if one.kind == Kind.CPU)[:MOST_FILES]
+def cpu_files(profiles: Sequence[ProfileOut], run: RunWindow) -> tuple[str, ...]:
+    """CPU profiles that can be read as one. What somebody brought of another time says nothing of this run."""
+    return tuple(one.id for one in profiles if one.kind == Kind.CPU and _within(one, run))[:MOST_FILES]
+
+
+def _within(profile: ProfileOut, run: RunWindow) -> bool:
+    return profile.at_ms <= run.to_ms and profile.at_ms + 1_000 * (profile.seconds or 0.0) >= run.from_ms
 
 
 def functions_out(view: ProfileView, before: ProfileView | None, profiles: int) -> CostFunctions | None:

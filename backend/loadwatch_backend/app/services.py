@@ -178,10 +178,11 @@ def open_services(
     changes = open_changes(ground, leadership, annotations)
     leadership.start()
     profiles = Profiles(evidence_files, ProfiledRuns(runs.registry, relational))
-    run_costs = RunCosts(costs, CostRuns(runs=runs, clock=clock), ProfiledFunctions(profiles=profiles))
+    cost_runs = CostRuns(runs=runs, clock=clock)
+    run_costs = RunCosts(costs, cost_runs, ProfiledFunctions(profiles=profiles, runs=cost_runs))
     route_tables = RouteTables(
         store=store,
-        runs=CostRuns(runs=runs, clock=clock),
+        runs=cost_runs,
         logs=NewestFiles(files=evidence_files, kind=EvidenceKind.ACCESS_LOG),
     )
     ingest = IngestService(store, _ingest_limits(settings), clock)

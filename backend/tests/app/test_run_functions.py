@@ -15,6 +15,7 @@ from loadwatch_backend.evidence.profiles.reading.read import read_profile
 from loadwatch_backend.evidence.profiles.views.schemas import ProfileOut, ProfileView
 from loadwatch_backend.evidence.profiles.views.view import Side, make_view
 from loadwatch_backend.evidence.profiles.views.words import known_words
+from loadwatch_backend.evidence.run_windows import RunWindow
 from loadwatch_backend.kit.language import Language
 
 from backend.tests.evidence.profiles.made import encoded, message
@@ -88,7 +89,21 @@ def test_cpu_profiles_alone_are_read_and_a_few_of_them() -> None:
     usual = dict(name="", job="", instance="", at_ms=0, seconds=None, cause="run", asked_by="", bytes=1, requests=None)
     kinds = ["cpu", "mutex", *["cpu"] * 10]
     listed = [ProfileOut(id=f"p{place}", kind=kind, **usual) for place, kind in enumerate(kinds)]  # pyright: ignore[reportArgumentType] - a document's fields
-    assert cpu_files(listed) == ("p0", *(f"p{place}" for place in range(2, MOST_FILES + 1)))
+    run = RunWindow(id="r", name="", from_ms=0, to_ms=60_000)
+    assert cpu_files(listed, run) == ("p0", *(f"p{place}" for place in range(2, MOST_FILES + 1)))
+
+
+@pytest.mark.parametrize(
+    ("at_ms", "seconds", "counts"),
+    [(110_000, 10.0, True), (95_000, 10.0, True), (160_001, 10.0, False), (89_000, 10.0, False), (0, None, False)],
+)
+def test_a_profile_of_another_time_is_not_of_the_run(at_ms: int, seconds: float | None, counts: bool) -> None:
+    run = RunWindow(id="r", name="", from_ms=100_000, to_ms=160_000)
+    one = ProfileOut(
+        id="p", name="", kind="cpu", job="", instance="", at_ms=at_ms, seconds=seconds, cause="upload", asked_by="",
+        bytes=1, requests=None,
+    )  # fmt: skip
+    assert cpu_files([one], run) == (("p",) if counts else ())
 
 
 @dataclass(frozen=True)

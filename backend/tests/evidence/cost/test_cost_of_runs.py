@@ -1,9 +1,11 @@
 """The whole way: samples in the store, a run, and what its page is told."""
 
+import gzip
 from typing import Any
 
 import numpy as np
 import pytest
+from loadwatch_backend.evidence.profiles.reading import pprof_pb2 as pprof
 
 from backend.tests.evidence.cost.made import Made, counter, make_load
 from backend.tests.evidence.profiles.made import GO
@@ -174,8 +176,14 @@ def test_functions_of_the_processor_stand_beside_the_routes(server: Any) -> None
     first_ms, second_ms = begun(server, 900), begun(server, 300)
     write(server, second_ms, made())
     runs = [run_of(server, start_ms, "a run", scenario="shop") for start_ms in (first_ms, second_ms)]
-    for run, name in zip(runs, ("00-cpu-base", "00-cpu-now"), strict=True):
-        content = (GO / f"{name}.pb.gz").read_bytes()
+    # What was taken at another time is none of the run's.
+    params, other = {"name": "other"}, (GO / "00-cpu-now.pb.gz").read_bytes()
+    server.client.post(f"/api/runs/{runs[1]}/profiles", params=params, content=other).raise_for_status()
+    assert cost(server, runs[1])["functions"] is None
+    for run, start_ms, name in zip(runs, (first_ms, second_ms), ("00-cpu-base", "00-cpu-now"), strict=True):
+        profile = pprof.Profile.FromString(gzip.decompress((GO / f"{name}.pb.gz").read_bytes()))
+        profile.time_nanos = (start_ms + 20_000) * 1_000_000
+        content = gzip.compress(profile.SerializeToString())
         server.client.post(f"/api/runs/{run}/profiles", params={"name": name}, content=content).raise_for_status()
     found = cost(server, runs[1])["functions"]
     assert (found["profiles"], found["unit"], found["per"]) == (1, "seconds", "second")
