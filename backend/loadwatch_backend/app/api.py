@@ -18,6 +18,7 @@ from loadwatch_backend.alerts.endpoints import alerts_router, rules_router
 from loadwatch_backend.alerts.prometheus.endpoints import prometheus_rules_router
 from loadwatch_backend.annotations.endpoints import router as annotations_router
 from loadwatch_backend.app.services import Services
+from loadwatch_backend.backups.endpoints import router as backup_router
 from loadwatch_backend.compare.endpoints import router as compare_router
 from loadwatch_backend.compare.forecasts.endpoints import router as forecasts_router
 from loadwatch_backend.connect.endpoints import router as connect_router
@@ -155,7 +156,7 @@ def build_routes(operation_id: Callable[[APIRoute], str]) -> Sequence[BaseRoute]
     router.include_router(setup_router)
     for read_router, write_scope in WRITES_OF:
         router.include_router(read_router, dependencies=[Depends(_read_or(write_scope))])
-    for admin_router in (users_router, tokens_router, audit_router, connect_router):
+    for admin_router in (users_router, tokens_router, audit_router, connect_router, backup_router):
         router.include_router(admin_router, dependencies=[Depends(require(Scope.ADMIN))])
     for agents_router in (write_router, otlp_router, profile_agents_router):
         router.include_router(agents_router, dependencies=[Depends(require(Scope.SAMPLES_WRITE))])

@@ -5,13 +5,14 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.kit.data_directory import open_data_directory
+from loadwatch_backend.kit.data_directory import HALF_RESTORED, open_data_directory
 from loadwatch_backend.kit.settings import Settings
 from loadwatch_backend.live.hub import LiveHub
 from loadwatch_backend.promql.admission.classes import Queries
 from loadwatch_backend.promql.engine import Engine, EngineSettings
 from loadwatch_backend.store.embedded.engine import open_embedded
 from loadwatch_backend.store.embedded.settings import EmbeddedSettings
+from loadwatch_backend.store.errors import DataDirectoryError
 from loadwatch_backend.store.port import SampleStore
 from loadwatch_backend.store.relational import Relational, default_url, open_relational
 
@@ -41,6 +42,11 @@ class Foundation:
 def open_foundation(settings: Settings, clock: Clock, monotonic: Callable[[], float], stack: ExitStack) -> Foundation:
     """Open the data directory and the tables; on the event loop that serves."""
     open_data_directory(settings.data)
+    if (settings.data / HALF_RESTORED).exists():
+        raise DataDirectoryError(
+            f"a restore into {settings.data} was cut off, so that it holds a part of the backup; remove it and run"
+            " `loadwatch restore` again"
+        )
     store = open_embedded(_store_settings(settings), clock)
     stack.callback(store.close)
     relational = open_relational(settings.relational_url or default_url(settings.data))

@@ -18,6 +18,7 @@ from loadwatch_backend.app.profiling import ProfiledRuns, open_profile_orders
 from loadwatch_backend.app.reporting import ReportParts
 from loadwatch_backend.app.run_functions import ProfiledFunctions, ProfiledWaits
 from loadwatch_backend.app.run_statements import NewestFiles, RunRequestCounts
+from loadwatch_backend.backups.service import Backups
 from loadwatch_backend.changes.watcher import ChangeWatcher
 from loadwatch_backend.compare.forecasts.service import ForecastService
 from loadwatch_backend.compare.service import CompareService
@@ -121,6 +122,7 @@ class Services:
     changes: ChangeWatcher
     heartbeat: Heartbeat | None
     connect: ConnectService
+    backups: Backups
     setup_secret: str | None
     """Of the first administrator's link, while there is no administrator."""
 
@@ -245,6 +247,9 @@ def open_services(
         changes=changes,
         heartbeat=open_heartbeat(ground, leadership, notifications, alerts),
         connect=ConnectService(given.agent_control, clock),
+        backups=Backups(
+            relational=relational, store=store, data=settings.data, clock=clock, monotonic=ground.monotonic
+        ),
         setup_secret=begin_setup(relational, clock, given.setup_secret) if access.gate.access is Access.USERS else None,
     )
     metrics.show(_numbers(services))

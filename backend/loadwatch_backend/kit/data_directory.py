@@ -11,6 +11,8 @@ logger = structlog.get_logger(__name__)
 
 OURS = ("loadwatch.lock", "loadwatch.sqlite", "samples.duckdb")
 """Files by which a directory that exists is known to be a data directory and nothing else."""
+HALF_RESTORED = "restore-under-way"
+"""A file that is there as long as a restore has not come to its end."""
 _OTHERS = 0o077
 
 

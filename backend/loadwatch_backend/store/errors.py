@@ -12,6 +12,7 @@ ProblemError
     ├── StoreReadError       503, the disk refused a read
     └── StoreClosedError     503, the server is stopping
 DataDirectoryError           at start: the data directory cannot be used
+CopyDamagedError             at a restore: a file of the backup cannot be read
 """
 
 from loadwatch_backend.kit.errors import BadRequestError, LimitError, UnavailableError
@@ -74,3 +75,7 @@ class StoreClosedError(UnavailableError):
 
 class DataDirectoryError(Exception):
     """The data directory cannot be used; the text says why and what to do. Ends the start of the server."""
+
+
+class CopyDamagedError(Exception):
+    """A file of a backup is not what it says it is; the text names it."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -114,6 +115,37 @@ class ManySelector(Protocol):
         self, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int, reading: Reading | None = None
     ) -> list[Selection]:
         """The same, with the newest sample of each series alone."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopiedHour:
+    """An hour of samples in a file; the tag is the same as long as its samples are."""
+
+    tag: str
+    rows: int
+    written: bool
+    """Whether there is a file: not where the tag was known."""
+
+
+@runtime_checkable
+class HourCopier(Protocol):
+    """A store that copies its samples into files, an hour each, while it takes and gives samples."""
+
+    def hours(self) -> list[int]:
+        """The first millisecond of each hour that has samples on disk, in rising order."""
+        ...
+
+    def copy_hour(self, start_ms: int, target: Path, known_tag: str) -> CopiedHour | None:
+        """Write an hour into a new file unless its tag is the known one; None when nothing of it is left.
+
+        Raises:
+            StoreReadError: the disk did not give the samples, or has no room for the file.
+        """
+        ...
+
+    def copy_names(self, series: Path, metadata: Path) -> None:
+        """Write the labels of all series, and the metadata, into two new files; raises as `copy_hour`."""
         ...
 
 

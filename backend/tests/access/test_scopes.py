@@ -176,6 +176,7 @@ TABLE = {
     """,
     "admin": """
         GET /api/audit
+        POST /api/backup
         GET /api/connect
         POST /api/connect/check
         POST /api/connect/watch

@@ -68,6 +68,7 @@ ACTIONS: dict[str, Action | None] = {
     "POST /api/alerts/{alert_id}/dismiss": _made("alert.dismiss"),
     "POST /api/rules/reload": _made("rules.reload"),
     "POST /api/routes/reload": _made("routes.reload"),
+    "POST /api/backup": _made("backup.make"),
     "POST /api/connect/watch": _made("agent.configure", "written", "path"),
     "POST /api/silences": _made("silence.create", "id"),
     "PUT /api/silences/{silence_id}": _made("silence.update"),

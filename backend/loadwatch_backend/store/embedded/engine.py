@@ -4,6 +4,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -11,6 +12,7 @@ import numpy.typing as npt
 import structlog
 
 from loadwatch_backend.kit.cancellation import Cancellation
+from loadwatch_backend.store.embedded import copies
 from loadwatch_backend.store.embedded.block import (
     LATEST_MS,
     Block,
@@ -22,15 +24,17 @@ from loadwatch_backend.store.embedded.block import (
     series_spans,
 )
 from loadwatch_backend.store.embedded.database import Columns, Database, unreadable
+from loadwatch_backend.store.embedded.disk_errors import disk_errors
 from loadwatch_backend.store.embedded.head import Head, HeadView
 from loadwatch_backend.store.embedded.lock import acquire_lock
 from loadwatch_backend.store.embedded.series_index import Ids, SeriesIndex
 from loadwatch_backend.store.embedded.settings import HOUR_MS, EmbeddedSettings
 from loadwatch_backend.store.embedded.writer import Writer
-from loadwatch_backend.store.errors import QueryLimitError, StoreClosedError, StoreReadError
+from loadwatch_backend.store.errors import QueryLimitError
 from loadwatch_backend.store.port import (
     Batch,
     CommitListener,
+    CopiedHour,
     Labels,
     Matcher,
     MetricMetadata,
@@ -225,6 +229,18 @@ class EmbeddedStore:
             database_bytes=self._database.nbytes(),
         )
 
+    def hours(self) -> list[int]:
+        """See `HourCopier.hours`."""
+        return copies.hours_of(self._database)
+
+    def copy_hour(self, start_ms: int, target: Path, known_tag: str) -> CopiedHour | None:
+        """See `HourCopier.copy_hour`."""
+        return copies.copy_hour(self._database, start_ms, target, known_tag)
+
+    def copy_names(self, series: Path, metadata: Path) -> None:
+        """See `HourCopier.copy_names`."""
+        copies.copy_names(self._database, series, metadata)
+
     def close(self) -> None:
         """See `SampleStore.close`."""
         if self._stopping.is_set():
@@ -303,17 +319,11 @@ class EmbeddedStore:
             most = min(most, max(reading.most_samples - there, 0))
             reading.reserve(most)
         try:
-            found = self._database.select(ids, start_ms, end_ms, most + 1, cancellation)
-        except duckdb.ConnectionException as error:
-            raise StoreClosedError("the store was closed during the query") from error
+            with disk_errors():
+                found = self._database.select(ids, start_ms, end_ms, most + 1, cancellation)
         except duckdb.InterruptException:
             cancellation.check()
             raise
-        except (duckdb.IOException, duckdb.FatalException) as error:
-            raise StoreReadError(
-                f"The samples cannot be read from the disk: {str(error).partition(chr(10))[0]}. See the kernel's log, "
-                "and whether the data directory can be read."
-            ) from error
         count = sum(len(columns.series) for columns in found)
         if reading is not None and there + count > reading.most_samples:
             # Raises, because it is more than may be.

@@ -85,9 +85,15 @@ class Client:
         response = self._request("POST", path, query, pieces(), headers, seconds=UPLOAD_SECONDS)
         return _document(response.data)
 
-    def download(self, path: str, query: Query | None = None) -> urllib3.BaseHTTPResponse:
-        """The open answer, to be read in pieces with `stream` and then released. Errors as `get`."""
-        return self._request("GET", path, query, None, {}, preload=False)
+    def download(self, path: str, query: Query | None = None, document: Any = None) -> urllib3.BaseHTTPResponse:
+        """The open answer, to be read in pieces with `stream` and then released; by POST with a document.
+
+        Errors as `get`.
+        """
+        if document is None:
+            return self._request("GET", path, query, None, {}, preload=False)
+        body = json.dumps(document).encode()
+        return self._request("POST", path, query, body, {"Content-Type": "application/json"}, preload=False)
 
     def _json(self, method: str, path: str, query: Query | None, document: Any) -> Any:
         body = None if document is None else json.dumps(document).encode()

@@ -1,0 +1,1 @@
+"""A copy of all that the server keeps, made while it runs."""

@@ -1,0 +1,1 @@
+"""Backups of a server, received and kept."""

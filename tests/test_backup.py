@@ -1,0 +1,263 @@
+"""Backup of a real server under load into a second one: all that was acknowledged is there, and figures are equal.
+
+And what is cut off in the middle by kill -9, or finds no room, leaves nothing that looks whole.
+"""
+
+import json
+import os
+import resource
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import urllib3
+from loadwatch_formats.backups import MANIFEST, PARTIAL, read_manifest, whole_backups
+
+from backend.tests.ingest.writing import HEADERS, body, series
+from tests.serving import LOADWATCH, RealServer
+from tests.test_kill_server import Writer, read
+
+HOUR_MS = 3_600_000
+RULE = """
+groups:
+  - name: backup
+    rules:
+      - {alert: KillTestIsThere, expr: count(kill_test) > 0, labels: {severity: warning}}
+"""
+RESULT = Path(__file__).parents[1] / "backend/tests/importers/fixtures/hey"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[RealServer]:
+    yield from running(tmp_path / "first")
+
+
+@pytest.fixture
+def second(tmp_path: Path) -> Iterator[RealServer]:
+    yield from running(tmp_path / "second")
+
+
+def running(directory: Path) -> Iterator[RealServer]:
+    directory.mkdir()
+    rules = directory / "rules.yml"
+    rules.write_text(RULE, encoding="utf-8")
+    server = RealServer(directory, {"LOADWATCH_RULES": str(rules), "LOADWATCH_DEFAULT_RULES": "false"})
+    yield server
+    if server.process is not None:
+        server.kill()
+
+
+def loadwatch(*arguments: str, most_file_bytes: int | None = None) -> "subprocess.CompletedProcess[str]":
+    def limit() -> None:
+        if most_file_bytes is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (most_file_bytes, most_file_bytes))
+
+    return subprocess.run(
+        [LOADWATCH, *arguments], capture_output=True, text=True, timeout=600, check=False, preexec_fn=limit
+    )
+
+
+def back_up(server: RealServer, directory: Path, *more: str) -> Path:
+    done = loadwatch("backup", str(directory), "--server", server.url, *more)
+    assert done.returncode == 0, done.stderr
+    return Path(done.stdout.strip())
+
+
+def ask(server: RealServer, method: str, path: str, content: Any = None, **fields: Any) -> Any:
+    if content is not None and not isinstance(content, bytes):
+        content = json.dumps(content).encode()
+        fields["headers"] = {"content-type": "application/json", **fields.get("headers", {})}
+    answer = urllib3.request(method, server.url + path, body=content, timeout=120, **fields)
+    assert answer.status < 300, (answer.status, answer.data[:500])
+    return json.loads(answer.data) if "json" in answer.headers.get("content-type", "") else answer.data
+
+
+def wait_for(condition: Callable[[], Any], what: str) -> Any:
+    deadline = time.monotonic() + 240
+    while time.monotonic() < deadline:
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.1)
+    raise AssertionError(f"{what} within 240 s")
+
+
+def write_hours(server: RealServer, hours: int, value: float = 1.5) -> None:
+    """A few samples in each of many hours."""
+    now = int(time.time()) * 1000 // HOUR_MS * HOUR_MS
+    rows = [(now - hour * HOUR_MS + second * 1000, value) for hour in range(1, hours + 1) for second in range(20)]
+    content = body(series({"__name__": "hours", "job": "old"}, *sorted(rows)))
+    answer = urllib3.request("POST", f"{server.url}/prometheus/api/v1/write", body=content, headers=HEADERS)
+    assert answer.status == 204, answer.data
+
+
+@pytest.mark.timeout(900)
+def test_a_backup_under_load_holds_all_that_was_acknowledged(
+    server: RealServer, second: RealServer, tmp_path: Path
+) -> None:
+    server.start()
+    stop = threading.Event()
+    writers = [Writer(str(number), f"{server.url}/prometheus/api/v1/write", stop) for number in range(2)]
+    for writer in writers:
+        writer.start()
+    try:
+        files = sorted(path for path in RESULT.iterdir() if path.suffix == ".csv")
+        job = ask(server, "POST", f"/api/imports?file_name={files[0].name}&name=kept", files[0].read_bytes())
+        job = wait_for(
+            lambda: (now := ask(server, "GET", f"/api/imports/{job['id']}"))["state"] != "running" and now, "an import"
+        )
+        run = job["run"]
+        note = ask(server, "POST", "/api/annotations", {"text": "before the backup", "start_ms": 1_750_000_000_000})
+        evidence = ask(server, "POST", f"/api/runs/{run}/evidence?name=notes.txt", b"what was seen\n" * 100)
+        alert = wait_for(lambda: ask(server, "GET", "/api/alerts")["alerts"], "an alert")[0]
+        write_hours(server, 30)
+        wait_for(lambda: min(len(writer.acknowledged) for writer in writers) > 5, "samples")
+        before = {writer.name: list(writer.acknowledged) for writer in writers}
+        backups = tmp_path / "backups"
+        first = back_up(server, backups)
+        during = {writer.name: len(writer.acknowledged) for writer in writers}
+        wait_for(lambda: all(len(writer.acknowledged) > during[writer.name] for writer in writers), "writing goes on")
+    finally:
+        stop.set()
+        for writer in writers:
+            writer.join(120)
+    assert [writer.surprises for writer in writers] == [[], []]
+    assert not list((server.data / "backup").iterdir())
+    # Again: hours that nothing was added to are links, those that samples came to are not.
+    write_hours(server, 1, value=2.5)
+    again = back_up(server, backups)
+    hours = [file.path for file in read_manifest(again).hours()]
+    linked = [path for path in hours if (again / path).stat().st_nlink == 2]
+    assert len(linked) >= 24
+    assert {path for path in hours if path not in linked}
+    assert whole_backups(backups) == [first, again]
+    # All of it in a second server, from the first of the two.
+    done = loadwatch("restore", str(first), "--data", str(second.data))
+    assert done.returncode == 0, done.stderr
+    assert read_manifest(first).rows == int(done.stdout.split(" has ")[1].split()[0])
+    second.start()
+    for path in (f"/api/runs/{run}", f"/api/annotations/{note['id']}", f"/api/alerts/{alert['id']}"):
+        assert same(ask(second, "GET", path)) == same(ask(server, "GET", path))
+    for path in (f"/api/runs/{run}/seconds", f"/api/evidence/{evidence['id']}/content", f"/api/runs/{run}/summary"):
+        answers = [urllib3.request("GET", one.url + path, timeout=120) for one in (second, server)]
+        assert answers[0].status == answers[1].status
+        assert answers[0].data == answers[1].data
+    stored = ask(second, "GET", "/api/runs")["runs"][0]
+    assert stored["name"] == "kept"
+    question = f"/prometheus/api/v1/query?query=sum_over_time(hours[40h])&time={time.time() // 3600 * 3600 - 3600}"
+    answers = [ask(one, "GET", question)["data"]["result"] for one in (second, server)]
+    assert answers[0] == answers[1]
+    assert second.stop() == 0
+    found = read(second.data)
+    for writer in writers:
+        for number in range(50):
+            missing = set(before[writer.name]) - found[writer.name, str(number)]
+            assert not missing, f"{len(missing)} acknowledged samples are not in the backup"
+
+
+def same(document: Any) -> Any:
+    """Without what goes on with time."""
+    moving = {"evaluated_ms", "now_ms", "last_evaluation_ms", "value", "updated_ms", "last_seen_ms", "seconds"}
+    if isinstance(document, dict):
+        return {key: same(value) for key, value in document.items() if key not in moving}
+    return [same(value) for value in document] if isinstance(document, list) else document
+
+
+@pytest.mark.timeout(900)
+def test_a_backup_that_is_killed_leaves_none_and_the_next_is_whole(server: RealServer, tmp_path: Path) -> None:
+    server.start()
+    write_hours(server, 330)
+    backups = tmp_path / "backups"
+    whole = back_up(server, backups)
+    shutil.rmtree(whole)
+    for victim in ("client", "server", "client"):
+        command = [LOADWATCH, "backup", str(backups), "--server", server.url]
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+
+        def arrives() -> bool:
+            return any(len(list(path.glob("samples/*"))) > 3 for path in backups.glob(f"*{PARTIAL}"))
+
+        wait_for(lambda: arrives() or process.poll() is not None, "a backup begins")  # noqa: B023 - at once
+        assert process.poll() is None, "it was faster than this test"
+        if victim == "client":
+            process.kill()
+            process.wait(60)
+        else:
+            server.kill()
+            assert process.stderr is not None
+            assert process.wait(120) == 1
+            assert "There is no new backup." in process.stderr.read()
+            assert not list(backups.glob("2*"))
+            server.start()
+            assert not (server.data / "backup").exists()
+        if process.stderr is not None:
+            process.stderr.close()
+        assert whole_backups(backups) == []
+        refused = loadwatch("restore", str(backups), "--data", str(tmp_path / "new"))
+        assert (refused.returncode, "holds no backup that is whole" in refused.stderr) == (1, True)
+    last = back_up(server, backups)
+    assert [path.name for path in backups.glob("2*")] == [last.name]
+    assert loadwatch("restore", str(backups), "--check").returncode == 0
+
+
+@pytest.mark.timeout(600)
+def test_a_full_disk_is_said_and_nothing_is_left(server: RealServer, tmp_path: Path) -> None:
+    server.start()
+    write_hours(server, 3)
+    backups, new = tmp_path / "backups", tmp_path / "new"
+    full = loadwatch("backup", str(backups), "--server", server.url, most_file_bytes=100_000)
+    assert full.returncode == 1
+    assert "File too large. There is no new backup." in full.stderr
+    assert not list(backups.glob("2*"))
+    back_up(server, backups)
+    full = loadwatch("restore", str(backups), "--data", str(new), most_file_bytes=100_000)
+    assert full.returncode == 1
+    assert "Traceback" not in full.stderr
+    assert not new.exists()
+    assert loadwatch("restore", str(backups), "--data", str(new)).returncode == 0
+
+
+@pytest.mark.timeout(600)
+def test_damage_is_named_by_its_hour_and_a_restore_is_never_into_something(server: RealServer, tmp_path: Path) -> None:
+    server.start()
+    write_hours(server, 5)
+    backups, new = tmp_path / "backups", tmp_path / "new"
+    backup = back_up(server, backups)
+    manifest = read_manifest(backup)
+    hour = manifest.hours()[2]
+    content = bytearray((backup / hour.path).read_bytes())
+    content[len(content) // 2] ^= 1
+    (backup / hour.path).write_bytes(content)
+    used = loadwatch("restore", str(backups), "--data", str(server.data), "--skip-damaged")
+    assert (used.returncode, "is in use" in used.stderr) == (1, True)
+    refused = loadwatch("restore", str(backups), "--data", str(new))
+    assert refused.returncode == 1
+    name = Path(hour.path).name
+    said = f"the samples of the hour from {name[:4]}-{name[4:6]}-{name[6:8]} {name[9:11]}:00 UTC on"
+    assert said in refused.stderr
+    assert not new.exists()
+    without = loadwatch("restore", str(backups), "--data", str(new), "--skip-damaged")
+    assert without.returncode == 0
+    assert f"has {manifest.rows - 20} samples" in without.stdout
+    assert said in without.stderr
+    again = loadwatch("restore", str(backups), "--data", str(new))
+    assert (again.returncode, "is not empty" in again.stderr) == (1, True)
+    # The next backup does not build on the damaged file.
+    time.sleep(1.1)
+    repaired = back_up(server, backups, "--keep", "1")
+    assert loadwatch("restore", str(repaired), "--check").returncode == 0
+    assert whole_backups(backups) == [repaired]
+    # A restore that was cut off is no data directory.
+    os.rename(new / "samples.duckdb", tmp_path / "away")
+    (new / "restore-under-way").touch()
+    half = RealServer(tmp_path / "half")
+    half.directory.mkdir()
+    shutil.move(new, half.data)
+    with pytest.raises(AssertionError, match="was cut off"):
+        half.start()
+    assert (backup / MANIFEST).exists() is False
