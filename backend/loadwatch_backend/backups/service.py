@@ -45,6 +45,8 @@ ARRIVING = "evidence/.incoming/"
 FILES = ("loadwatch.yml",)
 STALLED_SECONDS = 120.0
 """A backup whose receiver has taken nothing for so long gives way to the next one."""
+GONE_SECONDS = 20.0
+"""Within it a backup ends whose receiver has just gone away: it may be in the middle of an hour of samples."""
 HOUR_ROOM_BYTES = 64 << 20
 
 
@@ -90,6 +92,10 @@ class Backups:
         )
         with self._lock:
             current = self._current
+        if current is not None:
+            current.ended.wait(GONE_SECONDS)
+        with self._lock:
+            current = self._current
             if current is not None and self._monotonic() - current.moved < STALLED_SECONDS:
                 raise BackupUnderWayError("Another backup is being made; ask again when it has come to its end.")
             if current is not None:
@@ -112,6 +118,7 @@ class Backups:
             with self._lock:
                 if self._current is backup:
                     self._current = None
+            backup.ended.set()
 
 
 class _Backup:
@@ -129,6 +136,7 @@ class _Backup:
         self._rows = 0
         self.moved = 0.0
         self.given_up = False
+        self.ended = threading.Event()
 
     def pieces(self, work: Path) -> Iterator[bytes]:
         """The archive. What goes wrong on the way is its last member."""

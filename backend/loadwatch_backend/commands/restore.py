@@ -38,6 +38,8 @@ def restore(directory: Path, data: Path | None, *, check: bool, skip_damaged: bo
     """
     if check == (data is not None):
         raise click.UsageError("Give either --data or --check.")
+    if data is not None:
+        _refuse_full(data)
     try:
         backup, manifest = find_backup(directory)
         damaged = check_backup(backup, manifest)
@@ -62,12 +64,15 @@ def restore(directory: Path, data: Path | None, *, check: bool, skip_damaged: bo
     click.echo(f"Start it with: loadwatch server --data {data}")
 
 
-def _locked(data: Path, job: Callable[[], Restored]) -> Restored:
+def _refuse_full(data: Path) -> None:
     if data.exists() and not is_empty(data):
         _refuse_used(data)
         if (data / HALF_RESTORED).exists():
             raise click.ClickException(f"a restore into {data} was cut off: remove it, and run this again.")
         raise click.ClickException(f"{data} is not empty. Restore into a new directory; nothing was changed.")
+
+
+def _locked(data: Path, job: Callable[[], Restored]) -> Restored:
     undo = make_directory(data)
     try:
         lock = acquire_lock(data)

@@ -2156,6 +2156,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/backup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a backup
+         * @description All that the server keeps, as a tar archive: its last member is `manifest.json`, or `failure.txt`.
+         */
+        post: operations["make_backup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/prometheus/api/v1/write": {
         parameters: {
             query?: never;
@@ -3297,6 +3317,17 @@ export interface components {
             entries: components["schemas"]["AuditEntryOut"][];
             /** Next Before */
             next_before: number | null;
+        };
+        /**
+         * BackupIn
+         * @description What the receiver has from before; nothing makes a whole backup.
+         */
+        BackupIn: {
+            /**
+             * Known
+             * @default []
+             */
+            known: components["schemas"]["KnownCopy"][];
         };
         /**
          * Basis
@@ -5336,6 +5367,16 @@ export interface components {
          * @enum {string}
          */
         Kind: "request" | "idle" | "read_header" | "read" | "handler" | "write" | "max_idle_time" | "max_lifetime" | "wait" | "lock_wait" | "statement";
+        /**
+         * KnownCopy
+         * @description A file of an earlier backup that is still whole: not sent again while its tag is the same.
+         */
+        KnownCopy: {
+            /** Path */
+            path: string;
+            /** Tag */
+            tag: string;
+        };
         /**
          * LabelValue
          * @description What fell on one value of a label.
@@ -14122,6 +14163,37 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["ConnectCheckOut"];
                 };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    make_backup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BackupIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description An error, as problem details. */
             default: {
