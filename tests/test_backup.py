@@ -100,9 +100,7 @@ def test_a_backup_under_load_holds_all_that_was_acknowledged(
     try:
         files = sorted(path for path in RESULT.iterdir() if path.suffix == ".csv")
         job = ask(server, "POST", f"/api/imports?file_name={files[0].name}&name=kept", files[0].read_bytes())
-        job = wait_for(
-            lambda: (now := ask(server, "GET", f"/api/imports/{job['id']}"))["run"] and now, "an import"
-        )
+        job = wait_for(lambda: (now := ask(server, "GET", f"/api/imports/{job['id']}"))["run"] and now, "an import")
         run = job["run"]
         note = ask(server, "POST", "/api/annotations", {"text": "before the backup", "start_ms": 1_750_000_000_000})
         evidence = ask(server, "POST", f"/api/runs/{run}/evidence?name=notes.txt", b"what was seen\n" * 100)
