@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import urllib3
@@ -154,8 +154,9 @@ def same(document: Any) -> Any:
     """Without what goes on with time."""
     moving = {"evaluated_ms", "now_ms", "last_evaluation_ms", "value", "updated_ms", "last_seen_ms", "seconds"}
     if isinstance(document, dict):
-        return {key: same(value) for key, value in document.items() if key not in moving}
-    return [same(value) for value in document] if isinstance(document, list) else document
+        fields = cast("dict[str, Any]", document)
+        return {key: same(value) for key, value in fields.items() if key not in moving}
+    return [same(value) for value in cast("list[Any]", document)] if isinstance(document, list) else document
 
 
 @pytest.mark.timeout(900)

@@ -8,7 +8,7 @@ import fcntl
 import os
 import shutil
 import tarfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -227,7 +227,7 @@ def _settled(work: Path, file: BackupFile, arrived: _Arrived | None, before: _Be
 
 
 @contextmanager
-def _alone(directory: Path) -> Iterator[None]:
+def _alone(directory: Path) -> Generator[None]:
     descriptor = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         try:

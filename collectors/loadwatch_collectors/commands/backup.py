@@ -52,22 +52,22 @@ def backup(directory: Path, keep: int | None, server: str, token_file: str | Non
         received = receive_backup(directory, ask, round(time.time() * 1_000))
         gone = remove_older(directory, keep) if keep else []
     except UsageError as error:
-        raise _failure(str(error), EXIT_USAGE) from error
+        raise _Failure(str(error), EXIT_USAGE) from error
     except (AgentError, BackupError) as error:
-        raise _failure(f"{error}. There is no new backup.", EXIT_FAILED) from error
+        raise _Failure(f"{error}. There is no new backup.", EXIT_FAILED) from error
     except urllib3.exceptions.HTTPError as error:
-        raise _failure(f"the server broke off: {error}. There is no new backup.", EXIT_FAILED) from error
+        raise _Failure(f"the server broke off: {error}. There is no new backup.", EXIT_FAILED) from error
     except OSError as error:
-        raise _failure(f"{directory}: {error.strerror}. There is no new backup.", EXIT_FAILED) from error
+        raise _Failure(f"{directory}: {error.strerror}. There is no new backup.", EXIT_FAILED) from error
     for line in _report(received, gone):
         click.echo(line, err=True)
     click.echo(received.directory)
 
 
-def _failure(text: str, status: int) -> click.ClickException:
-    failure = click.ClickException(text)
-    failure.exit_code = status
-    return failure
+class _Failure(click.ClickException):
+    def __init__(self, text: str, status: int) -> None:
+        super().__init__(text)
+        self.exit_code = status  # pyright: ignore[reportAttributeAccessIssue] - click's own way, a class variable to it
 
 
 def _report(received: Received, gone: Sequence[Path]) -> list[str]:

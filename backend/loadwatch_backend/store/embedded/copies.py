@@ -67,13 +67,14 @@ def copy_hour(database: Database, start_ms: int, target: Path, known_tag: str) -
     with disk_errors(), database.reading() as cursor:
         hot = cursor.execute(_HOT_ROWS.format(**span)).fetchone()
         rows = (_WITH_HOT if hot and hot[0] else _SEALED).format(**span)
-        count, mixed, total = cursor.execute(_TAG.format(rows=rows)).fetchone() or (0, None, None)
-        if not count:
+        found = cursor.execute(_TAG.format(rows=rows)).fetchone()
+        if found is None or not found[0]:
             return None
-        tag = f"{count}-{mixed:x}-{int(total):x}"
+        count, mixed, total = (int(part) for part in found)
+        tag = f"{count}-{mixed:x}-{total:x}"
         if tag != known_tag:
             cursor.execute(_COPY.format(rows=rows, path=_quoted(target)))
-    return CopiedHour(tag=tag, rows=int(count), written=tag != known_tag)
+    return CopiedHour(tag=tag, rows=count, written=tag != known_tag)
 
 
 def copy_names(database: Database, series: Path, metadata: Path) -> None:
