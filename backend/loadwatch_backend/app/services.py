@@ -181,7 +181,7 @@ def open_services(
     leadership.start()
     profiles = Profiles(evidence_files, ProfiledRuns(runs.registry, relational))
     cost_runs = CostRuns(runs=runs, clock=clock)
-    run_costs = RunCosts(costs, cost_runs, ProfiledFunctions(profiles=profiles, runs=cost_runs))
+    run_costs = RunCosts(costs, cost_runs, ProfiledFunctions(profiles=profiles, runs=cost_runs), store)
     route_tables = RouteTables(
         store=store,
         runs=cost_runs,

@@ -132,6 +132,12 @@ class PostgreSQLSession:
             raise CollectorError(f"PostgreSQL at {self.where}: the session was closed")
         return self._connection.execute(sql.encode(), tuple(parameters) or None).fetchall()
 
+    def execute(self, sql: str) -> None:
+        """Run a statement that returns no rows; only within `run`."""
+        if self._connection is None:
+            raise CollectorError(f"PostgreSQL at {self.where}: the session was closed")
+        self._connection.execute(sql.encode())
+
     def close(self) -> None:
         """End the session for good; a `run` under way in another thread ends with an error."""
         with self._lock:

@@ -32,5 +32,7 @@ METRICS = (
         pg_statements_resets_total="Times that the server's counts began again (pg_stat_statements_reset, a crash).",
         pg_statements_evicted_total="Times that the server forgot its rarest statements to have room for others.",
         pg_statements_reading_seconds="Time that the last reading took.",
+        pg_statement_plan_info="How the server runs a statement (plan: steps as JSON, without values), or why that "
+        "is not known (reason).",
     ),
 )

@@ -4200,6 +4200,8 @@ export interface components {
             base_mean_seconds: number | null;
             /** Base Calls */
             base_calls: number | null;
+            /** @description How the database runs it; null where no agent asked (`plans`). */
+            plan: components["schemas"]["StatementPlan"] | null;
         };
         /**
          * CostWindow
@@ -5920,6 +5922,12 @@ export interface components {
          */
         NoDataPolicy: "keep" | "alert" | "ok";
         /**
+         * NoPlan
+         * @description Why there is no plan.
+         * @enum {string}
+         */
+        NoPlan: "not-permitted" | "no-example" | "changes-rows" | "refused";
+        /**
          * Normalised
          * @description What the values of both sides of a difference are divided by.
          * @enum {string}
@@ -6119,6 +6127,34 @@ export interface components {
              * @description Why there are none of endpoints: `not-kept` (only single requests tell), or empty.
              */
             endpoints_detail: string;
+        };
+        /**
+         * PlanStep
+         * @description One line of a plan.
+         */
+        PlanStep: {
+            /**
+             * Table
+             * @description Null where the step reads no table.
+             */
+            table: string | null;
+            /**
+             * Access
+             * @description How it is read, in the server's words: `ALL`, `ref`, `Seq Scan`.
+             */
+            access: string | null;
+            /**
+             * Key
+             * @description The index.
+             */
+            key: string | null;
+            /**
+             * Rows
+             * @description Rows that the server expects to read.
+             */
+            rows: number | null;
+            /** Extra */
+            extra: string | null;
         };
         /**
          * PointOut
@@ -9041,8 +9077,36 @@ export interface components {
              * @description Calls that read a table without an index.
              */
             no_index_used: number | null;
+            /** @description How the database runs it; null where no agent asked (`plans`). */
+            plan: components["schemas"]["StatementPlan"] | null;
             /** @description Null where the other run has no such statement, or there is none. */
             base: components["schemas"]["StatementBase"] | null;
+        };
+        /**
+         * StatementPlan
+         * @description How the server runs a statement, by EXPLAIN; without any value of it.
+         */
+        StatementPlan: {
+            /**
+             * Seen Ms
+             * @description The last time at which the agent held it for true.
+             * @example 1767225600000
+             */
+            seen_ms: number;
+            /**
+             * Example
+             * @description The execution that was explained, its values masked; empty of a generic plan.
+             */
+            example: string;
+            /** Steps */
+            steps: components["schemas"]["PlanStep"][];
+            /**
+             * Left Out
+             * @description Steps beyond the bound.
+             */
+            left_out: number;
+            /** @description Why there are no steps. */
+            reason: components["schemas"]["NoPlan"] | null;
         };
         /**
          * StatementsOut

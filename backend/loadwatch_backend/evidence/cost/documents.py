@@ -1,7 +1,7 @@
 """From costs to their document. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from loadwatch_backend.evidence.cost.model import (
     Basis,
@@ -23,6 +23,7 @@ from loadwatch_backend.evidence.cost.schemas import (
     CostWindow,
 )
 from loadwatch_backend.evidence.cost.solve import MANY
+from loadwatch_backend.evidence.plans.schemas import PlanKey, StatementPlan, plan_of
 from loadwatch_backend.evidence.route_names import RouteKey
 from loadwatch_backend.evidence.run_windows import RunWindow
 
@@ -40,6 +41,7 @@ class Held:
     base: RunWindow | None = None
     base_cost: Cost | None = None
     functions: CostFunctions | None = None
+    plans: Mapping[PlanKey, StatementPlan] = field(default_factory=dict[PlanKey, StatementPlan])
 
 
 def is_repeated(share: Share) -> bool:
@@ -75,7 +77,8 @@ def cost_out(held: Held) -> CostOut:
             if len(share.routes) != 1
         ],
         statements=[
-            _statement(one, whole, base_statements.get(one.statement.key)) for one in cost.statements[:MOST_SHOWN]
+            _statement(one, whole, base_statements.get(one.statement.key), held.plans)
+            for one in cost.statements[:MOST_SHOWN]
         ],
         functions=held.functions,
         routes_left_out=cost.routes_left_out,
@@ -129,7 +132,9 @@ def _share(key: StatementKey, share: Share, whole: float, base: Share | None) ->
     )
 
 
-def _statement(one: StatementCost, whole: float, base: StatementCost | None) -> CostStatement:
+def _statement(
+    one: StatementCost, whole: float, base: StatementCost | None, plans: Mapping[PlanKey, StatementPlan]
+) -> CostStatement:
     of = one.statement
     sent = of.rows_sent
     return CostStatement(
@@ -152,6 +157,7 @@ def _statement(one: StatementCost, whole: float, base: StatementCost | None) -> 
         unexplained_share=_ratio(one.unexplained_seconds, of.seconds),
         base_mean_seconds=None if base is None else _mean(base.statement.seconds, base.statement.calls),
         base_calls=None if base is None else base.statement.calls,
+        plan=plan_of(plans, of.key.schema, [of.key.digest]),
     )
 
 

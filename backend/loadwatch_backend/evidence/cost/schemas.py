@@ -6,6 +6,7 @@ from pydantic import Field
 
 from loadwatch_backend.evidence.cost.model import Basis, Reason
 from loadwatch_backend.evidence.normalised import Normalised
+from loadwatch_backend.evidence.plans.schemas import StatementPlan
 from loadwatch_backend.kit.schemas import Milliseconds, Schema
 
 
@@ -84,6 +85,7 @@ class CostStatement(Schema):
     unexplained_share: float = Field(description="Of its own time: what no route explains.")
     base_mean_seconds: float | None
     base_calls: float | None
+    plan: StatementPlan | None = Field(description="How the database runs it; null where no agent asked (`plans`).")
 
 
 class CostFunction(Schema):

@@ -9,6 +9,7 @@ from loadwatch_backend.evidence.cost.documents import Held, cost_out
 from loadwatch_backend.evidence.cost.model import Cost
 from loadwatch_backend.evidence.cost.read import has_counts, read_window
 from loadwatch_backend.evidence.cost.schemas import CostFunctions, CostOut, CostWindow
+from loadwatch_backend.evidence.plans.read import read_plans
 from loadwatch_backend.evidence.run_windows import RunWindow, RunWindows
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.language import Language
@@ -72,8 +73,8 @@ class RunFunctions(Protocol):
 class RunCosts:
     """Costs of runs, each held against another."""
 
-    def __init__(self, costs: Costs, runs: RunWindows, functions: RunFunctions) -> None:
-        self._costs, self._runs, self._functions = costs, runs, functions
+    def __init__(self, costs: Costs, runs: RunWindows, functions: RunFunctions, store: Reader) -> None:
+        self._costs, self._runs, self._functions, self._store = costs, runs, functions, store
 
     def read(
         self,
@@ -102,6 +103,7 @@ class RunCosts:
                 base=other,
                 base_cost=None if other is None else self._cost(other, covered),
                 functions=self._functions.of_run(run_id, None if other is None else other.id, language),
+                plans=read_plans(self._store, run.from_ms, run.to_ms),
             )
         )
 

@@ -1,8 +1,9 @@
 """Tables of statements as documents. Pure."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
+from loadwatch_backend.evidence.plans.schemas import PlanKey, StatementPlan, plan_of
 from loadwatch_backend.evidence.statements.model import Source, Window
 from loadwatch_backend.evidence.statements.schemas import (
     StatementBase,
@@ -30,6 +31,7 @@ class Table:
     counted: Window
     lines: Sequence[Line]
     requests: float | None
+    plans: Mapping[PlanKey, StatementPlan] = field(default_factory=dict[PlanKey, StatementPlan])
 
 
 def statements_out(table: Table, base: Table | None, language: Language) -> StatementsOut:
@@ -81,6 +83,7 @@ def _statement(line: Line, table: Table, base: Table | None, other: Line | None)
         tmp_tables=counted.tmp_tables,
         tmp_disk_tables=counted.tmp_disk_tables,
         no_index_used=counted.no_index_used,
+        plan=plan_of(table.plans, counted.schema, counted.digests),
         base=None
         if other is None or base is None
         else StatementBase(

@@ -4,6 +4,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from loadwatch_backend.evidence.plans.schemas import StatementPlan
 from loadwatch_backend.evidence.statements.model import Source
 from loadwatch_backend.kit.schemas import Milliseconds, Schema
 
@@ -50,6 +51,7 @@ class StatementOut(Schema):
     tmp_tables: float | None
     tmp_disk_tables: float | None
     no_index_used: float | None = Field(description="Calls that read a table without an index.")
+    plan: StatementPlan | None = Field(description="How the database runs it; null where no agent asked (`plans`).")
     base: StatementBase | None = Field(description="Null where the other run has no such statement, or there is none.")
 
 

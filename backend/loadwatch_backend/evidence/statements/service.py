@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from loadwatch_backend.evidence.plans.read import read_plans
 from loadwatch_backend.evidence.run_windows import RunWindow, RunWindows
 from loadwatch_backend.evidence.statements.documents import Table, statements_out
 from loadwatch_backend.evidence.statements.kept_digest import KeptDigests, UnreadableDigestError
@@ -72,4 +73,5 @@ class Statements:
             counted=counted,
             lines=lines_of(counted),
             requests=self.requests.requests(run.id, steady=steady),
+            plans=read_plans(self.store, run.from_ms, run.to_ms),
         )

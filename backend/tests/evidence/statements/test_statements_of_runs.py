@@ -228,3 +228,32 @@ def test_that_a_file_which_is_no_digest_is_left_alone_and_said(server: Any, cont
     found = statements(server, run)
     assert found["source"] == "mysql"
     assert "is no digest that can be read" in found["remarks"][0]
+
+
+def test_that_the_newest_plan_of_a_statement_stands_beside_it(server: Any) -> None:
+    start_ms = begun(server)
+    load(server, start_ms)
+    steps = '[{"table":"users","access":"ALL","rows":120000,"extra":"Using where"},{"left_out":2}]'
+    for digest, plan, reason, second in (
+        ("d1", "", "no-example", -30),
+        ("d1", steps, "", 30),
+        ("d2", "", "not-permitted", 30),
+        ("d3", steps, "", 30),
+    ):
+        labels = {"schema": "shop", "digest": digest, "plan": plan, "reason": reason, "example": ONE, **DB}
+        server.write(
+            ({"__name__": "mysql_statement_plan_info", **labels}, [(start_ms + second * SECOND, 1.0)]),
+        )
+    run = run_of(server, start_ms)
+    by_text = {one["fingerprint"]: one["plan"] for one in statements(server, run)["statements"]}
+    scan = next(plan for text, plan in by_text.items() if "users" in text)
+    assert scan == {
+        "seen_ms": start_ms + 30 * SECOND,
+        "example": ONE,
+        "steps": [{"table": "users", "access": "ALL", "key": None, "rows": 120000.0, "extra": "Using where"}],
+        "left_out": 2,
+        "reason": None,
+    }
+    assert next(plan for text, plan in by_text.items() if "posts" in text)["reason"] == "not-permitted"
+    cost = server.client.get(f"/api/runs/{run}/cost").json()
+    assert [one["plan"] for one in cost["statements"] if one["id"] == "shop:d1"] == [scan]

@@ -20,6 +20,7 @@ from loadwatch_collectors.sources.mysql.iam import open_iam_password
 from loadwatch_collectors.sources.mysql.server import account_of
 from loadwatch_collectors.sources.mysql_statements import queries
 from loadwatch_collectors.sources.mysql_statements.coverage import STATUSES, WORDS, Coverage
+from loadwatch_collectors.sources.mysql_statements.explaining import Explainer
 from loadwatch_collectors.sources.mysql_statements.prepared import Executed, PreparedStatements
 from loadwatch_collectors.sources.mysql_statements.slow_log import SlowLogFollower, line_counts
 from loadwatch_collectors.sources.statements.counts import CALLS, Counts, Growth, Key, Sums, add
@@ -74,6 +75,11 @@ class MySQLStatementsSettings(MySQLLogin):
         default="",
         metavar="/var/log/mysql/slow.log",
     )
+    plans: bool = option(
+        help="Ask the server with EXPLAIN how it runs the statements that take most time; needs the right to read "
+        "their tables.",
+        default=False,
+    )
 
     def __post_init__(self) -> None:
         """Check what types cannot say."""
@@ -94,6 +100,7 @@ class MySQLStatementsCollector:
         self._settings = settings
         self._session = MySQLSession(settings, self._on_connect, open_iam_password(settings))
         self._follower = SlowLogFollower(settings.slow_log) if settings.slow_log else None
+        self._explainer = Explainer(lambda: MySQLSession(settings, password=open_iam_password(settings)))
         self._sums = Sums()
         self._prepared = PreparedStatements()
         self._coverage = Coverage()
@@ -133,12 +140,14 @@ class MySQLStatementsCollector:
             self._pace.wait(began, ASK_AGAIN_SECONDS)
             raise
         self._pace.read(began)
+        if self._settings.plans:
+            self._explainer.explain(began)
         self._kept = [sample._replace(timestamp_ms=KEPT) for sample in samples if sample.timestamp_ms in (None, KEPT)]
         return samples
 
     def missing_privileges(self) -> Sequence[MissingPrivilege]:
-        """Nothing: a table that may not be read is an error that names the grant."""
-        return ()
+        """Of databases whose statements may not be explained; without the right to count there is an error."""
+        return self._explainer.missing(self._account)
 
     def fault(self) -> CollectFault | None:
         """What makes the table of statements incomplete."""
@@ -193,6 +202,8 @@ class MySQLStatementsCollector:
             self._explained += self._add_slow_log(self._follower)
         else:
             self._explained += self._add_digests(began) + self._add_prepared(began)
+        if self._settings.plans:
+            self._explainer.look(None if self._follower is not None else self._session, began)
         now_ms = _now_ms()
         if began >= self._status_due:
             # Read last: what ended meanwhile is missing in the coverage of this reading and part of the next one's.
@@ -200,7 +211,11 @@ class MySQLStatementsCollector:
             self._coverage.update(now_ms, statuses, self._explained)
             self._explained, self._status_due = 0.0, began + self._seldom
         self._read_at = began
-        return [*self._totals.samples(now_ms), *self._health(time.monotonic() - began)]
+        return [
+            *self._totals.samples(now_ms),
+            *self._explainer.samples(now_ms),
+            *self._health(time.monotonic() - began),
+        ]
 
     def _health(self, took: float) -> list[Sample]:
         samples = [
@@ -223,6 +238,7 @@ class MySQLStatementsCollector:
     def _add_slow_log(self, follower: SlowLogFollower) -> float:
         grown = follower.collect()
         self._totals.add(grown, _only(follower.texts, self._totals.wanted(grown)))
+        self._explainer.add(grown, follower.examples)
         return sum(counts[CALLS] for key, counts in grown.items() if follower.words[key] in WORDS)
 
     def _add_digests(self, began: float) -> float:
@@ -235,6 +251,7 @@ class MySQLStatementsCollector:
         grown = {key: counts for key, counts in growth.grown.items() if growth.words.get(key) != _EXECUTE}
         wanted = self._totals.wanted({key: counts for key, counts in grown.items() if key not in TEXTS})
         self._totals.add(grown, self._digest_texts(wanted))
+        self._explainer.add(grown)
         return sum(counts[CALLS] for key, counts in grown.items() if growth.words.get(key) in WORDS)
 
     def _ask(self, sql: str) -> Sequence[Texts]:
@@ -282,6 +299,7 @@ class MySQLStatementsCollector:
             grown[UNSEEN_KEY] = add(grown.get(UNSEEN_KEY, (0.0,) * len(executed.unseen)), executed.unseen)
             texts = {**texts, UNSEEN_KEY: TEXTS[UNSEEN_KEY]}
         self._totals.add(grown, texts)
+        self._explainer.add(executed.grown)
         return _explained(executed)
 
 
@@ -318,6 +336,11 @@ MYSQL_STATEMENTS = Source(
             permission="SELECT on performance_schema",
             lost="all statements, unless slow_log is given",
             remedy="GRANT SELECT ON performance_schema.* TO 'loadwatch'@'HOST';",
+        ),
+        MissingPrivilege(
+            permission="SELECT on the application's databases, with plans alone",
+            lost="plans of statements",
+            remedy="GRANT SELECT ON shop.* TO 'loadwatch'@'HOST';",
         ),
     ),
 )

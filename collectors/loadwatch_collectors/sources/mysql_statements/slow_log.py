@@ -19,6 +19,7 @@ class SlowLogFollower:
     Attributes:
         read, unreadable: lines, and those that were not understood, since it began.
         sampled: the server writes one of so many statements.
+        examples: the slowest execution of each statement with its values, of the last call; for EXPLAIN alone.
     """
 
     def __init__(self, path: str) -> None:
@@ -29,6 +30,8 @@ class SlowLogFollower:
         self.sampled = 1
         self.texts: dict[Key, str] = {}
         self.words: dict[Key, str] = {}
+        self.examples: dict[Key, str] = {}
+        self._slowest: dict[Key, float] = {}
 
     @property
     def unreadable(self) -> int:
@@ -50,7 +53,7 @@ class SlowLogFollower:
             ) from error
         self.read += len(lines)
         grown: dict[Key, Counts] = {}
-        self.texts, self.words = {}, {}
+        self.texts, self.words, self.examples, self._slowest = {}, {}, {}, {}
         for line in lines:
             for one in self._reader.feed(line):
                 self._count(one, grown)
@@ -71,6 +74,8 @@ class SlowLogFollower:
         key = Key(one.schema, digest)
         if key not in self.texts:
             self.texts[key], self.words[key] = mask(one.text), first_word(one.text)
+        if one.seconds >= self._slowest.get(key, 0.0):
+            self._slowest[key], self.examples[key] = one.seconds, one.text
         counts = (
             1.0,
             one.seconds,

@@ -9,7 +9,7 @@ more are none.
 import time
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loadwatch_formats.metrics.postgresql_statements import COVERAGE, EXECUTED, EXPLAINED, FIELDS, LABELS, METRICS
 from loadwatch_formats.statements.masking import mask
@@ -18,6 +18,7 @@ from loadwatch_formats.statements.tokens import Dialect
 from loadwatch_collectors.collector import KEPT, CollectFault, Collector, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
 from loadwatch_collectors.settings import Seconds, option
+from loadwatch_collectors.sources.postgresql_statements.explaining import Explainer
 from loadwatch_collectors.sources.postgresql_statements.queries import (
     SELECT_INFO,
     SELECT_STATE,
@@ -67,6 +68,11 @@ class PostgreSQLStatementsSettings(PostgreSQLLogin):
 
     every: Seconds = option(help="Time between two readings; longer where the server has many statements.", default=1.0)
     statements: int = option(help="Statements with series of their own, by time; the rest is `other`.", default=200)
+    plans: bool = option(
+        help="Ask the server with EXPLAIN how it runs the statements that take most time; needs the right to read "
+        "their tables.",
+        default=False,
+    )
 
     def __post_init__(self) -> None:
         """Check what types cannot say."""
@@ -86,6 +92,7 @@ class PostgreSQLStatementsCollector:
         """Read the password; the session is opened by the first `collect`."""
         self._settings = settings
         self._session = PostgreSQLSession(settings, self._on_connect)
+        self._explainer = Explainer(lambda database: PostgreSQLSession(replace(settings, database=database)))
         self._sums = Sums()
         self._totals = Totals(settings.statements, _now_ms(), names=FIELDS, labels=LABELS)
         self._schema = ""
@@ -115,19 +122,23 @@ class PostgreSQLStatementsCollector:
             self._pace.wait(began, ASK_AGAIN_SECONDS)
             raise
         self._pace.read(began)
+        if self._settings.plans:
+            self._explainer.explain(began)
         self._kept = [sample._replace(timestamp_ms=KEPT) for sample in samples if sample.timestamp_ms in (None, KEPT)]
         return samples
 
     def missing_privileges(self) -> Sequence[MissingPrivilege]:
-        """Texts of what other roles run."""
+        """Texts of what other roles run, and the right to have statements explained."""
+        unexplained = self._explainer.missing(self._settings.user)
         if self._sees_all:
-            return ()
+            return unexplained
         return [
+            *unexplained,
             MissingPrivilege(
                 permission="pg_read_all_stats",
                 lost="texts of the statements of other roles, which all stand together as `other`",
                 remedy=GRANT.format(user=self._settings.user),
-            )
+            ),
         ]
 
     def fault(self) -> CollectFault | None:
@@ -192,6 +203,8 @@ class PostgreSQLStatementsCollector:
         assert growth is not None
         wanted = self._totals.wanted({key: counts for key, counts in growth.grown.items() if key != OTHER_KEY})
         self._totals.add(growth.grown, self._texts(wanted))
+        if self._settings.plans:
+            self._explainer.look(session, schema, growth.grown, began)
         ((transactions,),) = self._pace.ask(session.query, SELECT_TRANSACTIONS)
         self._note(evicted, reset, transactions or 0.0, sum(counts[CALLS] for counts in growth.grown.values()), began)
         health = [
@@ -204,7 +217,8 @@ class PostgreSQLStatementsCollector:
         transactions, calls = self._lately
         if transactions:
             health.append(Sample(COVERAGE, min(calls / transactions, 1.0)))
-        return [*self._totals.samples(_now_ms()), *health]
+        now_ms = _now_ms()
+        return [*self._totals.samples(now_ms), *self._explainer.samples(now_ms), *health]
 
     def _note(self, evicted: float, reset: str, transactions: float, calls: float, now: float) -> None:
         if self._known_transactions is not None and self._known_evicted is not None:
@@ -256,6 +270,11 @@ POSTGRESQL_STATEMENTS = Source(
             permission="pg_read_all_stats",
             lost="texts of the statements of other roles",
             remedy="GRANT pg_read_all_stats TO loadwatch;",
+        ),
+        MissingPrivilege(
+            permission="SELECT on the application's tables, with plans alone",
+            lost="plans of statements",
+            remedy="GRANT pg_read_all_data TO loadwatch;",
         ),
     ),
 )

@@ -54,6 +54,7 @@ export type CostRoute = Schemas["CostRoute"];
 export type CostShare = Schemas["CostShare"];
 export type CpuRoute = Schemas["CpuRoute"];
 export type CostStatement = Schemas["CostStatement"];
+export type StatementPlan = Schemas["StatementPlan"];
 export type RunRoutes = Schemas["RunRoutes"];
 export type RunRoute = Schemas["RunRoute"];
 export type RouteRank = Schemas["RouteRank"];

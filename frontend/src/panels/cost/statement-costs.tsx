@@ -10,6 +10,7 @@ import { Dim, TextButton } from "@/ui/text/text";
 import classes from "./cost.module.css";
 import { ChangeText, ShareCell } from "./cost-cells";
 import { statementMarks } from "./model";
+import { Plan } from "./statement-plan";
 
 const FEW = 5;
 
@@ -67,6 +68,7 @@ function Row({ one }: { one: CostStatement }) {
             {t(`cost.mark_${mark}`)}
           </Badge>
         ))}
+        {one.plan !== null && <Plan plan={one.plan} />}
       </th>
       <ShareCell share={one.share} />
       <td data-number>

@@ -29,6 +29,17 @@ export const cost: typeof english = {
   callTime: "1回の時間",
   examined: "読んだ行/返した行",
   askedBy: "呼び出し元",
+  plan: "実行計画",
+  planOf: "{{example}}のEXPLAIN({{time}}時点)。",
+  planGeneric: "値によらない汎用計画({{time}}時点)。",
+  planRows: "約{{rows}}行",
+  planLeftOut: "ほかに{{total}}ステップを省略しています。",
+  "plan_not-permitted":
+    "実行計画なし: エージェントのアカウントに対象テーブルの参照権限がありません。必要な権限は`loadwatch check`で確認できます。",
+  "plan_no-example":
+    "実行計画なし: 値を含む完全な実行例をサーバーから得られません(プリペアドステートメントは値が見えません。スローログには残ります)。",
+  "plan_changes-rows": "実行計画なし: 参照系のSQLだけを対象にしています。",
+  plan_refused: "実行計画なし: サーバーがEXPLAINを拒否しました。",
   nobody: "特定できるルートなし",
   each: "1回{{time}}、全体で{{calls}}回",
   all: "全{{total}}件を表示",

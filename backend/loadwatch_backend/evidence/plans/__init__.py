@@ -1,0 +1,1 @@
+"""How databases run statements, as agents found it."""
