@@ -7,7 +7,7 @@ from loadwatch_backend.annotations.service import AnnotationService
 from loadwatch_backend.evidence.cost.schemas import CostOut
 from loadwatch_backend.evidence.cost.service import RunCosts
 from loadwatch_backend.evidence.files.schemas import EvidenceFile
-from loadwatch_backend.evidence.files.service import EvidenceFiles
+from loadwatch_backend.evidence.files.service import EvidenceFiles, StoredEvidence
 from loadwatch_backend.evidence.log_patterns.schemas import LogPatternList
 from loadwatch_backend.evidence.log_patterns.service import LogPatternService
 from loadwatch_backend.evidence.routes.schemas import RunRoutes
@@ -17,6 +17,7 @@ from loadwatch_backend.kit.language import Language
 from loadwatch_backend.records.model import Seconds
 from loadwatch_backend.report.source import Note
 from loadwatch_backend.runs.reviews.schemas import ReviewOut
+from loadwatch_backend.runs.reviews.shares import OpenShare
 from loadwatch_backend.runs.schemas import RunOut
 from loadwatch_backend.runs.service import RunServices
 from loadwatch_backend.runs.snapshots.schemas import ConfigurationDifference
@@ -79,6 +80,10 @@ class ReportParts:
         """What is kept with it."""
         return self.evidence_files.list(run_id)
 
-    def shared_run(self, secret: str) -> str:
-        """The run that a share link opens."""
+    def file(self, file_id: str) -> StoredEvidence:
+        """One of these."""
+        return self.evidence_files.open(file_id)
+
+    def shared(self, secret: str) -> OpenShare:
+        """What a share link opens."""
         return self.runs.shares.open(secret)

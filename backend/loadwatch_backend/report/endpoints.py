@@ -4,7 +4,11 @@ from enum import StrEnum
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
+from fastapi.responses import FileResponse
 
+from loadwatch_backend.evidence.files.endpoints import as_download
+from loadwatch_backend.evidence.files.schemas import FileId
+from loadwatch_backend.evidence.files.service import MOST_FILES
 from loadwatch_backend.kit.errors import NotFoundError
 from loadwatch_backend.kit.language import Language, preferred_language
 from loadwatch_backend.kit.middleware import REFUSAL
@@ -36,9 +40,13 @@ def read_report(
     run_id: Annotated[str, Path(pattern=ID_PATTERN)],
     format: Annotated[ReportFormat, Query()] = ReportFormat.HTML,
     lang: Lang = Language.EN,
+    files: Annotated[
+        list[FileId] | None,
+        Query(max_length=MOST_FILES, description="Ids of files of the run whose content and note it shows."),
+    ] = None,
 ) -> Response:
     """One self-contained file."""
-    document = service.render(run_id, format.value, lang)
+    document = service.render(run_id, format.value, lang, files or ())
     headers = {"Content-Disposition": f'inline; filename="{document.filename}"', **document.headers}
     return Response(document.body, media_type=document.media_type, headers=headers)
 
@@ -69,3 +77,11 @@ def read_shared_report(
         request.scope[REFUSAL] = error.code
         document, status = service.render_gone(language), error.status
     return Response(document.body, status, media_type=document.media_type, headers=document.headers)
+
+
+@share_router.get(
+    "/{secret}/files/{file_id}", summary="Download a file of a shared report", response_class=FileResponse
+)
+def read_shared_file(service: Service, secret: str, file_id: FileId) -> FileResponse:
+    """As it was sent, until the link expires: to be saved, never to be shown as a page."""
+    return as_download(service.open_shared(secret, file_id))

@@ -45,7 +45,7 @@ def page_headers() -> Mapping[str, str]:
     """Headers for the page: nothing may be loaded, and only this very style applies."""
     digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
     return {
-        "Content-Security-Policy": f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; "
+        "Content-Security-Policy": f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; "
         "form-action 'none'; frame-ancestors 'none'",
         "Referrer-Policy": "no-referrer",
         "Cache-Control": "no-store",
@@ -70,7 +70,7 @@ def render_html(report: Report, language: Language) -> str:
         why=told_cost(report.cost, report.routes, language),
         counted=COUNTED,
         log=told_log(report.log, language),
-        files=told_files(report.files, language),
+        files=told_files(report.files, report.attached, language),
         f=Texts(FINDINGS, language),
         spark=draw_spark,
         figures=shown_figures(run, language),

@@ -214,7 +214,7 @@ def _why(told: ToldCost | None, texts: Texts) -> str:
 
 
 def _kept(report: Report, texts: Texts) -> str:
-    log, files = told_log(report.log, texts.language), told_files(report.files, texts.language)
+    log, files = told_log(report.log, texts.language), told_files(report.files, report.attached, texts.language)
     parts: list[str] = []
     if log:
         heads = [texts("log_trend"), texts("log_level"), texts("count"), texts("log_before"), texts("log_pattern")]
@@ -223,8 +223,20 @@ def _kept(report: Report, texts: Texts) -> str:
     if files:
         heads = [texts("file_name"), texts("file_kind"), texts("file_size")]
         rows = [[escape_cell(one.name), one.kind, one.size] for one in files]
-        parts.append(f"## {texts('files')}\n\n{make_table(heads, rows)}\n\n{texts('files_note')}")
+        kept = [
+            f"### {escape_cell(one.name)}\n\n{_fenced(one.shown.text)}"
+            for one in files
+            if one.shown is not None and one.shown.text is not None
+        ]
+        parts += [f"## {texts('files')}\n\n{make_table(heads, rows)}\n\n{texts('files_note')}", *kept]
     return "\n\n".join(parts)
+
+
+def _fenced(text: str) -> str:
+    """The text as a block of code, whatever it holds."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}\n{text.rstrip()}\n{fence}"
 
 
 def _limits(report: Report, texts: Texts) -> str:

@@ -1,13 +1,14 @@
 """A report as data: what HTML, Markdown and JSON all show."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from loadwatch_backend.evidence.cost.schemas import CostOut
 from loadwatch_backend.evidence.files.schemas import EvidenceFile
 from loadwatch_backend.evidence.log_patterns.schemas import LogPatternList
 from loadwatch_backend.evidence.routes.schemas import RunRoutes
 from loadwatch_backend.findings.model import Severity
+from loadwatch_backend.report.attached import Attached
 from loadwatch_backend.report.source import Note
 from loadwatch_backend.report.svg import Chart
 from loadwatch_backend.runs.analysis.schemas import FiguresOut, ResourceReached
@@ -27,7 +28,7 @@ class Report:
         charts: all others.
         cost: what requests cost; None where that cannot be read. routes: requests by route; likewise.
         log: log lines by pattern; None likewise.
-        files: what is kept with the run.
+        files: what is kept with the run. attached: what of them is shown, by id.
     """
 
     run: RunOut
@@ -42,6 +43,7 @@ class Report:
     routes: RunRoutes | None = None
     log: LogPatternList | None = None
     files: Sequence[EvidenceFile] = ()
+    attached: Mapping[str, Attached] = field(default_factory=dict[str, Attached])
 
 
 class RunReport(RunOut):
@@ -49,6 +51,7 @@ class RunReport(RunOut):
 
     cost: CostOut | None
     routes: RunRoutes | None
+    files: list[EvidenceFile]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

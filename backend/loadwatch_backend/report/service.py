@@ -1,11 +1,13 @@
 """A run's report in its forms."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from loadwatch_backend.evidence.files.service import StoredEvidence
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import NotFoundError
 from loadwatch_backend.kit.language import Language
+from loadwatch_backend.report.attached import Attached, attach
 from loadwatch_backend.report.charts import first_chart, load_charts, system_charts
 from loadwatch_backend.report.html import page_headers, render_gone, render_html
 from loadwatch_backend.report.markdown import render_markdown
@@ -31,19 +33,20 @@ class ReportService:
         self._source = source
         self._signals = signals
         self._clock = clock
-        self._forms: Mapping[str, Callable[[str, Language], Document]] = {
+        self._forms: Mapping[str, Callable[[str, Language, Sequence[str]], Document]] = {
             "html": self._html,
             "md": self._markdown,
             "json": self._json,
         }
 
-    def render(self, run_id: str, form: str, language: Language) -> Document:
-        """The report of a run as `html`, `md` or `json`.
+    def render(self, run_id: str, form: str, language: Language, files: Sequence[str] = ()) -> Document:
+        """The report of a run as `html`, `md` or `json`; with the content of those of its files.
 
         Raises:
-            NotFoundError: there is no such run.
+            NotFoundError: there is no such run, or it has no such file.
+            ReportFilesError: the files have no room.
         """
-        return self._forms[form](run_id, language)
+        return self._forms[form](run_id, language, files)
 
     def render_shared(self, secret: str, language: Language) -> Document:
         """The report that a share link opens.
@@ -51,33 +54,65 @@ class ReportService:
         Raises:
             NotFoundError: there is no such link, or it has expired.
         """
-        return self._html(self._source.shared_run(secret), language)
+        shared = self._source.shared(secret)
+        chosen = [found for one in shared.files if (found := self._kept(shared.run, one)) is not None]
+        # The page's own address has the secret: what it links to is below it.
+        attached = attach(chosen, lambda file_id: f"{secret}/files/{file_id}")
+        return _page(shared.run, self._report(shared.run, language, attached), language)
+
+    def open_shared(self, secret: str, file_id: str) -> StoredEvidence:
+        """A file that a share link shows.
+
+        Raises:
+            NotFoundError: there is no such link, it has expired, or does not show the file.
+        """
+        shared = self._source.shared(secret)
+        found = self._kept(shared.run, file_id) if file_id in shared.files else None
+        if found is None:
+            raise NotFoundError("This link shows no such file, or not any more. Ask who sent it.")
+        return found
 
     def render_gone(self, language: Language) -> Document:
         """What a browser shows of a share link that opens nothing."""
         body = render_gone(language).encode()
         return Document(filename="gone.html", media_type="text/html; charset=utf-8", body=body, headers=page_headers())
 
-    def _html(self, run_id: str, language: Language) -> Document:
-        report = self._report(run_id, language)
-        body = render_html(report, language).encode()
-        return Document(
-            filename=f"{run_id}.html", media_type="text/html; charset=utf-8", body=body, headers=page_headers()
-        )
+    def _html(self, run_id: str, language: Language, files: Sequence[str]) -> Document:
+        return _page(run_id, self._report(run_id, language, attach(self._chosen(run_id, files), None)), language)
 
-    def _markdown(self, run_id: str, language: Language) -> Document:
-        report = self._report(run_id, language)
+    def _markdown(self, run_id: str, language: Language, files: Sequence[str]) -> Document:
+        report = self._report(run_id, language, attach(self._chosen(run_id, files), None))
         body = render_markdown(report, language).encode()
         return Document(filename=f"{run_id}.md", media_type="text/markdown; charset=utf-8", body=body)
 
-    def _json(self, run_id: str, language: Language) -> Document:
-        """The run's document as at /api/runs/{id}, with those of what its requests cost and of its routes."""
+    def _json(self, run_id: str, language: Language, files: Sequence[str]) -> Document:
+        """The run's document as at /api/runs/{id}, with those of what its requests cost, of its routes and files."""
+        self._chosen(run_id, files)
         run, cost = self._source.read(run_id), self._source.cost(run_id, language)
-        document = RunReport(**dict(run), cost=cost, routes=self._source.routes(run_id, language))
+        document = RunReport(
+            **dict(run), cost=cost, routes=self._source.routes(run_id, language), files=list(self._source.files(run_id))
+        )
         body = document.model_dump_json(indent=2).encode()
         return Document(filename=f"{run_id}.json", media_type="application/json", body=body)
 
-    def _report(self, run_id: str, language: Language) -> Report:
+    def _kept(self, run_id: str, file_id: str) -> StoredEvidence | None:
+        """A file of the run; None where it is no more."""
+        try:
+            found = self._source.file(file_id)
+        except NotFoundError:
+            return None
+        return found if found.file.run == run_id else None
+
+    def _chosen(self, run_id: str, files: Sequence[str]) -> list[StoredEvidence]:
+        chosen: list[StoredEvidence] = []
+        for file_id in dict.fromkeys(files):
+            found = self._kept(run_id, file_id)
+            if found is None:
+                raise NotFoundError(f"The run {run_id} has no file {file_id}; it may have been deleted.")
+            chosen.append(found)
+        return chosen
+
+    def _report(self, run_id: str, language: Language, attached: Mapping[str, Attached]) -> Report:
         run = self._source.read(run_id)
         baseline = None
         if run.baseline is not None and run.baseline != run_id:
@@ -103,4 +138,10 @@ class ReportService:
             routes=self._source.routes(run_id, language),
             log=self._source.log(run_id),
             files=self._source.files(run_id),
+            attached=attached,
         )
+
+
+def _page(run_id: str, report: Report, language: Language) -> Document:
+    body = render_html(report, language).encode()
+    return Document(filename=f"{run_id}.html", media_type="text/html; charset=utf-8", body=body, headers=page_headers())

@@ -6,11 +6,13 @@ from typing import Protocol
 
 from loadwatch_backend.evidence.cost.schemas import CostOut
 from loadwatch_backend.evidence.files.schemas import EvidenceFile
+from loadwatch_backend.evidence.files.service import StoredEvidence
 from loadwatch_backend.evidence.log_patterns.schemas import LogPatternList
 from loadwatch_backend.evidence.routes.schemas import RunRoutes
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.records.model import Seconds
 from loadwatch_backend.runs.reviews.schemas import ReviewOut
+from loadwatch_backend.runs.reviews.shares import OpenShare
 from loadwatch_backend.runs.schemas import RunOut
 from loadwatch_backend.runs.snapshots.schemas import ConfigurationDifference
 
@@ -67,8 +69,16 @@ class ReportSource(Protocol):
         """What is kept with it."""
         ...
 
-    def shared_run(self, secret: str) -> str:
-        """The run that a share link opens.
+    def file(self, file_id: str) -> StoredEvidence:
+        """A file and where its content is.
+
+        Raises:
+            NotFoundError: there is none, or its content is gone.
+        """
+        ...
+
+    def shared(self, secret: str) -> OpenShare:
+        """What a share link opens.
 
         Raises:
             NotFoundError: there is no such link, or it has expired.

@@ -124,7 +124,11 @@ REPORT: Catalogue = {
     "log_grew": Words("grew", "増加"),
     "log_unknown": Words("cannot tell", "判断不能"),
     "files": Words("Files", "ファイル"),
-    "files_note": Words("Names only; the run's page has the files.", "名前のみ。内容は実行のページにあります。"),
+    "files_note": Words(
+        "Of files that nobody chose, names only; the run's page has them.",
+        "選ばれていないファイルは名前のみ。内容は実行のページにあります。",
+    ),
+    "file_cut": Words("The beginning; the rest is left out.", "先頭のみ。以降は省略しています。"),
     "file_name": Words("Name", "名前"),
     "file_kind": Words("What", "種類"),
     "file_size": Words("Size", "サイズ"),

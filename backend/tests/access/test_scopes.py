@@ -32,6 +32,7 @@ TABLE = {
         GET /runbooks
         GET /runbooks/{name}
         GET /share/{secret}
+        GET /share/{secret}/files/{file_id}
     """,
     SELF: """
         PUT /api/session/password

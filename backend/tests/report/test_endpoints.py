@@ -97,6 +97,7 @@ def test_the_other_forms(server: RunningServer, run: dict[str, Any]) -> None:
     document = server.client.get(path, params={"format": "json"}).json()
     assert document.pop("cost")["reason"] == "no-routes"
     assert document.pop("routes")["source"] == "none"
+    assert document.pop("files") == []
     assert document == server.client.get(f"/api/runs/{run['id']}").json()
     assert server.client.get(path, params={"format": "pdf"}).status_code == 422
 
@@ -137,3 +138,70 @@ def test_a_link_that_shows_nothing_is_a_page_for_browsers_and_a_problem_for_scri
         problem = server.client.get(path)
         assert problem.status_code == 404
         assert problem.headers["content-type"] == "application/problem+json"
+
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(64)
+PAGE = b"<script>alert(1)</script> \x1b[31mred \xe2\x80\xae turned"
+
+
+def keep(server: RunningServer, run: str, name: str, content: bytes, note: str = "") -> str:
+    answer = server.client.post(f"/api/runs/{run}/evidence", content=content, params={"name": name, "note": note})
+    assert answer.status_code == 201, answer.text
+    return answer.json()["id"]
+
+
+def test_a_share_link_shows_the_chosen_files_and_no_other(server: RunningServer) -> None:
+    run, other = (imported(server, vegeta_csv(NOW_MS - ago, seconds=30))["id"] for ago in (5_400_000, 7_200_000))
+    picture = keep(server, run, "graph.png", PNG, "from the balancer")
+    page = keep(server, run, "page.html", PAGE)
+    hidden = keep(server, run, "hidden.txt", b"not for you", "nor this")
+    foreign = keep(server, other, "foreign.txt", b"of another run")
+    refused = server.client.post(f"/api/runs/{run}/shares", json={"files": [foreign]})
+    assert (refused.status_code, refused.json()["code"]) == (422, "run-rule")
+    made = server.client.post(f"/api/runs/{run}/shares", json={"files": [picture, page]}).json()
+    assert made["files"] == [picture, page]
+    share = made["path"]
+    shown = server.client.get(share)
+    assert "img-src data:" in shown.headers["content-security-policy"]
+    assert "data:image/png;base64," in shown.text
+    assert "from the balancer" in shown.text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;  [31mred   turned" in shown.text
+    assert "not for you" not in shown.text
+    assert "nor this" not in shown.text
+    assert f'href="{share.rpartition("/")[2]}/files/{picture}"' in shown.text
+    download = server.client.get(f"{share}/files/{page}")
+    assert download.content == PAGE
+    assert download.headers["content-disposition"].startswith("attachment")
+    assert "sandbox" in download.headers["content-security-policy"]
+    for closed in (hidden, foreign, "0" * 32):
+        assert server.client.get(f"{share}/files/{closed}").status_code == 404
+    assert server.client.get(f"/share/wrong/files/{page}").status_code == 404
+    server.client.delete(f"/api/evidence/{page}")
+    assert server.client.get(share).status_code == 200
+    assert server.client.get(f"{share}/files/{page}").status_code == 404
+    server.client.delete(f"/api/shares/{made['id']}")
+    assert server.client.get(f"{share}/files/{picture}").status_code == 404
+
+
+def test_a_report_holds_the_files_that_are_asked_for(server: RunningServer) -> None:
+    run, other = (imported(server, vegeta_csv(NOW_MS - ago, seconds=30))["id"] for ago in (9_000_000, 10_800_000))
+    text = keep(server, run, "notes.md", b"a ``` fence\n" + b"x" * 200_000, "read me")
+    large = keep(server, run, "large.png", PNG + bytes(9 << 20))
+    foreign = keep(server, other, "foreign.txt", b"of another run")
+    path = f"/api/runs/{run}/report"
+    html = server.client.get(path, params={"files": [text]}).text
+    assert "a ``` fence" in html
+    assert "The beginning; the rest is left out." in html
+    assert "read me" in html
+    assert "large.png" in html
+    markdown = server.client.get(path, params={"files": [text], "format": "md"}).text
+    assert "````\na ``` fence" in markdown
+    files = server.client.get(path, params={"format": "json"}).json()["files"]
+    assert {one["name"] for one in files} == {"notes.md", "large.png"}
+    too_large = server.client.get(path, params={"files": [large]})
+    assert (too_large.status_code, too_large.json()["code"]) == (422, "report-files")
+    assert server.client.get(path, params={"files": [foreign]}).status_code == 404
+    shared = server.client.post(f"/api/runs/{run}/shares", json={"files": [large]}).json()["path"]
+    page = server.client.get(shared).text
+    assert "data:image/png" not in page
+    assert f"/files/{large}" in page

@@ -2618,6 +2618,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/share/{secret}/files/{file_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download a file of a shared report
+         * @description As it was sent, until the link expires: to be saved, never to be shown as a page.
+         */
+        get: operations["read_shared_file"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/runbooks": {
         parameters: {
             query?: never;
@@ -8580,6 +8600,11 @@ export interface components {
              * @default
              */
             note: string;
+            /**
+             * Files
+             * @description Ids of the run's files that it shows, with their notes; none by default.
+             */
+            files?: string[];
         };
         /**
          * ShareList
@@ -8612,6 +8637,11 @@ export interface components {
              * @example 1767225600000
              */
             expires_ms: number;
+            /**
+             * Files
+             * @description The run's files that it shows.
+             */
+            files: string[];
             /**
              * Path
              * @description Path of the page, such as /share/…; only in the answer that made it.
@@ -12674,6 +12704,8 @@ export interface operations {
                 format?: components["schemas"]["ReportFormat"];
                 /** @description Language of the report. */
                 lang?: components["schemas"]["Language"];
+                /** @description Ids of files of the run whose content and note it shows. */
+                files?: string[] | null;
             };
             header?: never;
             path: {
@@ -15429,6 +15461,36 @@ export interface operations {
             };
             /** @description The link shows nothing (any more): a page for browsers, else a problem. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_shared_file: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                secret: string;
+                file_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -18,7 +18,7 @@ from loadwatch_backend.evidence.files.schemas import (
     EvidenceList,
     EvidencePatch,
 )
-from loadwatch_backend.evidence.files.service import EvidenceFiles
+from loadwatch_backend.evidence.files.service import EvidenceFiles, StoredEvidence
 from loadwatch_backend.kit.errors import InvalidError
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES, Milliseconds
 from loadwatch_backend.kit.services import announced_size, request_body, service
@@ -78,18 +78,7 @@ async def add_evidence(
 @router.get("/evidence/{file_id}", summary="Download a file of a run", response_class=FileResponse)
 def read_evidence(service: Service, file_id: FileId) -> FileResponse:
     """As it was sent: to be saved, never to be shown as a page."""
-    found = service.open(file_id)
-    return FileResponse(
-        found.path,
-        media_type=served_type(found.file.media_type),
-        filename=found.file.name,
-        content_disposition_type="attachment",
-        headers={
-            "Content-Encoding": "identity",
-            "Content-Security-Policy": SANDBOX,
-            "X-Content-Type-Options": "nosniff",
-        },
-    )
+    return as_download(service.open(file_id))
 
 
 @router.patch("/evidence/{file_id}", summary="Change what is said of a file")
@@ -102,6 +91,21 @@ def update_evidence(service: Service, file_id: FileId, body: EvidencePatch) -> E
 def delete_evidence(service: Service, file_id: FileId) -> None:
     """Delete one file for good."""
     service.delete(file_id)
+
+
+def as_download(found: StoredEvidence) -> FileResponse:
+    """A file's content as it was sent, under a type that no browser runs."""
+    return FileResponse(
+        found.path,
+        media_type=served_type(found.file.media_type),
+        filename=found.file.name,
+        content_disposition_type="attachment",
+        headers={
+            "Content-Encoding": "identity",
+            "Content-Security-Policy": SANDBOX,
+            "X-Content-Type-Options": "nosniff",
+        },
+    )
 
 
 def _object(text: str) -> dict[str, Any]:

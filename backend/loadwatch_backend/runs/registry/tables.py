@@ -208,6 +208,8 @@ class RunShareRow(Base):
     created_ms: Mapped[int] = mapped_column(BigInteger)
     expires_ms: Mapped[int] = mapped_column(BigInteger, index=True)
     secret_hash: Mapped[str] = mapped_column(String(64), unique=True)
+    files: Mapped[str | None] = mapped_column(Text)
+    """Ids of the files that it shows, JSON."""
 
 
 class MeetingRow(Base):

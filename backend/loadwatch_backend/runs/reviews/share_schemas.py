@@ -1,7 +1,11 @@
 """Links that show one run to somebody without an account."""
 
+from typing import Annotated
+
 from pydantic import Field
 
+from loadwatch_backend.evidence.files.schemas import FileId
+from loadwatch_backend.evidence.files.service import MOST_FILES
 from loadwatch_backend.kit.schemas import Milliseconds, Schema
 from loadwatch_backend.runs.fields import Finite, Line
 
@@ -11,6 +15,9 @@ class ShareIn(Schema):
 
     days: Finite = Field(default=7, gt=0, le=365)
     note: Line = ""
+    files: Annotated[list[FileId], Field(max_length=MOST_FILES)] = Field(
+        default_factory=list, description="Ids of the run's files that it shows, with their notes; none by default."
+    )
 
 
 class ShareOut(Schema):
@@ -21,6 +28,7 @@ class ShareOut(Schema):
     note: str
     created_ms: Milliseconds
     expires_ms: Milliseconds
+    files: list[FileId] = Field(description="The run's files that it shows.")
     path: str | None = Field(description="Path of the page, such as /share/…; only in the answer that made it.")
 
 

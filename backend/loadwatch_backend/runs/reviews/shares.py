@@ -2,10 +2,14 @@
 
 import hashlib
 import secrets
+from dataclasses import dataclass
 
+import orjson
+
+from loadwatch_backend.evidence.files.repository import find_files
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.schemas import LAST_MILLISECOND
-from loadwatch_backend.runs.errors import ShareNotFoundError
+from loadwatch_backend.runs.errors import RunRuleError, ShareNotFoundError
 from loadwatch_backend.runs.registry.repository import find_run
 from loadwatch_backend.runs.registry.tables import RunShareRow
 from loadwatch_backend.runs.reviews.repository import add, delete_share, find_share, find_shares, forget_shares
@@ -14,6 +18,14 @@ from loadwatch_backend.store.relational import Relational
 
 SECRET_BYTES = 32
 DAY_MS = 86_400_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenShare:
+    """What a link shows: a run, and those of its files that were chosen."""
+
+    run: str
+    files: tuple[str, ...]
 
 
 class Shares:
@@ -30,7 +42,12 @@ class Shares:
             return ShareList(shares=[_out(row, None) for row in find_shares(session, run_id, self._clock())])
 
     def create(self, run_id: str, given: ShareIn) -> ShareOut:
-        """Make a link; this is the only time that its secret is told."""
+        """Make a link; this is the only time that its secret is told.
+
+        Raises:
+            RunNotFoundError: there is no such run.
+            RunRuleError: a file is not the run's.
+        """
         secret = secrets.token_urlsafe(SECRET_BYTES)
         now_ms = self._clock()
         row = RunShareRow(
@@ -40,9 +57,13 @@ class Shares:
             created_ms=now_ms,
             expires_ms=min(now_ms + round(given.days * DAY_MS), LAST_MILLISECOND),
             secret_hash=_hash(secret),
+            files=orjson.dumps(given.files).decode() if given.files else None,
         )
         with self._relational.transaction() as session:
             find_run(session, run_id)
+            foreign = set(given.files) - {file.id for file in find_files(session, run_id, None)}
+            if foreign:
+                raise RunRuleError(f"files: {min(foreign)} is no file of this run; it may have been deleted.")
             forget_shares(session, now_ms)
             add(session, row)
         return _out(row, secret)
@@ -57,8 +78,8 @@ class Shares:
             if not delete_share(session, share_id):
                 raise ShareNotFoundError(f"There is no link {share_id[:64]!r}; it may have expired or been revoked.")
 
-    def open(self, secret: str) -> str:
-        """Id of the run that a link shows.
+    def open(self, secret: str) -> OpenShare:
+        """What a link shows.
 
         Raises:
             ShareNotFoundError: wrong, expired and revoked links look alike.
@@ -67,12 +88,16 @@ class Shares:
             row = find_share(session, _hash(secret))
             if row is None or row.expires_ms <= self._clock():
                 raise ShareNotFoundError("This link shows nothing, or nothing any more. Ask who sent it for a new one.")
-            return row.run_id
+            return OpenShare(run=row.run_id, files=_files(row))
 
 
 def _hash(secret: str) -> str:
     """The secret has 256 random bits: a slow hash would protect nothing more."""
     return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def _files(row: RunShareRow) -> tuple[str, ...]:
+    return tuple(orjson.loads(row.files)) if row.files else ()
 
 
 def _out(row: RunShareRow, secret: str | None) -> ShareOut:
@@ -82,5 +107,6 @@ def _out(row: RunShareRow, secret: str | None) -> ShareOut:
         note=row.note,
         created_ms=row.created_ms,
         expires_ms=row.expires_ms,
+        files=list(_files(row)),
         path=None if secret is None else f"/share/{secret}",
     )

@@ -224,8 +224,8 @@ export function sharesQuery(run: string) {
   });
 }
 
-export function createShare(run: string, days: number, note: string) {
-  return unwrap(api.POST("/api/runs/{run_id}/shares", { params: path(run), body: { days, note } }));
+export function createShare(run: string, days: number, note: string, files: readonly string[]) {
+  return unwrap(api.POST("/api/runs/{run_id}/shares", { params: path(run), body: { days, note, files: [...files] } }));
 }
 
 export function deleteShare(share: string) {
@@ -236,8 +236,8 @@ export type ReportFormat = "html" | "md" | "json";
 
 /** Addresses that the browser opens or saves itself. */
 export const runFiles = {
-  report: (run: string, format: ReportFormat, lang: "en" | "ja") =>
-    `/api/runs/${run}/report?format=${format}&lang=${lang}`,
+  report: (run: string, format: ReportFormat, lang: "en" | "ja", files: readonly string[] = []) =>
+    `/api/runs/${run}/report?format=${format}&lang=${lang}${files.map((file) => `&files=${file}`).join("")}`,
   archive: (run: string) => `/api/runs/${run}/archive`,
   records: (run: string) => `/api/runs/${run}/records.parquet`,
 } as const;

@@ -448,6 +448,13 @@ export const runs = {
     days_90: "90 days",
     note: "Note",
     noteHint: "For whom",
+    files: "Files that it shows",
+    filesHint:
+      "With their notes: pictures and texts in the report, all to download by the link. Others are named only.",
+    secrets: "May hold what is not for everybody: look at it first.",
+    report: "Report with these files",
+    withFiles_one: "1 file,",
+    withFiles_other: "{{count}} files,",
     create: "Make a link",
     once: "Copy the link now; it is shown only once.",
     list: "Links that have not expired",

@@ -1,10 +1,13 @@
-import { Button, NativeSelect, TextInput } from "@mantine/core";
+import { Button, Checkbox, NativeSelect, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { createShare, deleteShare, sharesQuery } from "@/api/runs/queries";
+import { evidenceQuery } from "@/api/evidence/queries";
+import type { EvidenceFile } from "@/api/evidence/types";
+import { createShare, deleteShare, runFiles, sharesQuery } from "@/api/runs/queries";
 import type { Run, Share } from "@/api/runs/types";
 import { formatInstant } from "@/lib/time/time";
+import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
 import { CommandLine } from "@/ui/command-line";
@@ -23,11 +26,15 @@ export function ShareRun({ run, onClose }: { run: Run; onClose: () => void }) {
   const client = useQueryClient();
   const [days, setDays] = useState(7);
   const [note, setNote] = useState("");
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const locale = useLocale();
   const shares = useQuery(sharesQuery(run.id));
+  const kept = useQuery(evidenceQuery(run.id));
+  const files = (kept.data?.files ?? []).filter((file) => chosen.includes(file.id)).map((file) => file.id);
   const settle = () => client.invalidateQueries({ queryKey: sharesQuery(run.id).queryKey });
-  const create = useMutation({ mutationFn: () => createShare(run.id, days, note.trim()), onSuccess: settle });
+  const create = useMutation({ mutationFn: () => createShare(run.id, days, note.trim(), files), onSuccess: settle });
   const revoke = useMutation({ mutationFn: deleteShare, onSuccess: settle });
-  const error = shares.error ?? create.error ?? revoke.error;
+  const error = shares.error ?? kept.error ?? create.error ?? revoke.error;
   return (
     <Dialog onClose={onClose} title={t("runs.share.title")} size="lg">
       <Form onSubmit={() => create.mutate()}>
@@ -47,7 +54,19 @@ export function ShareRun({ run, onClose }: { run: Run; onClose: () => void }) {
             onChange={(event) => setNote(event.currentTarget.value)}
           />
         </div>
+        <FileChoice files={kept.data?.files ?? []} chosen={chosen} onChoose={setChosen} />
         <Buttons>
+          {files.length > 0 && (
+            <Button
+              variant="default"
+              component="a"
+              href={runFiles.report(run.id, "html", locale, files)}
+              target="_blank"
+              rel="noreferrer"
+            >
+              {t("runs.share.report")}
+            </Button>
+          )}
           <Button type="submit" loading={create.isPending}>
             {t("runs.share.create")}
           </Button>
@@ -67,6 +86,41 @@ export function ShareRun({ run, onClose }: { run: Run; onClose: () => void }) {
   );
 }
 
+const MAY_HOLD_SECRETS: ReadonlySet<EvidenceFile["kind"]> = new Set(["patch", "output", "access_log", "slow_log"]);
+
+interface ChoiceProps {
+  readonly files: readonly EvidenceFile[];
+  readonly chosen: readonly string[];
+  readonly onChoose: (chosen: readonly string[]) => void;
+}
+
+/** Which files of the run are shown; none by themselves. */
+function FileChoice({ files, chosen, onChoose }: ChoiceProps) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  if (files.length === 0) return null;
+  return (
+    <Checkbox.Group
+      label={t("runs.share.files")}
+      description={t("runs.share.filesHint")}
+      value={[...chosen]}
+      onChange={onChoose}
+    >
+      <ul className={classes.shares}>
+        {files.map((file) => (
+          <li key={file.id}>
+            <Checkbox
+              value={file.id}
+              label={`${file.name} (${formatValue(file.bytes, "bytes", locale)})`}
+              description={MAY_HOLD_SECRETS.has(file.kind) ? t("runs.share.secrets") : undefined}
+            />
+          </li>
+        ))}
+      </ul>
+    </Checkbox.Group>
+  );
+}
+
 function ShareList({ shares, onRevoke }: { shares: readonly Share[]; onRevoke: (id: string) => void }) {
   const { t } = useTranslation();
   const { zone } = useView();
@@ -79,6 +133,7 @@ function ShareList({ shares, onRevoke }: { shares: readonly Share[]; onRevoke: (
           <span>
             {share.note || share.id}{" "}
             <Dim>
+              {share.files.length > 0 && `${t("runs.share.withFiles", { count: share.files.length })} `}
               {t("runs.share.until", { time: formatInstant(Math.floor(share.expires_ms / 1000) * 1000, zone, locale) })}
             </Dim>
           </span>
