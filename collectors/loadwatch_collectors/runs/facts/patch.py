@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from loadwatch_collectors.runs.facts.lines import mask_commands
 from loadwatch_collectors.runs.facts.secrets import MASK, is_secret_name, mask_known
 
 MOST_BYTES = 4 << 20
@@ -42,7 +43,7 @@ _BARE = re.compile(
 )
 """A value without quotes: in configuration; in code an expression stands there."""
 _OPTION = re.compile(
-    r"(?<![\w.$-])(?P<name>--[A-Za-z][\w-]{0,60}(?==|\s)|ENV\s{1,20}[A-Za-z_]\w{0,60}(?=\s)|[A-Za-z_]\w{0,60}(?==))"
+    r"(?<![\w.$-])(?P<name>ENV\s{1,20}[A-Za-z_]\w{0,60}(?=\s)|[A-Za-z_]\w{0,60}(?==))"
     r"(?P<equals>=|\s{1,20})(?P<value>[^\s#\"'`{\[<$|;&=-][^\s\"'`|;&]{0,500})"
 )
 """The same in the middle of a line: of a command, of a Dockerfile."""
@@ -126,7 +127,7 @@ def mask_patch(patch: bytes) -> tuple[int, bytes]:
 
 def mask_line(line: str, *, code: bool) -> str:
     """A line of code, or of configuration, without what is a secret by its looks."""
-    line = _ASSIGNED.sub(_mask_assigned, line)
+    line = _ASSIGNED.sub(_mask_assigned, mask_commands(line))
     if not code:
         line = _OPTION.sub(_mask_option, _BARE.sub(_mask_bare, line))
     line = _USER.sub(rf"\g<before>:{MASK}@", line)

@@ -9,7 +9,8 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from loadwatch_collectors.runs.facts.secrets import MASK, is_secret_name, mask_values
+from loadwatch_collectors.runs.facts.lines import mask_commands
+from loadwatch_collectors.runs.facts.secrets import MASK, MYSQL, PASSWORD_OPTIONS, is_secret_name, mask_values
 
 LONGEST_WORD = 4_096
 """Characters of one argument that are kept. It bounds what hostile text can cost, too."""
@@ -34,21 +35,6 @@ _LOGIN_OPTIONS = frozenset(
 _COOKIE_OPTIONS = frozenset("-b -C --cookie --cookies".split())
 _ATTACHED = re.compile(r"(?P<option>-[aAPuUEbC])(?P<value>[^-\s].*)", re.S)
 _SHELL_OPTIONS = re.compile(r"-[a-z]*c|--command")
-_MYSQL = frozenset("mariadb mariadb-admin mariadb-dump mysql mysqladmin mysqldump mysqlimport mysqlslap".split())
-_PASSWORD_OPTIONS: dict[str, tuple[str, ...]] = {
-    "redis-cli": ("-a",),
-    "redis-benchmark": ("-a",),
-    "valkey-cli": ("-a",),
-    "valkey-benchmark": ("-a",),
-    "memtier_benchmark": ("-a",),
-    "sshpass": ("-p",),
-    "mongo": ("-p",),
-    "mongosh": ("-p",),
-    "mongodump": ("-p",),
-    "ldapsearch": ("-w",),
-    "cqlsh": ("-p",),
-    "smbclient": ("-U",),
-}
 _LONG_SINGLE_DASH = frozenset(
     "ab bombardier fortio ghz hey java jmeter k6 oha vegeta wrk wrk2 docker podman ssh".split()
 )
@@ -70,7 +56,7 @@ def redact_command(command: Sequence[str]) -> list[str]:
 def redact_text(text: str) -> str:
     """A text of any kind: a script, a header, a body, an address."""
     text = text if len(text) <= LONGEST_WORD + 1 else f"{text[:LONGEST_WORD]}…"
-    text = _JSON.sub(_mask_json, text)
+    text = _JSON.sub(_mask_json, mask_commands(text))
     text = _HEADER.sub(_mask_header, text)
     text = _ASSIGNMENT.sub(_mask_assignment, text)
     text = _SCHEME.sub(rf"\g<scheme> {MASK}", text)
@@ -119,7 +105,7 @@ def _redact_behind(word: str, before: str, tool: str) -> str | None:
     """The word as the value of the option before it; None where that says nothing of it."""
     if not before.startswith("-") or "=" in before:
         return None
-    if before in _PASSWORD_OPTIONS.get(tool, ()):
+    if before in PASSWORD_OPTIONS.get(tool, ()):
         return MASK
     if before in _COOKIE_OPTIONS:
         return _mask_cookies(word)
@@ -142,7 +128,7 @@ def _redact_option(word: str, tool: str) -> str:
             return f"{name}={_mask_cookies(value)}"
         if ":" not in bare and is_secret_name(bare, value):
             return f"{name}={MASK}"
-    for option in _PASSWORD_OPTIONS.get(tool, ()):
+    for option in PASSWORD_OPTIONS.get(tool, ()):
         if word.startswith(option) and len(word) > len(option):
             return option + MASK
     if _is_attached_password(word, tool):
@@ -162,7 +148,7 @@ def _is_attached_password(word: str, tool: str) -> bool:
     """Whether it is `-pSECRET`, as MySQL's programs and those that follow them read it."""
     if not word.startswith("-p") or len(word) < 3:
         return False
-    if tool in _MYSQL:
+    if tool in MYSQL:
         return True
     rest = word[2:]
     is_word = any(f"p{rest.partition('-')[0].partition('=')[0]}" == known for known in _P_WORDS)

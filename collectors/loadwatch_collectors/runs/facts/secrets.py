@@ -24,6 +24,24 @@ _KINDS = frozenset("dir directory env file header jar mechanism method mode name
 _SWITCHES = re.compile(r"^-*(?:no|disable|enable|skip|ignore|without|allow|insecure|reset)[-_]|[-_](?:reset|tickets)$")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h|d|[kKMG]i?B?|%|/s)?")
 
+MYSQL = frozenset("mariadb mariadb-admin mariadb-dump mysql mysqladmin mysqldump mysqlimport mysqlslap".split())
+"""Programs that read `-pSECRET`."""
+PASSWORD_OPTIONS: dict[str, tuple[str, ...]] = {
+    "redis-cli": ("-a",),
+    "redis-benchmark": ("-a",),
+    "valkey-cli": ("-a",),
+    "valkey-benchmark": ("-a",),
+    "memtier_benchmark": ("-a",),
+    "sshpass": ("-p",),
+    "mongo": ("-p",),
+    "mongosh": ("-p",),
+    "mongodump": ("-p",),
+    "ldapsearch": ("-w",),
+    "cqlsh": ("-p",),
+    "smbclient": ("-U",),
+}
+"""Options behind which, or attached to which, a secret stands, by program."""
+
 _VALUES = re.compile(
     r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"
     r"|\beyJ[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]*)?"
