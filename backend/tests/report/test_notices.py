@@ -48,6 +48,16 @@ def tell(notices: RunNotices) -> list[str]:
     return [notice.key for notice in found]
 
 
+def test_a_run_that_begins_while_another_is_analysed_is_told_of_with_its_thresholds(
+    server: RunningServer, notices: RunNotices
+) -> None:
+    analyses = server.services.runs.registry._analyses  # pyright: ignore[reportPrivateUsage] - as the analysis of another run holds it
+    with analyses._lock:  # pyright: ignore[reportPrivateUsage]
+        create(server, thresholds=["p95<5ms"])
+        (started,) = notices.latest()
+    assert dict(started.texts[Language.EN].facts)["Thresholds"] == "p95<5ms"
+
+
 def test_a_run_is_told_of_when_it_begins_and_when_its_verdict_is_known(
     server: RunningServer, notices: RunNotices
 ) -> None:

@@ -11,6 +11,8 @@ from loadwatch_collectors.sources.aws.discovery.rds import DATABASES
 from loadwatch_collectors.sources.aws.iam import PolicyNeeds, needed_actions
 from loadwatch_collectors.sources.aws.settings import AccountSettings, CloudWatchSettings
 from loadwatch_collectors.sources.mysql.collector import MySQLSettings
+from loadwatch_collectors.sources.mysql_statements.collector import MySQLStatementsSettings, rds_instance
+from loadwatch_collectors.sources.mysql_statements.rds_log import LOG_ACTIONS
 from loadwatch_collectors.sources.probe import ProbeSettings
 from loadwatch_collectors.transport.mysql_session import MySQLLogin
 
@@ -49,7 +51,10 @@ def configured_needs(path: Path, role: str | None = None) -> PolicyNeeds:
     config = read_config(path)
     blocks = [block for item in config.collectors if (block := block_of(item.settings)) is not None]
     if not blocks:
-        raise ConfigError(f"{path}: nothing in it reads AWS: no cloudwatch block, no mysql with discover or iam_auth")
+        raise ConfigError(
+            f"{path}: nothing in it reads AWS: no cloudwatch block, no mysql with discover or "
+            "iam_auth, no slow_log in RDS"
+        )
     return role_needs(blocks, role, str(path)) if role else agent_needs(blocks)
 
 
@@ -61,6 +66,10 @@ def block_of(settings: Any) -> ConfiguredSource | None:
     if not isinstance(login, MySQLLogin):
         return None
     user = login.user if login.iam_auth else ""
+    named = rds_instance(login.slow_log) if isinstance(login, MySQLStatementsSettings) else None
+    if named is not None:
+        regions = (named[0],) if named[0] else ()
+        return ConfiguredSource(actions=LOG_ACTIONS, regions=regions, database_user=user)
     found = login.discover if isinstance(login, MySQLSettings) else None
     if found is not None:
         actions = frozenset(permission.action for permission in DATABASES.permissions)

@@ -53,6 +53,7 @@ METRICS = (
         mysql_statements_resets_total="Times that the server's counts began again: restart, TRUNCATE.",
         mysql_statements_reading_seconds="Time that the last reading took.",
         mysql_slow_log_lines_total="Lines of the slow log, by whether they could be read (result).",
+        mysql_slow_log_lost_total="Times that the slow log was turned and the rest of the old one was not found.",
         mysql_statement_plan_info="How the server runs a statement (plan: steps as JSON, without values), or why that "
         "is not known (reason).",
     ),

@@ -12,7 +12,15 @@ from pydantic import Field, TypeAdapter
 
 from loadwatch_backend.findings.schemas import DiagnosisOut
 from loadwatch_backend.kit.schemas import Schema
-from loadwatch_backend.runs.analysis.schemas import Analysis, ClockOut, LatencyOut, RemarkOut, WindowSource
+from loadwatch_backend.runs.analysis.schemas import (
+    Analysis,
+    ClockOut,
+    LatencyOut,
+    RemarkOut,
+    ThresholdOut,
+    ThresholdState,
+    WindowSource,
+)
 from loadwatch_backend.runs.facts import stored
 from loadwatch_backend.runs.fields import RunState, Verdict, Window
 from loadwatch_backend.runs.imports.schemas import ImportOut
@@ -175,8 +183,24 @@ def run_out(row: RunRow, analysis: Analysis | None, context: Context, now_ms: in
             reconciliation=None if analysis is None else analysis.reconciliation,
         ),
         **_analysed(analysis),
+        **({"thresholds": [_unmeasured(text) for text in details.thresholds]} if analysis is None else {}),
     }
     return RunOut.model_validate(fields)
+
+
+def _unmeasured(expression: str) -> ThresholdOut:
+    """A threshold of a run that was begun while another one is analysed."""
+    return ThresholdOut(
+        expression=expression,
+        metric=expression,
+        operator="",
+        limit=None,
+        unit="",
+        actual=None,
+        window="",
+        state=ThresholdState.UNKNOWN,
+        detail="The run has not been analysed yet.",
+    )
 
 
 def _is_whole(analysis: Analysis) -> bool:

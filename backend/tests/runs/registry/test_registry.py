@@ -162,6 +162,10 @@ def test_a_line_of_the_list_has_what_is_kept_of_the_run_and_asks_nothing_for_it(
         answer = server.client.get("/api/runs", params={"where": "tool:vegeta -limit:pool pool>1"})
         return answer.json()["runs"]
 
+    def questions() -> int:
+        """The fewest of several tries: what the server does beside them asks, too."""
+        return min(len([one for one in asked if "run" in one]) for _ in range(8) if lines())
+
     def add(place: int) -> None:
         at_ms = NOW_MS - 600_000 * place
         imported(server, vegeta_csv(at_ms, seconds=90), tool="vegeta", parameter=f"pool={place}", tag=f"t{place}")
@@ -170,11 +174,11 @@ def test_a_line_of_the_list_has_what_is_kept_of_the_run_and_asks_nothing_for_it(
     event.listen(Engine, "before_cursor_execute", note)
     try:
         (line,) = lines()
-        once = len([statement for statement in asked if "run" in statement])
+        once = questions()
         add(3)
         add(4)
         assert len(lines()) == 3
-        assert len([statement for statement in asked if "run" in statement]) == once
+        assert questions() == once
     finally:
         event.remove(Engine, "before_cursor_execute", note)
     assert line["first_limit"]["state"] in ("none", "cannot-tell")

@@ -27,6 +27,8 @@ _LOST = {
     "cloudwatch:ListMetrics": "custom metrics whose dimensions have *",
     "pi:GetResourceMetrics": "database load by wait and statement, and the engine's counters (Performance Insights)",
     "logs:FilterLogEvents": "the operating system of RDS instances (Enhanced Monitoring)",
+    "rds:DescribeDBLogFiles": "statements by the slow log of RDS",
+    "rds:DownloadDBLogFilePortion": "statements by the slow log of RDS",
     "sts:AssumeRole": "everything in the accounts of these roles",
     "rds-db:connect": "everything that is read from the databases themselves",
 }

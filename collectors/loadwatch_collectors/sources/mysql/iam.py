@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from loadwatch_collectors.errors import ConfigError
-from loadwatch_collectors.sources.aws.client.client import Account, ConnectOptions, LoginToken
+from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions, LoginToken
 from loadwatch_collectors.sources.aws.client.connect import connect, default_regions
 from loadwatch_collectors.transport.mysql_session import MySQLLogin
 
@@ -74,8 +74,17 @@ def open_iam_password(login: MySQLLogin) -> IamPassword | None:
     """
     if not login.iam_auth:
         return None
-    found = login.iam_region or region_of(login.host) or next(iter(default_regions()), "")
-    if not found:
-        raise ConfigError(f"iam_auth: the region of {login.host} is not known; give iam_region")
-    client = connect(Account(), found, ConnectOptions(), lambda _call, _seconds: None)
+    client = open_client(login.host, login.iam_region, "iam_auth needs iam_region")
     return IamPassword(client, host=login.host, port=login.port, user=login.user)
+
+
+def open_client(host: str, region: str | None, advice: str) -> AwsClient:
+    """AWS in a server's region, with the credentials that boto3 finds; without one, that of its name or ours.
+
+    Raises:
+        ConfigError: boto3 is not installed, or the region is not known.
+    """
+    found = region or region_of(host) or next(iter(default_regions()), "")
+    if not found:
+        raise ConfigError(f"the region of {host} is not known; {advice}")
+    return connect(Account(), found, ConnectOptions(), lambda _call, _seconds: None)

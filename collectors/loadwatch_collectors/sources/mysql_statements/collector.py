@@ -6,6 +6,7 @@ fall when a server is restarted or its tables are emptied.
 """
 
 import math
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,12 +17,13 @@ from loadwatch_formats.statements.masking import mask
 from loadwatch_collectors.collector import KEPT, Borrow, CollectFault, Collector, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
 from loadwatch_collectors.settings import Seconds, option
-from loadwatch_collectors.sources.mysql.iam import open_iam_password
+from loadwatch_collectors.sources.mysql.iam import open_client, open_iam_password
 from loadwatch_collectors.sources.mysql.server import account_of
 from loadwatch_collectors.sources.mysql_statements import queries
 from loadwatch_collectors.sources.mysql_statements.coverage import STATUSES, WORDS, Coverage
 from loadwatch_collectors.sources.mysql_statements.explaining import Explainer
 from loadwatch_collectors.sources.mysql_statements.prepared import Executed, PreparedStatements
+from loadwatch_collectors.sources.mysql_statements.rds_log import RdsLog
 from loadwatch_collectors.sources.mysql_statements.slow_log import SlowLogFollower, line_counts
 from loadwatch_collectors.sources.statements.counts import CALLS, Counts, Growth, Key, Sums, add
 from loadwatch_collectors.sources.statements.pace import Pace
@@ -70,8 +72,8 @@ class MySQLStatementsSettings(MySQLLogin):
     every: Seconds = option(help="Time between two readings; longer where the server has many statements.", default=1.0)
     statements: int = option(help="Statements with series of their own, by time; the rest is `other`.", default=200)
     slow_log: str = option(
-        help="The server's slow log, read in place of performance_schema; the server needs slow_query_log=ON and "
-        "long_query_time=0.",
+        help="The server's slow log, read in place of performance_schema: a file, or rds://INSTANCE "
+        "(rds://REGION/INSTANCE); the server needs slow_query_log=ON and long_query_time=0.",
         default="",
         metavar="/var/log/mysql/slow.log",
     )
@@ -84,8 +86,22 @@ class MySQLStatementsSettings(MySQLLogin):
     def __post_init__(self) -> None:
         """Check what types cannot say."""
         check_login(self)
+        if self.slow_log.startswith(RDS) and rds_instance(self.slow_log) is None:
+            raise ValueError(
+                f"slow_log: {self.slow_log!r} names no instance; {RDS}INSTANCE or {RDS}REGION/INSTANCE, as RDS calls it"
+            )
         if not 1 <= self.statements <= 2_000:
             raise ValueError("statements must be between 1 and 2000")
+
+
+RDS = "rds://"
+_INSTANCE = re.compile(r"rds://(?:([a-z]{2}(?:-[a-z]+)+-\d+)/)?([A-Za-z][A-Za-z0-9-]{0,62})")
+
+
+def rds_instance(slow_log: str) -> tuple[str, str] | None:
+    """Region, empty where it is not said, and instance of a slow log in RDS; None of any other."""
+    found = _INSTANCE.fullmatch(slow_log)
+    return None if found is None else (found[1] or "", found[2])
 
 
 class _NotCountingError(CollectorError):
@@ -99,7 +115,7 @@ class MySQLStatementsCollector:
         """Read the password; the session is opened by the first `collect`."""
         self._settings = settings
         self._session = MySQLSession(settings, self._on_connect, open_iam_password(settings))
-        self._follower = SlowLogFollower(settings.slow_log) if settings.slow_log else None
+        self._follower = _follow(settings) if settings.slow_log else None
         self._explainer = Explainer(lambda: MySQLSession(settings, password=open_iam_password(settings)))
         self._sums = Sums()
         self._prepared = PreparedStatements()
@@ -233,6 +249,7 @@ class MySQLStatementsCollector:
                 Sample("mysql_slow_log_lines_total", float(count), (("result", result),))
                 for result, count in line_counts(self._follower).items()
             ]
+            samples.append(Sample("mysql_slow_log_lost_total", float(self._follower.lost)))
         return samples
 
     def _add_slow_log(self, follower: SlowLogFollower) -> float:
@@ -313,6 +330,15 @@ def _only(texts: Mapping[Key, str], keys: Sequence[Key]) -> dict[Key, str]:
 
 def _now_ms() -> int:
     return int(time.time() * 1_000)
+
+
+def _follow(settings: MySQLStatementsSettings) -> SlowLogFollower:
+    named = rds_instance(settings.slow_log)
+    if named is None:
+        return SlowLogFollower(settings.slow_log)
+    region, instance = named
+    client = open_client(settings.host, region, f"slow_log: {RDS}REGION/{instance}")
+    return SlowLogFollower(settings.slow_log, RdsLog(client, instance))
 
 
 def build_mysql_statements(settings: MySQLStatementsSettings) -> Collector:

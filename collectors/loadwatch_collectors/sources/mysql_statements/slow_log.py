@@ -8,6 +8,7 @@ from loadwatch_formats.statements.slow_log import SlowLogReader, SlowStatement
 
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.sources.log_tail import LogTail
+from loadwatch_collectors.sources.mysql_statements.rds_log import RdsLog
 from loadwatch_collectors.sources.statements.counts import NOTHING, Counts, Key, add
 
 _ADMINISTRATOR = "administrator command"
@@ -22,9 +23,10 @@ class SlowLogFollower:
         examples: the slowest execution of each statement with its values, of the last call; for EXPLAIN alone.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, rds: RdsLog | None = None) -> None:
+        """`rds` reads the log in place of the file."""
         self._path = path
-        self._tail = LogTail(path, first_read=0)
+        self._tail = LogTail(path, first_read=0) if rds is None else rds
         self._reader = SlowLogReader()
         self.read = 0
         self.sampled = 1
@@ -32,6 +34,11 @@ class SlowLogFollower:
         self.words: dict[Key, str] = {}
         self.examples: dict[Key, str] = {}
         self._slowest: dict[Key, float] = {}
+
+    @property
+    def lost(self) -> int:
+        """Times that the log was turned and its rest was not found."""
+        return self._tail.lost_files
 
     @property
     def unreadable(self) -> int:

@@ -57,7 +57,7 @@ _TRANSIENT_REPEATS = 1
 _TOKEN_SECONDS = 900
 _TOKEN_CREDENTIALS_SECONDS = 60.0
 _NO_ANSWER = "what answered is not AWS, but maybe a proxy that wants a sign-in"
-_READS = ("describe_", "get_", "list_", "filter_", "lookup_")
+_READS = ("describe_", "get_", "list_", "filter_", "lookup_", "download_")
 
 
 class BotocoreClient:
