@@ -68,6 +68,47 @@ test("files are added, shown by what they are, noted and deleted", async ({ page
   await expectAccessibleInBoth(page, "#files");
 });
 
+test("a share link shows the files that were chosen", async ({ page, playwright }) => {
+  const request = await playwright.request.newContext({ baseURL: system.url });
+  const shared = await addRun(request, { name: "shared" }, { ...RESULT, startMs: Date.now() - 1_800_000 });
+  for (const [name, data, kind] of [
+    ["balancer.png", Buffer.from(PIXEL, "base64"), "attachment"],
+    ["notes.txt", Buffer.from("pool was 30\n<b>not bold</b>"), "attachment"],
+    ["tool.log", Buffer.from("not for everybody"), "output"],
+  ] as const) {
+    const query = new URLSearchParams({ name, kind });
+    expect((await request.post(`/api/runs/${shared}/evidence?${query}`, { data })).status()).toBe(201);
+  }
+  await page.goto(`${system.url}/runs/${shared}`);
+  await page.getByRole("button", { name: "Share" }).click();
+  const dialog = page.getByRole("dialog", { name: "Share the report" });
+  await dialog.getByRole("checkbox", { name: /^balancer\.png/ }).check();
+  await dialog.getByRole("checkbox", { name: /^notes\.txt/ }).check();
+  await expect(dialog.getByText("May hold what is not for everybody: look at it first.")).toHaveCount(1);
+  await expect(dialog.getByRole("link", { name: "Report with these files" })).toHaveAttribute(
+    "href",
+    /&files=[0-9a-f]{32}&files=/,
+  );
+  await dialog.getByRole("button", { name: "Make a link" }).click();
+  const link = (await dialog.getByText(/\/share\//).innerText()).trim();
+  await expect(dialog.getByText(/^2 files, until /)).toBeVisible();
+
+  const reader = await page.context().newPage();
+  await reader.goto(link);
+  const picture = reader.getByRole("img", { name: "balancer.png" });
+  await picture.scrollIntoViewIfNeeded();
+  await expect.poll(() => picture.evaluate((one: HTMLImageElement) => one.naturalWidth)).toBe(1);
+  await expect(reader.getByText("<b>not bold</b>")).toBeVisible();
+  await expect(reader.getByText("not for everybody")).toHaveCount(0);
+  const [download] = await Promise.all([
+    reader.waitForEvent("download"),
+    reader.getByRole("link", { name: "notes.txt" }).click(),
+  ]);
+  expect(download.suggestedFilename()).toBe("notes.txt");
+  await reader.close();
+  await request.dispose();
+});
+
 test("log lines stand by pattern, what is new first", async ({ page, request }) => {
   const { started_ms } = (await (await request.get(`${system.url}/api/runs/${run}`)).json()) as { started_ms: number };
   const series = (name: string, labels: Record<string, string>, points: [number, number][]): Sample[] =>

@@ -5,6 +5,10 @@ import { addRun, RESULT } from "./run-fixtures";
 import { type System, start, untilReady } from "./start-system";
 
 const N_PLUS_ONE = "SELECT * FROM `users` WHERE `id` = ?";
+const PLANS = [
+  ["b", '[{"table":"posts","access":"ALL","rows":120000,"extra":"Using filesort"}]', ""],
+  ["a", "", "no-example"],
+] as const;
 /** Requests of a second: the rates of the routes move apart. */
 const TIMELINE = (second: number) => 3 + ((second * 7) % 5);
 const HEALTH = (second: number) => 20 + ((second * 3) % 11);
@@ -63,6 +67,18 @@ function samples(startMs: number): readonly Sample[] {
       add({ __name__: `${name}_rows_sent_total`, ...labels }, calls, timeMs);
       add({ __name__: `${name}_rows_examined_total`, ...labels }, calls * (digest === "b" ? 5000 : 1), timeMs);
     }
+    for (const [digest, plan, reason] of second % 30 === 0 ? PLANS : []) {
+      const labels = {
+        job: "mysql",
+        instance: "db",
+        schema: "shop",
+        digest,
+        plan,
+        reason,
+        example: "SELECT * FROM posts",
+      };
+      found.push({ labels: { __name__: "mysql_statement_plan_info", ...labels }, value: 1, timeMs });
+    }
   }
   return found;
 }
@@ -89,6 +105,13 @@ test("a run says which route asked what, and how often", async ({ page, playwrig
   await expect(health.getByText(/2xx 50% · 304 50%|304 50% · 2xx 50%/)).toBeVisible();
   await expect(health.getByTitle(/40(\.0)? ms–60(\.0)? ms/).first()).toHaveText(/49(\.0)? ms/);
   await expect(section.getByText(/Percentiles within 22(\.\d)?%/)).toBeVisible();
+  const posts = section.getByRole("row", { name: /FROM `posts` ORDER BY/ }).last();
+  await posts.getByText("How the database runs it").click();
+  await expect(posts.getByText("≈ 120,000 rows (Using filesort)")).toBeVisible();
+  await expect(posts.getByText(/^EXPLAIN of SELECT \* FROM posts, as of /)).toBeVisible();
+  const users = section.getByRole("row", { name: /FROM `users`/ }).last();
+  await users.getByText("How the database runs it").click();
+  await expect(users.getByText(/^No plan: the server showed no whole execution/)).toBeVisible();
   await expectAccessibleInBoth(page, "#why");
 
   // The keyboard closes and opens what a route asks.
