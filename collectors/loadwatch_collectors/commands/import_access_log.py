@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import click
-from loadwatch_formats.access_logs.blocks import LineBlocks, sample_of
+from loadwatch_formats.access_logs.blocks import LineBlocks, samples_of
 from loadwatch_formats.access_logs.groups import GroupError, MatchingGroups, split_patterns
+from loadwatch_formats.access_logs.lines.keys import parse_keys
 from loadwatch_formats.access_logs.lines.line import AccessLogError, LineOptions
-from loadwatch_formats.access_logs.lines.registry import recognise
+from loadwatch_formats.access_logs.lines.registry import recognise_first
 from loadwatch_formats.access_logs.run_part import RunPart, Span
 from loadwatch_formats.compression import decompressed, pieces
 from loadwatch_formats.times import format_rfc3339
 
 from loadwatch_collectors.runs.delivery.client import Client, run_path
 from loadwatch_collectors.runs.errors import UsageError
-from loadwatch_collectors.runs.facts.request import parse_pairs
 
 PIECE_BYTES = 1 << 16
 _WHOLE = "whole"
@@ -43,7 +43,11 @@ def keep_access_log(client: Client, files: Sequence[Path], options: Mapping[str,
         None if steady is None or steady["source"] == _WHOLE else Span(steady["from_ms"], steady["to_ms"]),
         groups,
     )
-    lines = LineOptions(format=options["format_name"] or "auto", keys=parse_pairs(options["keys"], "--key"))
+    try:
+        keys = parse_keys(options["keys"])
+    except AccessLogError as error:
+        raise UsageError(f"--key: {error}") from error
+    lines = LineOptions(format=options["format_name"] or "auto", keys=keys)
     problems: list[str] = []
     for path in files:
         _count(path, part, lines, problems)
@@ -65,9 +69,9 @@ def _count(path: Path, part: RunPart, options: LineOptions, problems: list[str])
     blocks = LineBlocks()
     with path.open("rb") as raw:
         data = pieces(decompressed(raw), PIECE_BYTES, found)
-        begun, sample = sample_of(data)
+        begun: list[bytes] = []
         try:
-            part.begin(recognise(sample, options))
+            part.begin(recognise_first(samples_of(data, begun), options)[0])
         except AccessLogError as error:
             raise UsageError(f"{path}: {error}") from error
         for some in (begun, data):

@@ -131,7 +131,8 @@ def sync(**options: Any) -> None:
     *("--key", "keys"),
     metavar="WHAT=KEY",
     multiple=True,
-    help="With --access-log: the key of time, method, path, request, status, bytes or seconds in LTSV and JSON.",
+    help="With --access-log: the key of time, method, path, request, status, bytes or seconds in LTSV and JSON; commas "
+    "between several.",
 )
 @click.option("--started-at", metavar="TIME", help="RFC 3339 start, for files without a wall clock (hey, wrk, oha).")
 @click.option("--format", "format_name", help="Name of the format, to skip recognition.")

@@ -8,6 +8,8 @@ BLOCK_BYTES = LONGEST_LINE
 """Of bytes to give at once, at most: a line within one such piece is never longer than the longest."""
 SAMPLE_BYTES = 1 << 17
 """Of the beginning of a log, by which its format is told."""
+MOST_SAMPLED_BYTES = 8 << 20
+"""So far samples are taken where the first ones leave something open."""
 
 
 class LineBlocks:
@@ -63,15 +65,32 @@ class LineBlocks:
             self._begun.clear()
 
 
-def sample_of(data: Iterator[bytes]) -> tuple[list[bytes], str]:
-    """The first pieces of a log, taken away from it, and the whole lines in their beginning."""
-    begun: list[bytes] = []
-    length = 0
+def samples_of(data: Iterator[bytes], begun: list[bytes]) -> Iterator[str]:
+    """Whole lines of a log's beginning in samples, one after another; what is taken from `data` goes into `begun`.
+
+    A line that is longer than a sample is in none, unless the log has no other.
+    """
+    blocks = LineBlocks()
+    usual: list[str] = []
+    long: list[str] = []
+    length = read = 0
     for piece in data:
         begun.append(piece)
-        length += len(piece)
+        read += len(piece)
+        for line in blocks.feed(piece).split("\n"):
+            if len(line) >= SAMPLE_BYTES:
+                long = [line]
+            elif line:
+                usual.append(line)
+                length += len(line) + 1
         if length >= SAMPLE_BYTES:
+            yield "\n".join(usual)
+            usual, long, length = [], [], 0
+        if read >= MOST_SAMPLED_BYTES:
             break
-    head = b"".join(begun)[:SAMPLE_BYTES]
-    cut = head.rfind(b"\n") + 1
-    return begun, (head[:cut] if cut and length >= SAMPLE_BYTES else head).decode("latin-1")
+    else:
+        rest = blocks.rest()
+        if rest and (len(rest) < SAMPLE_BYTES or not (usual or long)):
+            usual.append(rest)
+    if usual or long:
+        yield "\n".join(usual or long)

@@ -9,7 +9,8 @@ import click
 from loadwatch_formats.access_logs.document import lines_document, window_document
 from loadwatch_formats.access_logs.groups import GroupError, MatchingGroups, split_patterns
 from loadwatch_formats.access_logs.instants import instant_of
-from loadwatch_formats.access_logs.lines.line import UNITS, LineOptions
+from loadwatch_formats.access_logs.lines.keys import parse_keys
+from loadwatch_formats.access_logs.lines.line import UNITS, AccessLogError, LineOptions
 from loadwatch_formats.access_logs.lines.registry import FORMATS
 from loadwatch_formats.access_logs.routes import MOST_ROUTES, OTHER, RouteNames
 from loadwatch_formats.access_logs.sketch import RELATIVE_ERROR
@@ -28,10 +29,10 @@ _NAMES = tuple(COLUMNS)
 
 
 def _keys(_context: click.Context, _option: click.Parameter, value: Sequence[str]) -> dict[str, str]:
-    pairs = [text.partition("=") for text in value]
-    if wrong := next((text for (_, sign, _), text in zip(pairs, value, strict=True) if not sign), None):
-        raise click.BadParameter(f"{wrong!r} is not WHAT=KEY, such as seconds=latency_ms")
-    return {what: key for what, _, key in pairs}
+    try:
+        return parse_keys(value)
+    except AccessLogError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 def _time(_context: click.Context, _option: click.Parameter, value: str | None) -> datetime | None:
@@ -88,7 +89,7 @@ def _groups(_context: click.Context, _option: click.Parameter, value: Sequence[s
     metavar="WHAT=KEY",
     multiple=True,
     callback=_keys,
-    help="The key of time, method, path, request, status, bytes or seconds in LTSV and JSON.",
+    help="The key of time, method, path, request, status, bytes or seconds in LTSV and JSON; commas between several.",
 )
 @click.option("--from", "start", metavar="TIME", callback=_time, help="Of s3:// only: RFC 3339, or Unix seconds.")
 @click.option("--to", "end", metavar="TIME", callback=_time, help="As --from; files of five minutes count whole.")

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import click
-from loadwatch_formats.access_logs.blocks import BLOCK_BYTES, LineBlocks, sample_of
+from loadwatch_formats.access_logs.blocks import BLOCK_BYTES, LineBlocks, samples_of
 from loadwatch_formats.access_logs.groups import MatchingGroups
 from loadwatch_formats.access_logs.lines.line import AccessLogError, LineOptions, LineReader
-from loadwatch_formats.access_logs.lines.registry import recognise
+from loadwatch_formats.access_logs.lines.registry import recognise, recognise_first
 from loadwatch_formats.access_logs.routes import RouteNames
 from loadwatch_formats.access_logs.tally import Tally
 from loadwatch_formats.compression import pieces
@@ -85,10 +85,13 @@ def _count_file(name: str, counting: Counting, remarks: list[str], processes: in
     problems: list[str] = []
     with opened(name) as stream:
         data = pieces(stream, _PIECE_BYTES, problems)
-        begun, sample = sample_of(data)
-        if problems and not sample:
-            raise AccessLogError(problems[0])
-        reader = recognise(sample, counting.lines)
+        begun: list[bytes] = []
+        try:
+            reader = recognise_first(samples_of(data, begun), counting.lines)[0]
+        except AccessLogError:
+            if problems and not begun:
+                raise AccessLogError(problems[0]) from None
+            raise
         tally = _new_tally(reader, counting)
         _feed(tally, _chained(begun, data))
     remarks += [f"{name}: {problem}" for problem in problems]
@@ -98,8 +101,7 @@ def _count_file(name: str, counting: Counting, remarks: list[str], processes: in
 def _count_large(path: Path, counting: Counting, processes: int) -> tuple[LineReader, dict[str, Any]]:
     size = path.stat().st_size
     with path.open("rb") as file:
-        sample = sample_of(pieces(file, BLOCK_BYTES, []))[1]
-        reader = recognise(sample, counting.lines)
+        reader, sample = recognise_first(samples_of(pieces(file, _PIECE_BYTES, []), []), counting.lines)
         bounds = [0]
         while bounds[-1] < size:
             bounds.append(_line_start(file, bounds[-1] + PART_BYTES, size))
@@ -117,7 +119,7 @@ def _count_large(path: Path, counting: Counting, processes: int) -> tuple[LineRe
 
 def _count_part(part: tuple[Path, int, int, str, Counting]) -> dict[str, Any]:
     path, begin, end, sample, counting = part
-    tally = _new_tally(recognise(sample, counting.lines), counting)
+    tally = _new_tally(recognise(sample, counting.lines, most=len(sample)), counting)
     with path.open("rb") as file:
         file.seek(begin)
         _feed(tally, _until(file, end - begin))

@@ -277,3 +277,31 @@ def test_keys_and_unit_can_be_said() -> None:
     said = ("--key", "path=http.p", "--key", "status=http.s", "--key", "seconds=t", "--unit", "ms")
     (users,) = document("-", *said, text=line * 3)["routes"]
     assert (users["route"], users["method"], users["max"]) == ("/users/:id", "GET", pytest.approx(0.012))
+
+
+@pytest.mark.parametrize("part_bytes", [1 << 16, 1 << 30])
+def test_durations_that_begin_late_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part_bytes: int) -> None:
+    monkeypatch.setattr(access_count, "PART_BYTES", part_bytes)
+    path = tmp_path / "access.log"
+    lines = [combined("/a")[:-1] + " -\n"] * 5_000 + [combined("/a")[:-1] + " 0.250\n"] * 3
+    path.write_text("".join(lines))
+    (route,) = document(path)["routes"]
+    assert (route["count"], route["max"], route["sum"]) == (5_003, 0.25, pytest.approx(0.75))
+
+
+@pytest.mark.parametrize("length", [200_000, 2_000_000])
+def test_a_log_may_begin_with_a_very_long_line(tmp_path: Path, length: int) -> None:
+    path = tmp_path / "access.log"
+    path.write_text(combined("/" + "a" * length) + LOG)
+    assert document(path)["lines"]["read"] == LOG.count("\n")
+    path.write_text(combined("/" + "a" * 200_000))
+    assert document(path)["lines"]["read"] == 1
+
+
+def test_keys_may_stand_together() -> None:
+    text = '{"u": "/a", "s": 200, "took": 12}\n'
+    for said in (["--key", "path=u,status=s,seconds=took"], ["--key", "path=u, status=s", "--key", "seconds=took"]):
+        (route,) = document("-", *said, "--unit", "ms", text=text)["routes"]
+        assert (route["route"], route["max"]) == ("/a", 0.012)
+    assert "a key can hold time" in run("-", "--key", "a=b,c=d", text=text, status=1).output
+    assert "'path' is not WHAT=KEY" in run("-", "--key", "path", text=text, status=2).output

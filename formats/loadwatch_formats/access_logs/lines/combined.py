@@ -5,11 +5,14 @@ r"""nginx' and Apache's common and combined logs, with a time behind them.
 Which field is the duration is told by the first lines: one with a name (`rt=0.012`), else the first with a fraction
 (nginx' `$request_time`, in seconds), else a whole number that stands alone behind the rest: Apache's `%D` in
 microseconds, where half of them are a thousand or more. Smaller ones may as well be its `%T` or `%{ms}T`: nobody says.
+nginx writes no duration as a whole number: where answers have `0` bytes (Apache's `%b` is `-` then), or where the
+number never falls, as of a connection, it is none until somebody says it.
 """
 
 import re
 import statistics
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from itertools import pairwise
 
 from loadwatch_formats.access_logs.lines.line import (
     UNITS,
@@ -44,16 +47,23 @@ _VALUE = re.compile(rf'"?{_NUMBER}"?,?')
 _NAMES = frozenset(("rt", "request_time", "reqtime", "duration", "time", "took", "latency", "D", "T"))
 _MICROSECONDS_FROM = 1_000
 """Half the requests at or above this many microseconds. So many seconds have not been seen; 60 milliseconds have."""
+_MOMENTS_FROM = 1e8
+"""Seconds: three years as a duration, 1973 as a moment."""
+_A_FEW = 20
+_ANYTHING = (
+    "the last field may be anything (nginx writes durations with a fraction); if it is one, say its unit: us (Apache's "
+    "%D), s or ms"
+)
 _WITHOUT = "no field behind the bytes is a duration; nginx: add $request_time to log_format, Apache: %D to LogFormat"
 
 
 def _open(lines: Sequence[str], options: LineOptions) -> LineReader | None:
     head = re.compile(rf"(?:{_HEAD})(?P<rest>[^\n]*)")
-    rests = [found["rest"] for line in lines if (found := head.fullmatch(line.rstrip("\r")))]
-    if not rests:
+    heads = [found for line in lines if (found := head.fullmatch(line.rstrip("\r")))]
+    if not heads:
         return None
-    rows = [re.findall(_FIELD, rest) for rest in rests]
-    place, unit, durations, without = _duration(rows, options)
+    rows = [re.findall(_FIELD, found["rest"]) for found in heads]
+    place, unit, durations, without = _duration(rows, {found["size"] for found in heads}, options)
     tail = _ANY if place is None else rf'(?: {_FIELD}){{{place}}} "?(?:[A-Za-z_.]+[=:])?(?P<took>[0-9.]+|-)"?[^\n]*'
     others = [
         single(part + rest) for part in (_HEAD_ESCAPED, _HEAD_OF_ANYTHING) for rest in dict.fromkeys((tail, _ANY))
@@ -66,13 +76,16 @@ def _open(lines: Sequence[str], options: LineOptions) -> LineReader | None:
         format="combined",
         durations=durations,
         without=without,
+        later=without == _WITHOUT and _may_come_later(rows),
         read=reading(_HEAD + tail),
         again=again,
         seconds=seconds_in(unit) if durations else no_seconds,
     )
 
 
-def _duration(rows: Sequence[Sequence[str]], options: LineOptions) -> tuple[int | None, str, str | None, str]:
+def _duration(
+    rows: Sequence[Sequence[str]], sizes: Collection[str], options: LineOptions
+) -> tuple[int | None, str, str | None, str]:
     """The place of the field from 0 on, its unit, both in words; and why there is none, or nothing."""
     if options.unit is not None and options.unit not in UNITS:
         raise AccessLogError(f"a unit is one of {', '.join(UNITS)}; not {options.unit}")
@@ -92,19 +105,41 @@ def _duration(rows: Sequence[Sequence[str]], options: LineOptions) -> tuple[int 
     columns = [[row[at] if at < len(row) else "-" for row in rows] for at in range(width)]
     found = [(at, values) for at, texts in enumerate(columns) if (values := _numbers(texts)) is not None]
     named = [(at, values) for at, values in found if values[0] in _NAMES]
-    fractions = [(at, values) for at, values in found if any("." in number for number in values[1])]
+    fractions = [(at, values) for at, values in found if _has_fractions(values[1])]
     for at, (name, numbers) in (*named, *fractions):
         unit = options.unit or ("s" if any("." in number for number in numbers) else _unit_by_size(numbers))
         called = f"{name}=" if name else f"field {at + 1} behind the bytes"
         return (at, unit, f"{called}, in {unit_words(unit)}", "") if unit else _without_unit(called)
-    whole = [(at, values) for at, values in found if any(number != "-" for number in values[1])]
+    whole = [(at, values) for at, values in found if not any("." in number for number in values[1])]
     if len(whole) == 1 and whole[0][0] == width - 1:
         at, (_, numbers) = whole[0]
         unit = options.unit or _unit_by_size(numbers)
         if unit is None:
             return _without_unit("the last field")
+        if options.unit is None and (("0" in sizes and "-" not in sizes) or _never_falls(numbers)):
+            return None, "s", None, _ANYTHING
         return at, unit, f"the last field, taken as {unit_words(unit)}" + " (Apache's %D)" * (unit == "us"), ""
     return None, "s", None, _WITHOUT
+
+
+def _has_fractions(numbers: Sequence[str]) -> bool:
+    """Whether they are numbers with fractions and no moments, as nginx' `$msec` is one."""
+    some = [number for number in numbers if "." in number]
+    return bool(some) and min(map(float, some)) < _MOMENTS_FROM
+
+
+def _never_falls(numbers: Sequence[str]) -> bool:
+    values = [int(number) for number in numbers if number != "-"]
+    return len(values) >= _A_FEW and all(before <= after for before, after in pairwise(values))
+
+
+def _may_come_later(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a field has no value in any line; a referrer and an agent in quotes are none."""
+    return any(
+        all(len(row) <= at or ((found := _VALUE.fullmatch(row[at])) and found["number"] == "-") for row in rows)
+        for at in range(max(map(len, rows)))
+        if at > 1 or all(len(row) <= at or not row[at].startswith('"') for row in rows)
+    )
 
 
 def _unit_by_size(numbers: Sequence[str]) -> str | None:

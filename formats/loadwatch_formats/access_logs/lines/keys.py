@@ -1,7 +1,7 @@
 """Keys that logs of LTSV and JSON use for what we look for, and the units of their durations."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from loadwatch_formats.access_logs.lines.line import UNITS, AccessLogError, LineOptions, unit_words
@@ -60,6 +60,22 @@ _COMPANIONS: tuple[tuple[str, str, str], ...] = (
     ("responseTime", "res.statusCode", "ms"),  # pino-http
 )
 """Keys whose unit is known from another key beside them."""
+
+
+def parse_keys(texts: Iterable[str]) -> dict[str, str]:
+    """Keys by what they hold of `seconds=took` and of several with commas between, `path=url,seconds=took`.
+
+    Raises:
+        AccessLogError: one is no such pair.
+    """
+    keys: dict[str, str] = {}
+    for text in texts:
+        for pair in re.split(r",(?=\s*\w+=)", text):
+            what, sign, key = pair.partition("=")
+            if not (sign and what.strip() and key.strip()):
+                raise AccessLogError(f"{pair!r} is not WHAT=KEY, such as seconds=latency_ms")
+            keys[what.strip()] = key.strip()
+    return keys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

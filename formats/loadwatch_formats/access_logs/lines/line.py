@@ -56,6 +56,7 @@ class LineReader:
         format: the name of its format.
         durations: where durations come from, in words; None where the log has none.
         without: why it has none, and what to do; empty if it has.
+        later: it has none so far, and a field without a value in the lines that were seen may be one.
         read: the texts of each line of a text of whole lines, empty lines left out. A line in another order than the
             first ones has only REST: see `again`.
         again: reads such a line in the slow way; None if it is not of this format.
@@ -65,6 +66,7 @@ class LineReader:
     format: str
     durations: str | None
     without: str = ""
+    later: bool = False
     read: Callable[[str], Iterable[Texts]]
     again: Callable[[str], Texts | None]
     seconds: Callable[[str], float | None]

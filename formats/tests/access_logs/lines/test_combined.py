@@ -114,3 +114,31 @@ def test_a_hostile_line_takes_no_time() -> None:
         assert read(reader, text) is None
         read(reader, f"{HEAD} {text}")
     assert read(reader, f"{HEAD} " + '"a" ' * 50_000 + '"') is not None
+
+
+def test_numbers_that_nginx_does_not_mean_as_durations_are_none_until_somebody_says_it() -> None:
+    """$request_length and $connection are whole numbers, too; its durations have a fraction."""
+    head = '192.0.2.1 - - [23/Nov/2026:10:00:00 +0900] "GET /a HTTP/1.1" 200'
+    lengths = [f'{head} 512 "-" "curl" 1034', f'{head} 0 "-" "curl" 1533', f'{head} 77 "-" "curl" 1201']
+    connections = [f'{head} 512 "-" "curl" {12_000 + number // 4}' for number in range(40)]
+    for lines in (lengths, connections):
+        assert opened(*lines).durations is None
+        assert "may be anything" in opened(*lines).without
+        assert opened(*lines, unit="us").durations == "the last field, taken as microseconds (Apache's %D)"
+    apache = [*lengths, f'{head} - "-" "curl" 1034']
+    assert opened(*apache).durations == "the last field, taken as microseconds (Apache's %D)"
+
+
+def test_a_moment_is_no_duration() -> None:
+    """nginx' $msec."""
+    reader = opened(f"{HEAD} {AGENT} 1795395600.123 0.012")
+    assert reader.durations == "field 4 behind the bytes, in seconds"
+    assert opened(f"{HEAD} {AGENT} 1795395600.123").durations is None
+
+
+@pytest.mark.parametrize(
+    ("tail", "later"),
+    [(f"{AGENT} -", True), (f"{AGENT} rt=-", True), (AGENT, False), ('"-" "-"', False), (f'{AGENT} "-"', True)],
+)
+def test_a_field_without_a_value_may_be_a_duration(tail: str, later: bool) -> None:
+    assert opened(f"{HEAD} {tail}").later == later

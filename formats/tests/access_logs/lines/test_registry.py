@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from loadwatch_formats.access_logs.lines.line import AccessLogError, LineOptions
-from loadwatch_formats.access_logs.lines.registry import FORMATS, recognise
+from loadwatch_formats.access_logs.lines.registry import FORMATS, recognise, recognise_first
 
 LTSV = "method:GET\turi:/a\tstatus:200\treqtime:0.1\n"
 
@@ -64,3 +64,17 @@ def test_lines_of_a_megabyte_take_no_time(line: str) -> None:
                 if texts[-1]:
                     reader.again(texts[-1])
                 reader.seconds(texts[5])
+
+
+COMBINED = '192.0.2.1 - - [23/Nov/2026:10:00:00 +0900] "GET /a HTTP/1.1" 200 512 "-" "curl" {}\n'
+
+
+def test_a_later_sample_decides_what_the_first_leaves_open() -> None:
+    nothing = COMBINED.format("-") * 300
+    reader, decided = recognise_first([nothing, "odd\n", nothing, nothing + COMBINED.format("0.012")])
+    assert reader.durations == "field 3 behind the bytes, in seconds"
+    assert recognise(decided, most=len(decided)).durations == reader.durations
+    reader, decided = recognise_first([nothing, nothing])
+    assert (reader.durations, decided.count("\n") + 1) == (None, 200)
+    with pytest.raises(AccessLogError, match="has no lines"):
+        recognise_first([])
