@@ -129,13 +129,17 @@ test("brackets walk the charts, and the search finds targets and commands", asyn
   await page.keyboard.press("[");
   await expect(page.locator("#panel-rps .lw-surface")).toBeFocused();
 
+  const search = page.getByPlaceholder("Find a panel, page, run, alert, target or command");
   await page.keyboard.press("Control+k");
-  await page.getByPlaceholder("Find a panel, page, run, alert, target or command").fill("web-7");
+  await search.fill("web-7");
   await expect(page.getByRole("dialog").getByText("shop: alone on the live page")).toBeVisible();
   await page.keyboard.press("Enter");
   await expect(page).toHaveURL(/filter=instance%3Aweb-7/);
+  // The first one has to be gone: it is still there while it closes.
+  await expect(search).toHaveCount(0);
   await page.keyboard.press("Control+k");
-  await page.getByPlaceholder("Find a panel, page, run, alert, target or command").fill("dark");
+  await search.fill("dark");
+  await expect(page.getByRole("dialog").getByText(/dark/i).first()).toBeVisible();
   await page.keyboard.press("Enter");
   await expect(page.locator("html")).toHaveAttribute("data-mantine-color-scheme", "dark");
 });
