@@ -22,5 +22,6 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 # A package's daemon must not start here: tests and the demo start their own, on free ports.
 run() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 "$@" >"$log" 2>&1 || { tail -n 30 "$log" >&2; exit 1; }; }
-run apt-get update -qq
-run apt-get install -y -qq --no-install-recommends "${missing[@]}"
+# Another installation may be under way (a second checkout, the system's own upgrades): its lock is waited for.
+run apt-get -o DPkg::Lock::Timeout=600 update -qq
+run apt-get -o DPkg::Lock::Timeout=600 install -y -qq --no-install-recommends "${missing[@]}"
