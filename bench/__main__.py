@@ -17,6 +17,7 @@ BENCHMARKS: Mapping[str, Sequence[str]] = {
     "import-result": (sys.executable, "-m", "bench.import_result"),
     "pages": (sys.executable, "-m", "bench.pages"),
     "first-screen": (sys.executable, "-m", "bench.pages.first_screen"),
+    "left-open": (sys.executable, "-m", "bench.pages.left_open"),
     "run-page": (sys.executable, "-m", "bench.run_page"),
     "alerts": (sys.executable, "-m", "bench.alerts"),
     "aws": (sys.executable, "-m", "bench.aws"),
