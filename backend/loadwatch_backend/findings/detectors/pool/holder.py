@@ -16,7 +16,7 @@ KIND = Kind(
     explanation=Words(
         "Requests waited for a connection, and most of the time in which connections were busy was of one route. What "
         "shortens its statements gives all other routes their connections sooner.",
-        "接続待ちが発生し、接続の使用時間の多くを1つのルートが占める。そのSQLを短くすれば他のルートも早く接続を得る。",
+        "接続待ちがあり、接続の使用時間の多くを1つのルートが占める。そのSQLが短くなれば他も早く接続を得る。",
     ),
     rule=Rule(
         text=Words(
