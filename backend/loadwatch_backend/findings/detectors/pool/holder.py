@@ -20,8 +20,8 @@ KIND = Kind(
     ),
     rule=Rule(
         text=Words(
-            "A request holds a connection at least as long as its statements take; the sum over all requests of a route "
-            "is the route's share of the pool.",
+            "A request holds a connection at least as long as its statements take; the sum over all requests of a "
+            "route is the route's share of the pool.",
             "リクエストは少なくともSQLの実行時間だけ接続を保持する。ルートごとの合計がプールに占める割合となる。",
         ),
         source="docs/decisions/0116-the-cost-of-a-request.md",
