@@ -106,6 +106,17 @@ test("a share link shows the files that were chosen", async ({ page, playwright 
   ]);
   expect(download.suggestedFilename()).toBe("notes.txt");
   await reader.close();
+  await dialog.press("Escape");
+
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Export the run…" }).click();
+  const leaving = page.getByRole("dialog", { name: "Export the run" });
+  await leaving.getByRole("checkbox", { name: /^tool\.log/ }).uncheck();
+  const archive = leaving.getByRole("link", { name: "Download" });
+  await expect(archive).toHaveAttribute("href", /\/archive\?files=[0-9a-f]{32}&files=[0-9a-f]{32}$/);
+  await expectAccessibleInBoth(page, "[role=dialog]");
+  const [whole] = await Promise.all([page.waitForEvent("download"), archive.click()]);
+  expect(whole.suggestedFilename()).toBe(`${shared}.loadwatch.zip`);
   await request.dispose();
 });
 

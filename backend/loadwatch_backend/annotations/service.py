@@ -37,10 +37,14 @@ class AnnotationService:
         self._relational = relational
         self._clock = clock
 
+    def within(self, session: Session, start_ms: int, end_ms: int, tag: str | None = None) -> list[AnnotationOut]:
+        """`list` within a transaction of the caller's."""
+        return [_out(row) for row in find_overlapping(session, start_ms, end_ms, tag, LIST_LIMIT)]
+
     def list(self, start_ms: int, end_ms: int, tag: str | None) -> list[AnnotationOut]:
         """Annotations that overlap the span, in order of their start."""
         with self._relational.transaction() as session:
-            return [_out(row) for row in find_overlapping(session, start_ms, end_ms, tag, LIST_LIMIT)]
+            return self.within(session, start_ms, end_ms, tag)
 
     def create(self, given: AnnotationIn, actor: str) -> AnnotationOut:
         """Add one; without an author it is by `actor`.
@@ -57,7 +61,7 @@ class AnnotationService:
         Raises:
             AnnotationSpanError: the end lies before the start.
         """
-        _check_span(given.start_ms, given.end_ms)
+        check_span(given.start_ms, given.end_ms)
         now_ms = self._clock()
         row = AnnotationRow(
             author=given.author,
@@ -100,7 +104,7 @@ class AnnotationService:
                 row.end_ms = patch.end_ms
             if patch.tags is not None:
                 replace_tags(session, row, patch.tags)
-            _check_span(row.start_ms, row.end_ms)
+            check_span(row.start_ms, row.end_ms)
             row.updated_ms = self._clock()
             return _out(row)
 
@@ -120,7 +124,12 @@ def _found(row: AnnotationRow | None, annotation_id: int) -> AnnotationRow:
     return row
 
 
-def _check_span(start_ms: int, end_ms: int | None) -> None:
+def check_span(start_ms: int, end_ms: int | None) -> None:
+    """Look whether a span ends no earlier than it starts.
+
+    Raises:
+        AnnotationSpanError: it does.
+    """
     if end_ms is not None and end_ms < start_ms:
         raise AnnotationSpanError(
             f"end_ms {end_ms} lies before start_ms {start_ms}; "

@@ -17,6 +17,7 @@ from loadwatch_backend.app.foundation import Foundation, open_foundation
 from loadwatch_backend.app.profiling import ProfiledRuns, open_profile_orders
 from loadwatch_backend.app.reporting import ReportParts
 from loadwatch_backend.app.run_functions import ProfiledFunctions, ProfiledWaits
+from loadwatch_backend.app.run_notes import RunNotes
 from loadwatch_backend.app.run_statements import NewestFiles, RunRequestCounts
 from loadwatch_backend.backups.service import Backups
 from loadwatch_backend.changes.watcher import ChangeWatcher
@@ -170,7 +171,7 @@ def open_services(
     findings_watch = FindingsWatch(
         lambda: opinions.judged_now(findings.live()), store, clock, writes=settings.own_metrics_seconds > 0
     )
-    runs = _open_runs(ground, pins, findings, opinions, evidence_files)
+    runs = _open_runs(ground, pins, findings, opinions, evidence_files, RunNotes(annotations))
     log_patterns = LogPatternService(store, CostRuns(runs=runs, clock=clock))
     access = build_access(settings, relational, clock)
     leadership = Leadership(relational, "alerts", load_holder(settings.data))
@@ -269,7 +270,12 @@ def _run_span(runs: RunServices, clock: Clock, run_id: str) -> Span:
 
 
 def _open_runs(
-    ground: Foundation, pins: PinnedWindows, findings: Findings, opinions: Opinions, evidence_files: EvidenceFiles
+    ground: Foundation,
+    pins: PinnedWindows,
+    findings: Findings,
+    opinions: Opinions,
+    evidence_files: EvidenceFiles,
+    notes: RunNotes,
 ) -> RunServices:
     settings, clock, engine = ground.settings, ground.clock, ground.engine
     reader = ProcessReader(seconds=settings.import_seconds, unpacked_bytes=settings.import_unpacked_bytes)
@@ -284,6 +290,7 @@ def _open_runs(
             reader=reader,
             opinions=opinions,
             evidence_files=evidence_files,
+            notes=notes,
             clock=clock,
             retention_ms=settings.retention_ms,
             import_bytes=settings.import_bytes,

@@ -7,11 +7,14 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import FileResponse, StreamingResponse
 
 from loadwatch_backend.access.endpoints import Actor
+from loadwatch_backend.evidence.files.schemas import FileId
+from loadwatch_backend.evidence.files.service import MOST_FILES
 from loadwatch_backend.findings.opinions.schemas import MarkIn
 from loadwatch_backend.findings.schemas import FindingsAgain
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
 from loadwatch_backend.kit.services import announced_size, request_body, service
 from loadwatch_backend.runs.analysis.schemas import FiguresOut, PercentilesOut
+from loadwatch_backend.runs.archive.archives import Chosen
 from loadwatch_backend.runs.fields import ID_PATTERN
 from loadwatch_backend.runs.imports.schemas import ImportJob, ImportRequest
 from loadwatch_backend.runs.reviews.actions.schemas import ActionList, ActionState
@@ -297,9 +300,15 @@ def export_run(
     services: Services,
     run_id: Id,
     evidence: Annotated[bool, Query(description="With the files that are kept with the run.")] = True,
+    files: Annotated[
+        list[FileId] | None,
+        Query(max_length=MOST_FILES, description="Ids of the files that go with it; left out, all of them."),
+    ] = None,
+    annotations: Annotated[bool, Query(description="With the annotations of the run's time.")] = True,
 ) -> StreamingResponse:
-    """The whole run as one archive: samples of its window, records, metadata, reviews, snapshots, files."""
-    name, chunks = services.archives.write(run_id, evidence=evidence)
+    """The whole run as one file: samples of its window, records, metadata, reviews, snapshots, files, annotations."""
+    chosen = Chosen(files=files if evidence else (), annotations=annotations)
+    name, chunks = services.archives.write(run_id, chosen)
     # `identity`: what is inside is compressed already.
     headers = {"Content-Disposition": f'attachment; filename="{name}"', "Content-Encoding": "identity"}
     return StreamingResponse(chunks, media_type="application/zip", headers=headers)

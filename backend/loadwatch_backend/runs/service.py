@@ -7,7 +7,7 @@ from loadwatch_backend.findings.opinions.service import Opinions
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.records.contract import ResultReader
 from loadwatch_backend.runs.analyses import Analyser, Analyses
-from loadwatch_backend.runs.archive.archives import Archives
+from loadwatch_backend.runs.archive.archives import Archives, Notes
 from loadwatch_backend.runs.catch_up import CatchUp
 from loadwatch_backend.runs.imports.imports import Imports
 from loadwatch_backend.runs.imports.places import Places
@@ -60,6 +60,7 @@ class RunParts:
     reader: ResultReader
     opinions: Opinions
     evidence_files: EvidenceFiles
+    notes: Notes
     clock: Clock
     retention_ms: int
     import_bytes: int
@@ -109,6 +110,7 @@ def build_run_services(parts: RunParts) -> RunServices:
             analyses=analyses,
             pins=parts.pins,
             evidence_files=parts.evidence_files,
+            notes=parts.notes,
             clock=clock,
             most_bytes=parts.import_bytes,
         ),

@@ -971,7 +971,7 @@ export interface paths {
         };
         /**
          * Export a run
-         * @description The whole run as one archive: samples of its window, records, metadata, reviews, snapshots, files.
+         * @description The whole run as one file: samples of its window, records, metadata, reviews, snapshots, files, annotations.
          */
         get: operations["export_run"];
         put?: never;
@@ -11967,6 +11967,10 @@ export interface operations {
             query?: {
                 /** @description With the files that are kept with the run. */
                 evidence?: boolean;
+                /** @description Ids of the files that go with it; left out, all of them. */
+                files?: string[] | null;
+                /** @description With the annotations of the run's time. */
+                annotations?: boolean;
             };
             header?: never;
             path: {

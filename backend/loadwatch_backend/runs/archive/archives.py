@@ -9,11 +9,11 @@ import tempfile
 import time
 import zipfile
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, Protocol, cast
 
 import orjson
 
@@ -28,11 +28,13 @@ from loadwatch_backend.runs.analyses import Analyses, store_analysis
 from loadwatch_backend.runs.archive.format import (
     ANALYSIS,
     ANALYSIS_DOCUMENT,
+    ANNOTATIONS,
     EVIDENCE,
     EVIDENCE_FOLDER,
     EVIDENCE_LIST,
     FORMAT,
     MANIFEST,
+    NOTE_LIST,
     RESULT_FILES,
     REVIEW_LIST,
     REVIEWS,
@@ -45,6 +47,7 @@ from loadwatch_backend.runs.archive.format import (
     SNAPSHOTS,
     STORED,
     VERSION,
+    ArchivedNote,
     ArchivedRun,
     Manifest,
     evidence_member,
@@ -83,6 +86,38 @@ _COPIED = (ArchivedRun.model_fields.keys() & COLUMNS) - FACT_COLUMNS - {"progres
 """Columns that an archive holds as they are."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The time of all members: two archives of one run are the same bytes."""
+
+
+class Notes(Protocol):
+    """What an archive asks of whoever keeps annotations."""
+
+    def within(self, session: Session, start_ms: int, end_ms: int) -> list[ArchivedNote]:
+        """Annotations that overlap the span, in order of their start."""
+        ...
+
+    def check(self, notes: Sequence[ArchivedNote]) -> None:
+        """Look whether all of them may be written.
+
+        Raises:
+            ArchiveError: one holds what no annotation may.
+        """
+        ...
+
+    def bring(self, session: Session, notes: Sequence[ArchivedNote]) -> None:
+        """Write those that are not here yet; they were checked."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """What of a run's surroundings goes into its archive."""
+
+    files: Collection[str] | None = None
+    """Ids of the run's files; None: all of them."""
+    annotations: bool = True
+
+
+EVERYTHING = Chosen()
 
 
 class _Pipe:
@@ -145,6 +180,7 @@ class Archives:
         analyses: Analyses,
         pins: PinnedWindows,
         evidence_files: EvidenceFiles,
+        notes: Notes,
         clock: Clock,
         most_bytes: int,
     ) -> None:
@@ -156,13 +192,14 @@ class Archives:
         self._analyses = analyses
         self._pins = pins
         self._evidence_files = evidence_files
+        self._notes = notes
         self._clock = clock
         self._limit = import_limit(most_bytes)
 
     # Out --------------------------------------------------------------------------------------------------------------
 
-    def write(self, run_id: str, *, evidence: bool = True) -> tuple[str, Iterator[bytes]]:
-        """Name and bytes of a run's archive, with the files that are kept with the run or without.
+    def write(self, run_id: str, chosen: Chosen = EVERYTHING) -> tuple[str, Iterator[bytes]]:
+        """Name and bytes of a run's archive, with those of the run's files and annotations that were chosen.
 
         Raises:
             RunNotFoundError: there is no such run.
@@ -173,9 +210,12 @@ class Archives:
             if row.state == RunState.RUNNING or row.ended_ms is None:
                 raise RunRuleError(f"Run {run_id} is still running; export it after its end.")
             documents = self._documents(session, row)
-        window = window_of(row.started_ms, row.ended_ms)
+            window = window_of(row.started_ms, row.ended_ms)
+            notes = self._notes.within(session, *window) if chosen.annotations else []
+            if notes:
+                documents[ANNOTATIONS] = NOTE_LIST.dump_json(notes)
         files = {name: path.open("rb") for name in RESULT_FILES if (path := self._file(run_id, name)).exists()}
-        kept = self._kept_files(run_id) if evidence else []
+        kept = self._kept_files(run_id, chosen.files)
         if kept:
             documents[EVIDENCE] = EVIDENCE_LIST.dump_json([one.file for one in kept])
         self._places.imports.mkdir(parents=True, exist_ok=True)
@@ -189,10 +229,12 @@ class Archives:
         )
         return f"{run_id}.loadwatch.zip", export.chunks()
 
-    def _kept_files(self, run_id: str) -> list[StoredEvidence]:
-        """What is there of the files of a run; one whose content is gone is no part of an archive."""
+    def _kept_files(self, run_id: str, chosen: Collection[str] | None) -> list[StoredEvidence]:
+        """What is there of the chosen files of a run; one whose content is gone is no part of an archive."""
         kept: list[StoredEvidence] = []
         for file in self._evidence_files.list(run_id):
+            if chosen is not None and file.id not in chosen:
+                continue
             with suppress(EvidenceNotFoundError):
                 kept.append(self._evidence_files.open(file.id))
         return kept
@@ -246,6 +288,7 @@ class Archives:
         run_checks(archive, made)
         archive.unlink()
         run = parse_document(RUN, (made / RUN).read_bytes(), RUN_DOCUMENT)
+        self._notes.check(_notes(made))
         run_id = self._free_id(run, as_new=as_new)
         token = secrets.token_hex(8)
         kept = work / "kept"
@@ -294,6 +337,7 @@ class Archives:
         in_order = sorted(versions, key=lambda version: version.version)
         keep_actions(session, run_id, [(version.updated_ms, version.actions) for version in in_order])
         keep_archived_scores(session, run_id, parse_document(SCORES, list_bytes(made / SCORES), SCORE_LIST))
+        self._notes.bring(session, _notes(made))
         if (made / ANALYSIS).exists():
             analysis = parse_document(ANALYSIS, (made / ANALYSIS).read_bytes(), ANALYSIS_DOCUMENT)
             store_analysis(session, row, analysis)
@@ -340,6 +384,10 @@ def run_checks(archive: Path, directory: Path) -> None:
         ) from error
     if problem is not None:
         raise ArchiveError(str(problem["detail"]))
+
+
+def _notes(made: Path) -> list[ArchivedNote]:
+    return parse_document(ANNOTATIONS, list_bytes(made / ANNOTATIONS), NOTE_LIST)
 
 
 def _member(name: str) -> zipfile.ZipInfo:

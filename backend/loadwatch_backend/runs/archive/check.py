@@ -27,11 +27,13 @@ from loadwatch_backend.runs.analysis.documents import endpoint_out, figures_out
 from loadwatch_backend.runs.archive.format import (
     ANALYSIS,
     ANALYSIS_DOCUMENT,
+    ANNOTATIONS,
     EVIDENCE,
     EVIDENCE_FOLDER,
     EVIDENCE_LIST,
     MANIFEST,
     MOST_BYTES,
+    NOTE_LIST,
     REQUIRED,
     RESULT_FILES,
     REVIEW_LIST,
@@ -140,6 +142,7 @@ def _check_documents(directory: Path) -> None:
         SNAPSHOTS: SNAPSHOT_LIST,
         REVIEWS: REVIEW_LIST,
         SCORES: SCORE_LIST,
+        ANNOTATIONS: NOTE_LIST,
         EVIDENCE: EVIDENCE_LIST,
     }
     for name, kind in kinds.items():

@@ -8,6 +8,7 @@
 | snapshots.json, reviews.json | lists of `SnapshotOut` and `ReviewVersion` |
 | scores.json | list of `ArchivedScore`: what the run says of actions of runs before it, where it says anything |
 | result.json, seconds.npz, records.parquet | the run's files, where there are any |
+| annotations.json | list of `ArchivedNote`: restarts, deploys and what people wrote, where the window has any |
 | evidence.json | list of `EvidenceFile`, where the run has files |
 | evidence/ID | the content of each of them |
 | samples.parquet | all samples of the window: `series` (labels as JSON), `time_ms`, `value` |
@@ -44,6 +45,7 @@ ANALYSIS = "analysis.json"
 SNAPSHOTS = "snapshots.json"
 REVIEWS = "reviews.json"
 SCORES = "scores.json"
+ANNOTATIONS = "annotations.json"
 EVIDENCE = "evidence.json"
 EVIDENCE_FOLDER = "evidence"
 SAMPLES = "samples.parquet"
@@ -59,6 +61,7 @@ MOST_BYTES: Mapping[str, int | None] = {
     SNAPSHOTS: 64 * MEBIBYTE,
     REVIEWS: 256 * MEBIBYTE,
     SCORES: 64 * MEBIBYTE,
+    ANNOTATIONS: 64 * MEBIBYTE,
     EVIDENCE: 64 * MEBIBYTE,
     RESULT: 64 * MEBIBYTE,
     SECONDS: 256 * MEBIBYTE,
@@ -110,9 +113,20 @@ class ArchivedRun(CheckedFields):
     remarks: list[RemarkOut] = Field(max_length=10_000)
 
 
+class ArchivedNote(Schema):
+    """An annotation of the run's window; what its texts may hold is checked by whoever keeps annotations."""
+
+    author: str = Field(max_length=1_000)
+    text: str = Field(max_length=40_000)
+    start_ms: Milliseconds
+    end_ms: Milliseconds | None
+    tags: list[str] = Field(max_length=100)
+
+
 SNAPSHOT_LIST: TypeAdapter[list[SnapshotOut]] = TypeAdapter(list[SnapshotOut])
 REVIEW_LIST: TypeAdapter[list[ReviewVersion]] = TypeAdapter(list[ReviewVersion])
 SCORE_LIST: TypeAdapter[list[ArchivedScore]] = TypeAdapter(list[ArchivedScore])
+NOTE_LIST: TypeAdapter[list[ArchivedNote]] = TypeAdapter(list[ArchivedNote])
 EVIDENCE_LIST: TypeAdapter[list[EvidenceFile]] = TypeAdapter(list[EvidenceFile])
 MANIFEST_DOCUMENT: TypeAdapter[Manifest] = TypeAdapter(Manifest)
 RUN_DOCUMENT: TypeAdapter[ArchivedRun] = TypeAdapter(ArchivedRun)

@@ -33,6 +33,12 @@ def servers(start_server: Any, tmp_path: Path) -> Iterator[tuple[Any, Any]]:
         yield one, other
 
 
+NOTES: list[dict[str, Any]] = [
+    {"author": "agent", "text": "app was started again", "start_ms": START_MS + 5_000, "tags": ["restart"]},
+    {"author": "葵", "text": "deploy 3f2c1", "start_ms": START_MS, "end_ms": START_MS + 9_000, "tags": ["deploy"]},
+]
+
+
 def full_run(server: Any) -> dict[str, Any]:
     """A run with everything that a run can have."""
     labels = {"__name__": "go_sql_max_open_connections", "job": "app", "instance": "a:1", "db_name": "main"}
@@ -49,6 +55,8 @@ def full_run(server: Any) -> dict[str, Any]:
     ):
         params = {"kind": kind, "name": name, "note": "は", "facts": '{"files": 2}'}
         assert server.client.post(f"{path}/evidence", content=content, params=params).status_code == 201
+    for note in NOTES:
+        assert server.client.post("/api/annotations", json=note).status_code == 201
     answer = server.client.patch(path, json={"steady_window": {"from_seconds": 2, "to_seconds": 18}})
     assert answer.status_code == 200
     return answer.json()
@@ -94,6 +102,7 @@ def test_a_run_is_the_same_on_another_server(servers: tuple[Any, Any]):
     assert new.json() | {"id": run["id"]} == run
     files = [files_of(server, id) for server, id in ((one, run["id"]), (other, run["id"]), (other, new.json()["id"]))]
     assert files[0] == files[1] == files[2] != []
+    assert [notes_of(server) for server in servers] == [sorted(NOTES, key=lambda note: note["start_ms"])] * 2
     assert other.client.delete(path).status_code == 204
     assert files_of(other, new.json()["id"]) == files[0]
 
@@ -104,6 +113,38 @@ def files_of(server: Any, run: str) -> list[tuple[str, str, str, bytes]]:
         (file["kind"], file["name"], file["note"], server.client.get(f"/api/evidence/{file['id']}").content)
         for file in files
     ]
+
+
+def notes_of(server: Any) -> list[dict[str, Any]]:
+    span = {"start_ms": START_MS - 1_000, "end_ms": START_MS + 60_000}
+    found = server.client.get("/api/annotations", params=span).json()["annotations"]
+    kept = ("author", "text", "start_ms", "end_ms", "tags")
+    return [{name: note[name] for name in kept if note[name] is not None} for note in found]
+
+
+def test_an_archive_holds_what_was_chosen_of_files_and_annotations(servers: tuple[Any, Any]):
+    one, other = servers
+    run = full_run(one)
+    path = f"/api/runs/{run['id']}"
+    patch, _ = one.client.get(f"{path}/evidence").json()["files"]
+    archive = one.client.get(f"{path}/archive", params={"files": [patch["id"]], "annotations": False})
+    assert other.client.post("/api/archives", content=archive.content).status_code == 201
+    assert [name for _, name, _, _ in files_of(other, run["id"])] == [patch["name"]]
+    assert notes_of(other) == []
+
+
+def test_an_annotation_of_an_archive_that_none_may_be_is_refused_and_nothing_is_taken_in(servers: tuple[Any, Any]):
+    one, other = servers
+    run = full_run(one)
+    archive = one.client.get(f"/api/runs/{run['id']}/archive").content
+    for note in ({"text": "bell\u0007"}, {"text": "x" * 40_001}, {"start_ms": START_MS + 1, "end_ms": START_MS}):
+        member = json.dumps([{**NOTES[0], "end_ms": None, **note}]).encode()
+        forged = rebuild(archive, change_member("annotations.json", member))
+        answer = other.client.post("/api/archives", content=forged)
+        assert (answer.status_code, "annotations.json" in answer.json()["detail"]) == (422, True), answer.text
+        assert other.client.get("/api/runs").json()["runs"] == []
+        assert notes_of(other) == []
+        assert samples(other) == {}
 
 
 def test_an_archive_without_the_files_of_the_run(servers: tuple[Any, Any]):

@@ -238,6 +238,12 @@ export type ReportFormat = "html" | "md" | "json";
 export const runFiles = {
   report: (run: string, format: ReportFormat, lang: "en" | "ja", files: readonly string[] = []) =>
     `/api/runs/${run}/report?format=${format}&lang=${lang}${files.map((file) => `&files=${file}`).join("")}`,
-  archive: (run: string) => `/api/runs/${run}/archive`,
+  /** `files`: ids of those that go along; null: all of them. */
+  archive: (run: string, files: readonly string[] | null = null, annotations = true) => {
+    const query = new URLSearchParams((files ?? []).map((file) => ["files", file]));
+    if (files?.length === 0) query.set("evidence", "false");
+    if (!annotations) query.set("annotations", "false");
+    return `/api/runs/${run}/archive${query.size > 0 ? `?${query}` : ""}`;
+  },
   records: (run: string) => `/api/runs/${run}/records.parquet`,
 } as const;

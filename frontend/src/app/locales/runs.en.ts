@@ -196,7 +196,7 @@ export const runs = {
     pin: "Pin as the scenario's baseline",
     unpin: "Unpin the baseline",
     pinNeedsScenario: "Give the run a scenario first",
-    export: "Export the whole run",
+    export: "Export the run…",
     records: "Save the records (Parquet)",
 
     remarks: "What to know about these figures",
@@ -436,6 +436,15 @@ export const runs = {
     baseline: "It is its scenario's baseline; there will be none.",
     samplesGo: "Samples of its time go too: they are older than the retention and were kept for this run alone.",
     samplesStay: "Samples of its time stay until the retention ends.",
+  },
+
+  export: {
+    title: "Export the run",
+    hint: "One file with samples, requests, configuration and reviews, for another server or to keep.",
+    files: "Files that go with it",
+    filesHint: "All of them, unless you leave some behind.",
+    annotations: "Annotations of the run's time (restarts, deploys, notes)",
+    download: "Download",
   },
 
   share: {

@@ -192,7 +192,7 @@ export const runs = {
     pin: "シナリオの基準に固定",
     unpin: "基準の固定を解除",
     pinNeedsScenario: "先にシナリオを指定してください",
-    export: "実行全体を書き出す",
+    export: "実行を書き出す…",
     records: "記録を保存（Parquet）",
 
     remarks: "値についての注意",
@@ -432,6 +432,15 @@ export const runs = {
     baseline: "シナリオの基準です。基準がなくなります。",
     samplesGo: "この時間のサンプルも消えます。保持期間を過ぎ、この実行のためだけに残されていました。",
     samplesStay: "この時間のサンプルは保持期間が終わるまで残ります。",
+  },
+
+  export: {
+    title: "実行を書き出す",
+    hint: "サンプル、リクエスト、設定、レビューを1つのファイルにします。別のサーバーへの移行や保管に使えます。",
+    files: "含めるファイル",
+    filesHint: "外したもの以外はすべて含まれます。",
+    annotations: "実行中の注釈(再起動、デプロイ、メモ)",
+    download: "ダウンロード",
   },
 
   share: {

@@ -12,7 +12,6 @@ from loadwatch_backend.findings.seen.facts import (
     Pool,
     failures,
     felt,
-    focused,
     largest,
     pools,
     selector,
@@ -23,15 +22,11 @@ from loadwatch_backend.findings.seen.facts import (
 )
 from loadwatch_backend.findings.seen.numbers import count, counted, duration, duration_ja, figure, share
 from loadwatch_backend.findings.seen.pool_size import BURSTS, size_for
-from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
+from loadwatch_backend.findings.seen.pool_waits import FULL, exhausted, mean_wait
+from loadwatch_backend.findings.window import Episode, Window
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.texts.words import Words
-
-FULL = 0.98
-LEAST_WAITING = 0.3
-"""Requests that wait at once, on average: below it a wait is an accident of two that came together."""
-LEAST_MEAN_SECONDS = 0.002
 
 KIND = Kind(
     id="pool-exhausted",
@@ -70,7 +65,7 @@ def look(window: Window) -> Look:
         bound = largest(pool.limit, window.focus)
         if not bound > 0:
             continue
-        episode = _exhausted(window, pool)
+        episode = exhausted(window, pool)
         if episode is not None:
             findings.append(_finding(window, pool, bound, episode))
             continue
@@ -79,9 +74,9 @@ def look(window: Window) -> Look:
             continue
         words = Words(
             f"The pool of {pool.name} had {count(most)} of {count(bound)} connections in use at most; "
-            f"{count(waits)} requests waited for one, {duration(_mean_wait(window, pool))} on average.",
+            f"{count(waits)} requests waited for one, {duration(mean_wait(window, pool))} on average.",
             f"{pool.name}のプールは最大{count(bound)}中{count(most)}接続を使用。待ち{count(waits)}件、"
-            f"平均{duration_ja(_mean_wait(window, pool))}。",
+            f"平均{duration_ja(mean_wait(window, pool))}。",
         )
         (observations if most >= FULL * bound else clear).append(words)
     return Look(
@@ -89,29 +84,6 @@ def look(window: Window) -> Look:
         clear=together(clear),
         observations=observations,
     )
-
-
-def _exhausted(window: Window, pool: Pool) -> Episode | None:
-    """Where requests waited and the pool was full; all of it together, from its first to its last instant."""
-    full = pool.in_use >= FULL * pool.limit
-    # Waits that begin and never end are seen by their beginning, the others by the time that they took.
-    waiting = (pool.waiting >= LEAST_WAITING) | (full & (pool.waits >= 1.0) & ~(pool.waiting > 0))
-    holds = focused(window, waiting & (pool.limit > 0))
-    least = least_instants(window.grid, pool.interval_ms)
-    found = episodes(holds, least=least, gap=max(least, 3))
-    if not found or not bool(full[found[0].first : found[-1].end].any()):
-        return None
-    if _mean_wait(window, pool) < LEAST_MEAN_SECONDS and window.total(pool.waiting) > 0:
-        return None
-    whole = found[0].joined(found[-1])
-    # Requests that come at the same instant wait for each other in any pool; it has run out when it is seen full.
-    seen = np.flatnonzero((full | np.isnan(pool.in_use))[whole.span])
-    return Episode(whole.first + int(seen[0]), whole.end)
-
-
-def _mean_wait(window: Window, pool: Pool) -> float:
-    waits = window.total(pool.waits)
-    return window.total(pool.waiting) / waits if waits else 0.0
 
 
 def _finding(window: Window, pool: Pool, bound: float, episode: Episode) -> Finding:

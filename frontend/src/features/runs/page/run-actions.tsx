@@ -11,10 +11,11 @@ import { comparePath } from "../list/list-state";
 import { useRunUpdate } from "../model/use-run-update";
 import { DeleteRun } from "./delete-run";
 import { EditRun } from "./edit-run";
+import { ExportRun } from "./export-run";
 import classes from "./run-header.module.css";
 import { ShareRun } from "./share-run";
 
-type Open = "share" | "edit" | "delete" | null;
+type Open = "share" | "export" | "edit" | "delete" | null;
 const FORMATS = ["html", "md", "json"] as const;
 
 export function RunActions({ run }: { run: Run }) {
@@ -81,12 +82,7 @@ export function RunActions({ run }: { run: Run }) {
             {run.scenario === "" && <span className={classes.menuHint}>{t("runs.page.pinNeedsScenario")}</span>}
           </Menu.Item>
           <Menu.Divider />
-          <Menu.Item
-            component="a"
-            href={runFiles.archive(run.id)}
-            download
-            leftSection={<Icon name="download" size={14} />}
-          >
+          <Menu.Item leftSection={<Icon name="download" size={14} />} onClick={() => setOpen("export")}>
             {t("runs.page.export")}
           </Menu.Item>
           {run.source?.has_records === true && (
@@ -110,6 +106,7 @@ export function RunActions({ run }: { run: Run }) {
         </Menu.Dropdown>
       </Menu>
       {open === "share" && <ShareRun run={run} onClose={close} />}
+      {open === "export" && <ExportRun run={run} onClose={close} />}
       {open === "edit" && <EditRun run={run} onClose={close} />}
       {open === "delete" && <DeleteRun run={run} onClose={close} />}
     </div>

@@ -1,13 +1,11 @@
-import { Button, Checkbox, NativeSelect, TextInput } from "@mantine/core";
+import { Button, NativeSelect, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { evidenceQuery } from "@/api/evidence/queries";
-import type { EvidenceFile } from "@/api/evidence/types";
 import { createShare, deleteShare, runFiles, sharesQuery } from "@/api/runs/queries";
 import type { Run, Share } from "@/api/runs/types";
 import { formatInstant } from "@/lib/time/time";
-import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
 import { CommandLine } from "@/ui/command-line";
@@ -17,6 +15,7 @@ import { Buttons, Form } from "@/ui/form/form";
 import { IconButton } from "@/ui/icon-button";
 import { Dim, Hint } from "@/ui/text/text";
 import classes from "../list/runs-page.module.css";
+import { FileChoice } from "./file-choice";
 
 const DAYS = [1, 7, 30, 90] as const;
 
@@ -54,7 +53,13 @@ export function ShareRun({ run, onClose }: { run: Run; onClose: () => void }) {
             onChange={(event) => setNote(event.currentTarget.value)}
           />
         </div>
-        <FileChoice files={kept.data?.files ?? []} chosen={chosen} onChoose={setChosen} />
+        <FileChoice
+          label={t("runs.share.files")}
+          hint={t("runs.share.filesHint")}
+          files={kept.data?.files ?? []}
+          chosen={chosen}
+          onChoose={setChosen}
+        />
         <Buttons>
           {files.length > 0 && (
             <Button
@@ -83,41 +88,6 @@ export function ShareRun({ run, onClose }: { run: Run; onClose: () => void }) {
       <FaultText error={error} />
       <ShareList shares={shares.data?.shares ?? []} onRevoke={(id) => revoke.mutate(id)} />
     </Dialog>
-  );
-}
-
-const MAY_HOLD_SECRETS: ReadonlySet<EvidenceFile["kind"]> = new Set(["patch", "output", "access_log", "slow_log"]);
-
-interface ChoiceProps {
-  readonly files: readonly EvidenceFile[];
-  readonly chosen: readonly string[];
-  readonly onChoose: (chosen: readonly string[]) => void;
-}
-
-/** Which files of the run are shown; none by themselves. */
-function FileChoice({ files, chosen, onChoose }: ChoiceProps) {
-  const { t } = useTranslation();
-  const locale = useLocale();
-  if (files.length === 0) return null;
-  return (
-    <Checkbox.Group
-      label={t("runs.share.files")}
-      description={t("runs.share.filesHint")}
-      value={[...chosen]}
-      onChange={onChoose}
-    >
-      <ul className={classes.shares}>
-        {files.map((file) => (
-          <li key={file.id}>
-            <Checkbox
-              value={file.id}
-              label={`${file.name} (${formatValue(file.bytes, "bytes", locale)})`}
-              description={MAY_HOLD_SECRETS.has(file.kind) ? t("runs.share.secrets") : undefined}
-            />
-          </li>
-        ))}
-      </ul>
-    </Checkbox.Group>
   );
 }
 
