@@ -2,7 +2,7 @@
 
 `loadwatch up` with an agent on this host, samples each second, and a run of 20 s each two minutes, so that the cockpit
 comes and goes. What the page holds after a garbage collection is looked at twice a minute; the first ten minutes are
-left out, in which the charts' windows fill. Growth is the slope by Theil and Sen, the median of the slopes of all pairs.
+left out, in which the charts' windows fill. Growth is the slope by Theil and Sen: the median of those of all pairs.
 """
 
 import itertools
@@ -77,18 +77,18 @@ def growth_in_a_day(looks: Sequence[dict[str, float]], key: str) -> float:
 
 def _write(minutes: int, looks: Sequence[dict[str, float]]) -> None:
     warm = [one for one in looks if one["seconds"] >= WARM_UP_SECONDS]
+    rows: list[str] = []
+    for title, key, unit in (
+        ("JavaScript heap, MB", "heap_bytes", 1e6),
+        ("DOM nodes", "nodes", 1),
+        ("event listeners", "listeners", 1),
+    ):
+        growth = growth_in_a_day(warm, key)
+        rows.append(f"| {title} | {warm[0][key] / unit:,.1f} | {warm[-1][key] / unit:,.1f} | {growth / unit:+,.1f} |")
     heap = growth_in_a_day(warm, "heap_bytes")
-    rows = [
-        f"| {title} | {warm[0][key] / unit:,.1f} | {warm[-1][key] / unit:,.1f} | {growth_in_a_day(warm, key) / unit:+,.1f} |"
-        for title, key, unit in (
-            ("JavaScript heap, MB", "heap_bytes", 1e6),
-            ("DOM nodes", "nodes", 1),
-            ("event listeners", "listeners", 1),
-        )
-    ]
     lines = [
-        f"`python -m bench.pages.left_open`: the live page at 1440 px, {minutes} minutes, samples each second and a run "
-        f"of {RUN_SECONDS} s each {RUN_EACH_SECONDS} s. After a garbage collection, from minute "
+        f"`python -m bench.pages.left_open`: the live page at 1440 px, {minutes} minutes, samples each second and a "
+        f"run of {RUN_SECONDS} s each {RUN_EACH_SECONDS} s. After a garbage collection, from minute "
         f"{WARM_UP_SECONDS // 60} on; growth is the median slope of all pairs of {len(warm)} looks.",
         "",
         "| what the page holds | first | last | growth in a day |",
