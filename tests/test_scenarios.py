@@ -29,7 +29,7 @@ def loadwatch(tmp_path_factory: pytest.TempPathFactory) -> Generator[Cli]:
 
 
 def replay(loadwatch: Cli, *arguments: str) -> tuple[int, dict[str, Any]]:
-    done = loadwatch("replay", *arguments, "--json", seconds=800)
+    done = loadwatch("replay", *arguments, "--json", seconds=2_400)
     assert done.stdout, done.stderr
     return done.returncode, json.loads(done.stdout)
 

@@ -50,7 +50,8 @@ from loadwatch_backend.store.errors import DataDirectoryError
 from loadwatch_backend.store.relational import RelationalError, default_url, open_relational
 from loadwatch_backend.store.set_aside import FILES, set_aside
 
-READY_SECONDS = 60.0
+READY_SECONDS = 180.0
+"""A first start takes seconds; on a host that is busy with a load test it may take a minute and more."""
 EXIT_OTHER_AGENT = 4
 """Of `loadwatch agent` where another agent of this host sends to the server already."""
 GRACEFUL_SECONDS = 3

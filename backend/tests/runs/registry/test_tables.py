@@ -22,7 +22,7 @@ from loadwatch_backend.runs.reviews.actions.service import Actions
 from loadwatch_backend.runs.reviews.reviews import Reviews
 from loadwatch_backend.runs.reviews.schemas import MeetingIn, ReviewIn
 from loadwatch_backend.runs.reviews.share_schemas import ShareIn
-from loadwatch_backend.runs.reviews.shares import Shares
+from loadwatch_backend.runs.reviews.shares import OpenShare, Shares
 from loadwatch_backend.runs.schemas import RunFinish, RunIn, RunPatch, RunQuery, RunSort
 from loadwatch_backend.runs.snapshots.schemas import SnapshotWhen
 from loadwatch_backend.runs.snapshots.take import Snapshotter
@@ -111,7 +111,7 @@ def check_writing(
     assert reviews.end_meeting(MeetingIn(attendees=[LONG] * 50)).runs == ["one", "two"]
     assert reviews.next_meeting().runs == []
     share = shares.create("one", ShareIn(note=LONG))
-    assert shares.open((share.path or "").removeprefix("/share/")) == "one"
+    assert shares.open((share.path or "").removeprefix("/share/")) == OpenShare(run="one", files=())
     configuration.capture("one", SnapshotWhen.BEFORE)
     assert configuration.difference("one", None).missing
     assert registry.deletion("one").reviews == 2
