@@ -34,6 +34,11 @@ _HEX = re.compile(r"(?:0x)?(?:(?=[a-f]*[0-9])[0-9a-f]{8,}|(?=[A-F]*[0-9])[0-9A-F
 _LIKE_HEX = re.compile(r":id|[0-9a-f]{7,}")
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,}={0,2}")
 _ENCODED = re.compile(r"[A-Za-z0-9_+-]{22,}={1,2}")
+_SHORT_TOKEN = 8
+_RUN = re.compile(r"[vV][0-9]{1,2}(?![0-9])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+"""What a reader takes in at once: a word of `getUserV2`, a number, a version."""
+_YEAR = re.compile(r"(?<![0-9])(?:19|20)[0-9]{2}(?![0-9])")
+_PARTS = re.compile(r"[-_]")
 _CAPITALS = re.compile(r"(?=.*[0-9])[0-9A-Z]{20,}")
 _NUMBERED = re.compile(r"([A-Za-z]+[-_])[0-9]+")
 _NUMBER_FIRST = re.compile(r"[0-9]+[-_].*[A-Za-z].*")
@@ -67,7 +72,7 @@ def shape_of(path: str) -> str:
 
 def shape_of_segment(segment: str) -> str:
     """The placeholder of what varies by its form, or the segment as it is."""
-    if _NAME.fullmatch(segment) and len(segment) <= _LONGEST_LITERAL:
+    if _NAME.fullmatch(segment) and len(segment) <= _LONGEST_LITERAL and not _is_scrambled(segment):
         return segment
     if ";" in segment:
         # Parameters of a segment, such as ;jsessionid=…, belong to the request and not to the place.
@@ -117,11 +122,26 @@ def _is_token(text: str) -> bool:
     """Random text, as base64, nanoid, ULID and the like make it: not words with hyphens between them."""
     if _CAPITALS.fullmatch(text) or _ENCODED.fullmatch(text):
         return True
+    if any(map(_is_scrambled, _PARTS.split(text))):
+        return True
     if not _TOKEN.fullmatch(text) or _has_words(text):
         return False
     digits = sum(character.isdigit() for character in text)
     mixed = any(character.isupper() for character in text) and any(character.islower() for character in text)
     return digits >= 2 and (mixed or (len(text) >= 20 and digits >= 4))
+
+
+def _is_scrambled(text: str) -> bool:
+    """Whether words and numbers change too often for a name: `AbC123xyz` is a secret, `OAuth2Callback` is none."""
+    if len(text) < _SHORT_TOKEN or not (text.isascii() and text.isalnum()):
+        return False
+    runs = len(_RUN.findall(text))
+    digits = sum(map(str.isdigit, _YEAR.sub("", text)))
+    if text.lower() == text or text.upper() == text:
+        return digits > 0 and runs >= 5 and len(text) <= 2 * runs
+    if digits >= 3 and runs >= 3 and len(text) <= 3 * runs:
+        return True
+    return runs >= 4 and (len(text) <= 2 * runs or (digits > 0 and len(text) < 2.5 * runs))
 
 
 def _has_words(text: str) -> bool:
