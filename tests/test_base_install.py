@@ -96,6 +96,12 @@ def test_the_base_install_is_lean_and_works(clean: Path, tmp_path: Path) -> None
     table = run(clean / "loadwatch", "digest", "access", str(log))
     assert table.returncode == 0, table.stderr
     assert "/users/:id" in table.stdout
+    slow = tmp_path / "slow.log"
+    slow.write_text("# Query_time: 0.5  Lock_time: 0.1 Rows_sent: 1  Rows_examined: 9\nselect 1;\n")
+    table = run(clean / "loadwatch", "digest", "statements", str(slow))
+    assert "select ?" in table.stdout, table.stderr
+    matched = run(clean / "loadwatch", "digest", "statements", str(slow), "--match", "select")
+    assert 'pip install "loadwatch[server]"' in matched.stderr
     profile = run(clean / "loadwatch", "digest", "profile", str(log))
     assert profile.returncode == 1
     assert 'pip install "loadwatch[server]"' in profile.stderr

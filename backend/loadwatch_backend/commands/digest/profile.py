@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from loadwatch_backend.commands.digest.matching import match_pattern
 from loadwatch_backend.commands.digest.profile_table import profile_table
 from loadwatch_backend.evidence.profiles.digest import FunctionRow, ProfileDigest, digest_of
 from loadwatch_backend.evidence.profiles.folding.difference import StackChanges
@@ -18,7 +19,7 @@ from loadwatch_backend.evidence.profiles.model import Profile
 from loadwatch_backend.evidence.profiles.reading.read import LIMITS, read_profile
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.kit.language import Language
-from loadwatch_backend.store.patterns import Pattern, compile_pattern
+from loadwatch_backend.store.patterns import Pattern
 from loadwatch_backend.texts.profiles import PROFILES
 from loadwatch_backend.texts.words import Texts
 
@@ -26,15 +27,6 @@ _STDIN = "-"
 _ROWS = 50
 _LABELS = 5
 """Keys of labels that the document sums by."""
-
-
-def _pattern(_context: click.Context, _option: click.Parameter, value: str | None) -> Pattern | None:
-    if value is None:
-        return None
-    try:
-        return compile_pattern(value)
-    except ProblemError as error:
-        raise click.BadParameter(str(error)) from None
 
 
 @click.command()
@@ -45,7 +37,7 @@ def _pattern(_context: click.Context, _option: click.Parameter, value: str | Non
 )
 @click.option("--base-requests", type=click.FloatRange(0, min_open=True), help="The same of the base.")
 @click.option(
-    "-m", "--match", "match", metavar="PATTERN", callback=_pattern, help="Only functions with this in the name."
+    "-m", "--match", "match", metavar="PATTERN", callback=match_pattern, help="Only functions with this in the name."
 )
 @click.option(
     "--sort", type=click.Choice(["flat", "cum"]), default="flat", show_default=True, help="The largest first."

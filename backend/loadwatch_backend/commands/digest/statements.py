@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from loadwatch_formats.access_logs.sketch import RELATIVE_ERROR
@@ -11,6 +11,7 @@ from loadwatch_formats.times import format_rfc3339
 
 from loadwatch_backend.commands.digest.columns import column_named, columns_named, sort_rows, text_table
 from loadwatch_backend.commands.digest.files import printable
+from loadwatch_backend.commands.digest.matching import match_any_case
 from loadwatch_backend.commands.digest.statements_read import Summed, read_files
 from loadwatch_backend.commands.digest.statements_table import (
     COLUMNS,
@@ -22,6 +23,9 @@ from loadwatch_backend.commands.digest.statements_table import (
     rows_of,
 )
 
+if TYPE_CHECKING:
+    from loadwatch_backend.store.patterns import Pattern
+
 _ROWS = 50
 _NAMES = tuple(COLUMNS)
 
@@ -29,6 +33,12 @@ _NAMES = tuple(COLUMNS)
 @click.command()
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--base", metavar="FILE", multiple=True, help="A log to compare with; again for several.")
+@click.option(
+    *("-m", "--match", "match"),
+    metavar="PATTERN",
+    callback=match_any_case,
+    help="Only statements with this in their fingerprint, in small letters or capitals; shares stay those of all.",
+)
 @click.option(
     "--sort",
     default="sum",
@@ -48,6 +58,7 @@ _NAMES = tuple(COLUMNS)
 def statements(
     files: Sequence[str],
     base: Sequence[str],
+    match: "Pattern | None",
     sort: str,
     ascending: bool,
     columns: Sequence[str] | None,
@@ -62,11 +73,14 @@ def statements(
     summed = read_files(files)
     before = read_files(base) if base else None
     rows = rows_of(summed.sums, before.sums if before else None)
-    rows = sort_rows(rows, COLUMNS[sort], ascending, lambda row: (row.sums.fingerprint, row.sums.schema))
+    found = [row for row in rows if match is None or match.search(row.sums.fingerprint)]
+    rows = sort_rows(found, COLUMNS[sort], ascending, lambda row: (row.sums.fingerprint, row.sums.schema))
     if as_json:
         click.echo(json.dumps(_document(rows[: limit or None], summed, before), indent=2))
         return
     _print(rows, summed, before, columns, _ROWS if limit is None else limit or len(rows))
+    if match is not None and not rows:
+        click.echo("No statement has that in its fingerprint.")
 
 
 def _document(rows: Sequence[Row], summed: Summed, before: Summed | None) -> dict[str, Any]:

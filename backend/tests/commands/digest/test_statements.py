@@ -100,6 +100,27 @@ def test_columns_are_chosen_and_a_wrong_one_is_named() -> None:
     assert "no column 'nothing'" in run(REAL, "--sort", "nothing", status=2).output
 
 
+def test_statements_are_chosen_and_their_shares_stay_those_of_all(tmp_path: Path) -> None:
+    before, now = tmp_path / "before.log", tmp_path / "now.log"
+    before.write_text(made("delete from carts where id = 3", "select 1"))
+    now.write_text(made("select * from Carts where id = 7", "insert into orders values (1)", "select 9"))
+    got = document(now, "--base", before, "--match", r"\bCARTS\b")
+    assert [(one["fingerprint"], one["share"]) for one in got["statements"]] == [
+        ("select * from carts where id = ?", pytest.approx(1 / 3))
+    ]
+    assert [(one["fingerprint"], one["share"]) for one in got["gone"]] == [("delete from carts where id = ?", 0.5)]
+    assert got["lines"]["read"] == 3
+    shown = run(now, "-m", "orders|carts", "--sort", "statement").stdout
+    assert shown.startswith("3 calls, 3 statements")
+    assert [line.split()[1] for line in shown.splitlines()[3:]] == ["33.3%", "33.3%"]
+    assert "No statement has that in its fingerprint." in run(now, "--match", "'7'").stdout
+
+
+@pytest.mark.parametrize(("pattern", "said"), [("(", "'(' is not valid"), (r"(a)\1", "RE2"), ("(a{900}){900}", "MiB")])
+def test_an_expression_that_is_none_is_refused(pattern: str, said: str) -> None:
+    assert said in run(REAL, "--match", pattern, status=2).output
+
+
 def test_two_logs_are_held_against_each_other(tmp_path: Path) -> None:
     before, now = tmp_path / "before.log", tmp_path / "now.log"
     before.write_text(made("select 1", "delete from a where id = 3"))
