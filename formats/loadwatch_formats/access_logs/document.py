@@ -34,9 +34,9 @@ def figures_document(figures: RouteFigures) -> dict[str, Any]:
         "max": durations.greatest,
         "stddev": durations.deviation,
         "status": {status: figures.statuses[status] for status in sorted(figures.statuses)},
-        "bytes": {
+        "bytes": figures.bytes if figures.sized else None,
+        "body": {
             "count": figures.sized,
-            "sum": figures.bytes if figures.sized else None,
             "min": figures.least_bytes,
             "mean": figures.bytes / figures.sized if figures.sized else None,
             "max": figures.most_bytes,

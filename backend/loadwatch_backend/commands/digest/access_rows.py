@@ -39,7 +39,7 @@ class Row:
         return self.base is not None and not self.base.count
 
     def status_count(self, of: str) -> int:
-        """Requests with a status such as `304`, or with one of a class such as `5xx`."""
+        """Requests with a status such as `304`, or with one of a class such as `5xx`; `3xx` is without 304."""
         return _statuses(self.figures, of)
 
 
@@ -90,5 +90,9 @@ def _gone(row: Row) -> dict[str, Any]:
 def _statuses(figures: RouteFigures, of: str) -> int:
     if of.endswith("xx"):
         # 304 says that nothing has changed, and has a column of its own.
-        return sum(count for status, count in figures.statuses.items() if len(status) == 3 and status[0] == of[0])
+        return sum(
+            count
+            for status, count in figures.statuses.items()
+            if len(status) == 3 and status[0] == of[0] and status != "304"
+        )
     return figures.statuses[of]

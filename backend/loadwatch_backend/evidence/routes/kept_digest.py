@@ -62,7 +62,9 @@ def parse_digest(content: bytes, steady_ms: tuple[int, int] | None) -> Window | 
 
 def _counted(row: Mapping[str, Any], error: float) -> Counted:
     requests, total, mean = _number(row["count"]), row.get("sum"), row.get("mean")
-    size: Mapping[str, Any] = row.get("bytes") or {}
+    size: Any = row.get("bytes")
+    if isinstance(size, Mapping):  # as agents wrote it before 26 November 2026
+        size = cast(Mapping[str, Any], size).get("sum")
     statuses: Mapping[str, Any] = row.get("status") or {}
     known = total is not None
     return Counted(
@@ -72,7 +74,7 @@ def _counted(row: Mapping[str, Any], error: float) -> Counted:
         seconds=_number(total) if known else None,
         # Not each request has a duration: their number is what the mean is of.
         timed=_number(total) / _number(mean) if known and mean else requests,
-        sent_bytes=None if size.get("sum") is None else _number(size["sum"]),
+        sent_bytes=None if size is None else _number(size),
         ranks={
             name: _rank(_number(row[name]), 0.0 if name == "max" else error)
             for name in SHARES

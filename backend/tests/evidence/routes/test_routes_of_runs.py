@@ -140,7 +140,7 @@ def test_that_an_unknown_run_is_not_found(server: Any) -> None:
 
 def digest(start_ms: int, **more: Any) -> dict[str, Any]:
     row = {"method": "GET", "route": "/posts", "count": 40, "sum": 8.0, "mean": 0.2, "p50": 0.1, "p90": 0.3, "p99": 0.9}
-    row |= {"max": 1.0, "status": {"200": 30, "304": 10}, "bytes": {"sum": 9_000}}
+    row |= {"max": 1.0, "status": {"200": 30, "304": 10}, "bytes": 9_000, "body": {"count": 40}}
     lines = {"read": 40, "unreadable": 2, "too_long": 1, "outside": 1_234, "percentile_error": 0.005}
     return {
         "routes": [row],
@@ -156,17 +156,21 @@ def keep(server: Any, run: str, content: bytes) -> None:
     server.client.post(f"/api/runs/{run}/evidence", params=params, content=content).raise_for_status()
 
 
-def test_that_an_imported_log_takes_the_place_of_samples(server: Any) -> None:
+@pytest.mark.parametrize("size", [9_000, {"count": 40, "sum": 9_000, "min": 1, "mean": 225, "max": 900}])
+def test_that_an_imported_log_takes_the_place_of_samples(server: Any, size: Any) -> None:
     start_ms = begun(server)
     write(server, start_ms, "/users", {"200": 20})
     run = run_of(server, start_ms)
-    keep(server, run, json.dumps(digest(start_ms)).encode())
+    document = digest(start_ms)
+    document["routes"][0]["bytes"] = size
+    keep(server, run, json.dumps(document).encode())
     found = routes(server, run)
     (one,) = found["routes"]
     assert (found["source"], found["counted_by"]) == ("access_log", "access.log")
     assert found["rank_error"] == pytest.approx(0.005)
     assert (one["name"], one["requests"], one["rate"], one["share"]) == ("GET /posts", 40, 40 / 60, 1.0)
     assert one["statuses"] == {"2xx": 30, "304": 10}
+    assert one["bytes"] == 9_000, "agents of older versions wrote an object"
     assert one["ranks"]["p99"]["value"] == 0.9
     assert one["ranks"]["max"] == {"value": 1.0, "low": 1.0, "high": 1.0}, "the largest is exact"
     assert "1,234" in found["remarks"][0]
