@@ -117,6 +117,18 @@ def test_that_names_are_given_by_hand(cli: Cli, server: RealServer, run: str, tm
     assert [one["route"] for one in routes(server, run)["routes"]] == ["^/a/.+"]
 
 
+def test_a_unit_and_parameters_that_stay_are_named(cli: Cli, server: RealServer, run: str, tmp_path: Path) -> None:
+    log = tmp_path / "app.json"
+    one = {"method": "GET", "uri": "/index.php?action=login&token=s3cret", "status": 200, "duration": 250}
+    log.write_text("".join(json.dumps(one | {"time": START_MS / 1_000 + second}) + "\n" for second in range(10)))
+    done = cli("import", "--access-log", "--run", run, "--unit", "ms", "--keep", "action", str(log))
+    assert done.returncode == 0, done.stderr
+    [found] = routes(server, run)["routes"]
+    assert (found["route"], found["mean_seconds"]) == ("/index.php?action=login", 0.25)
+    refused = cli("import", "--access-log", "--run", run, "--keep", "token", str(log))
+    assert (refused.returncode, "holds secrets" in refused.stderr) == (1, True)
+
+
 def test_what_is_refused_says_why(cli: Cli, server: RealServer, run: str, tmp_path: Path) -> None:
     other = tmp_path / "other.log"
     other.write_text("".join(combined(second, "/", 200, 0.1) for second in range(9_000, 9_010)))

@@ -33,10 +33,7 @@ def keep_access_log(client: Client, files: Sequence[Path], options: Mapping[str,
     run = client.get(run_path(options["run_id"]))
     if run["ended_ms"] is None:
         raise UsageError(f"{run['id']} is under way: import its log when it has ended")
-    try:
-        groups = MatchingGroups([one for text in options["match"] for one in split_patterns(text)])
-    except GroupError as error:
-        raise UsageError(f"--match: {error}") from error
+    groups = _groups(options)
     steady = run["steady_window"]
     part = RunPart(
         Span(run["started_ms"], run["ended_ms"]),
@@ -47,7 +44,9 @@ def keep_access_log(client: Client, files: Sequence[Path], options: Mapping[str,
         keys = parse_keys(options["keys"])
     except AccessLogError as error:
         raise UsageError(f"--key: {error}") from error
-    lines = LineOptions(format=options["format_name"] or "auto", keys=keys)
+    lines = LineOptions(
+        format=options["format_name"] or "auto", keys=keys, unit=options["unit"], queries=bool(groups.kept.names)
+    )
     problems: list[str] = []
     for path in files:
         _count(path, part, lines, problems)
@@ -62,6 +61,19 @@ def keep_access_log(client: Client, files: Sequence[Path], options: Mapping[str,
     place = run_path(run["id"], "/evidence")
     kind = "application/octet-stream"
     return client.upload(place, io.BytesIO(content), len(content), query=query, kind=kind, progress=lambda _: None)
+
+
+def _groups(options: Mapping[str, Any]) -> MatchingGroups:
+    patterns = [one for text in options["match"] for one in split_patterns(text)]
+    keep = [name.strip() for text in options["keep"] for name in text.split(",") if name.strip()]
+    try:
+        MatchingGroups(patterns)
+    except GroupError as error:
+        raise UsageError(f"--match: {error}") from error
+    try:
+        return MatchingGroups(patterns, keep)
+    except GroupError as error:
+        raise UsageError(f"--keep: {error}") from error
 
 
 def _count(path: Path, part: RunPart, options: LineOptions, problems: list[str]) -> None:

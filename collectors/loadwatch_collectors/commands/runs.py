@@ -134,6 +134,17 @@ def sync(**options: Any) -> None:
     help="With --access-log: the key of time, method, path, request, status, bytes or seconds in LTSV and JSON; commas "
     "between several.",
 )
+@click.option(
+    "--keep",
+    metavar="NAMES",
+    multiple=True,
+    help="With --access-log: parameters of queries that become part of the route, such as action; commas between.",
+)
+@click.option(
+    "--unit",
+    type=click.Choice(["s", "ms", "us", "ns"]),
+    help="With --access-log: of durations, where the log does not say it.",
+)
 @click.option("--started-at", metavar="TIME", help="RFC 3339 start, for files without a wall clock (hey, wrk, oha).")
 @click.option("--format", "format_name", help="Name of the format, to skip recognition.")
 @_server_options

@@ -1,7 +1,9 @@
-"""Matching groups: regular expressions that name routes before anything else does, as `alp -m` takes them."""
+"""What somebody says of the names of routes: regular expressions, as `alp -m` takes them, and parameters that stay."""
 
 import re
 from collections.abc import Sequence
+
+from loadwatch_formats.access_logs.kept import KeptError, KeptParameters
 
 _MOST = 200
 _LONGEST_PATH = 2_048
@@ -9,7 +11,7 @@ _LONGEST_PATH = 2_048
 
 
 class GroupError(ValueError):
-    """An expression cannot be used; the text says which, and why."""
+    """An expression or a parameter cannot be used; the text says which, and why."""
 
 
 def split_patterns(text: str) -> list[str]:
@@ -37,14 +39,20 @@ def split_patterns(text: str) -> list[str]:
 class MatchingGroups:
     """Expressions in their order; the first that is found anywhere in a path names the route, by its own text.
 
+    Beside them, `keep` names the parameters of queries that stay in a route; an expression's route has no query.
+
     Raises:
-        GroupError: for an expression that is none, and for more than 200.
+        GroupError: for an expression that is none, and for more than 200; for a parameter that cannot be kept.
     """
 
-    def __init__(self, patterns: Sequence[str] = ()) -> None:
+    def __init__(self, patterns: Sequence[str] = (), keep: Sequence[str] = ()) -> None:
         if len(patterns) > _MOST:
             raise GroupError(f"{len(patterns)} matching groups are too many; at most {_MOST}")
         self.patterns = tuple(patterns)
+        try:
+            self.kept = KeptParameters(keep)
+        except KeptError as error:
+            raise GroupError(str(error)) from None
         self._compiled: list[tuple[re.Pattern[str], str]] = []
         for pattern in patterns:
             try:

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Self
 
 from loadwatch_formats.access_logs.groups import MatchingGroups
+from loadwatch_formats.access_logs.kept import is_value, without_values
 from loadwatch_formats.access_logs.shapes import HASH, is_like_hash, shape_of, slug_of
 
 OTHER = "other"
@@ -24,6 +25,7 @@ _KEPT_SHARE = 4 / SPREAD
 _TWIN_SHARE = 0.1
 _MOST_DECISIONS = 2_000
 _VERSION = 1
+_QUERY = "?"
 
 Names = list[tuple[tuple[str, ...], int]]
 
@@ -58,7 +60,12 @@ class RouteNames:
 
     def candidate(self, path: str) -> str:
         """The name of a path by what was decided so far; the bound of routes is for `settle`."""
-        return self._groups.find(path) or self._decided(shape_of(path))
+        found = self._groups.find(path)
+        if found is not None:
+            return found
+        shape = shape_of(path)
+        kept = self._groups.kept.query_of(path) if shape.startswith("/") else ""
+        return self._decided(shape + kept)
 
     def route(self, path: str) -> str:
         """The name of a path once its counts are settled: that of a known route, else `OTHER`."""
@@ -147,13 +154,15 @@ class RouteNames:
             now = self._segment(place, segment)
             parts.append(now)
             place = f"{place}/{now}"
-        return "/" + "/".join(parts)
+        return _joined(parts)
 
     def _segment(self, place: str, segment: str) -> str:
         if place in self._hashes and is_like_hash(segment):
             return HASH
         kept = self._kept.get(place)
-        return segment if kept is None or not _is_literal(segment) or segment in kept else slug_of(segment)
+        if kept is None or segment in kept or not _is_literal(place, segment):
+            return segment
+        return without_values(segment) if _is_query(place) else slug_of(segment)
 
     def _learn(self, place: str, names: Names) -> None:
         """Decide on what stands below a place, then on each place below it."""
@@ -184,7 +193,7 @@ class RouteNames:
         return True
 
     def _decide_slugs(self, place: str, weights: Mapping[str, int]) -> bool:
-        literals = {segment: count for segment, count in weights.items() if _is_literal(segment)}
+        literals = {segment: count for segment, count in weights.items() if _is_literal(place, segment)}
         if place in self._kept or len(literals) <= SPREAD:
             return False
         enough = max(sum(literals.values()) * _KEPT_SHARE, 2)
@@ -218,12 +227,26 @@ class RouteNames:
 
 
 def _segments(name: str) -> tuple[str, ...]:
-    return tuple(name[1:].split("/"))
+    """Those of the path; what stayed of a query is one more below the place `?`, so that it is learnt apart."""
+    path, mark, query = name[1:].partition(_QUERY)
+    return (*path.split("/"), mark, query) if mark else tuple(path.split("/"))
 
 
-def _is_literal(segment: str) -> bool:
+def _joined(segments: Sequence[str]) -> str:
+    if segments[-2:-1] == [_QUERY]:
+        return "/" + "/".join(segments[:-2]) + _QUERY + segments[-1]
+    return "/" + "/".join(segments)
+
+
+def _is_query(place: str) -> bool:
+    return place.endswith("/" + _QUERY)
+
+
+def _is_literal(place: str, segment: str) -> bool:
+    if _is_query(place):
+        return is_value(segment)
     # The empty segment is the end of `/users/`; `*` stands for what is too deep.
-    return segment not in ("", "*", "@:slug") and not segment.startswith(":")
+    return segment not in ("", "*", "@:slug", _QUERY) and not segment.startswith(":")
 
 
 def _summed(names: Iterable[tuple[Sequence[str], int]]) -> Names:

@@ -1,7 +1,7 @@
 """`loadwatch digest access`: access logs by route."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -42,9 +42,19 @@ def _time(_context: click.Context, _option: click.Parameter, value: str | None) 
     return None if at_ms is None else datetime.fromtimestamp(at_ms / 1_000, UTC)
 
 
-def _groups(_context: click.Context, _option: click.Parameter, value: Sequence[str]) -> MatchingGroups:
+def _groups(_context: click.Context, _option: click.Parameter, value: Sequence[str]) -> list[str]:
+    patterns = [pattern for text in value for pattern in split_patterns(text)]
+    return list(_checked(MatchingGroups, patterns).patterns)
+
+
+def _kept(_context: click.Context, _option: click.Parameter, value: Sequence[str]) -> list[str]:
+    names = [name.strip() for text in value for name in text.split(",") if name.strip()]
+    return list(_checked(lambda keep: MatchingGroups((), keep), names).kept.names)
+
+
+def _checked(make: Callable[[list[str]], MatchingGroups], texts: list[str]) -> MatchingGroups:
     try:
-        return MatchingGroups([pattern for text in value for pattern in split_patterns(text)])
+        return make(texts)
     except GroupError as error:
         raise click.BadParameter(str(error)) from None
 
@@ -58,6 +68,13 @@ def _groups(_context: click.Context, _option: click.Parameter, value: Sequence[s
     multiple=True,
     callback=_groups,
     help="Regular expressions, commas between; the first that is found in a path names its route.",
+)
+@click.option(
+    "--keep",
+    metavar="NAMES",
+    multiple=True,
+    callback=_kept,
+    help="Parameters of queries that become part of the route, such as action; commas between.",
 )
 @click.option(
     "--sort",
@@ -98,7 +115,8 @@ def _groups(_context: click.Context, _option: click.Parameter, value: Sequence[s
 def access(
     files: Sequence[str],
     base: Sequence[str],
-    groups: MatchingGroups,
+    groups: list[str],
+    keep: list[str],
     sort: str,
     reverse: bool,
     ascending: bool,
@@ -114,17 +132,18 @@ def access(
     """Access logs by route: requests, time, percentiles, statuses, bytes.
 
     FILE is a log of nginx, Apache, Envoy, Caddy or an ALB, LTSV or JSON lines, also compressed; - is standard input.
-    Numbers, UUIDs, hashes and slugs in paths become placeholders; queries are left out.
+    Numbers, UUIDs, hashes and slugs in paths become placeholders; queries are left out, but for --keep.
     s3://BUCKET/PREFIX is all files below it; of a load balancer's those of the time.
     """
     del reverse
     wanted = Range(start=start, end=end)
     files, base = expand(files, wanted), expand(base, wanted)
     counting = Counting(
-        lines=LineOptions(format=format_name, keys=keys, unit=unit),
-        groups=groups.patterns,
+        lines=LineOptions(format=format_name, keys=keys, unit=unit, queries=bool(keep)),
+        groups=groups,
+        keep=keep,
     )
-    names = RouteNames(groups, limit=MOST_ROUTES)
+    names = RouteNames(MatchingGroups(groups, keep), limit=MOST_ROUTES)
     counted = count_files(files, counting, names)
     before = count_files(base, counting, names) if base else None
     settle_together([one.tally for one in (counted, before) if one])

@@ -29,10 +29,11 @@ _NAMES_OF_A_PART = 4_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counting:
-    """What somebody says of the logs: their lines, and expressions that name routes."""
+    """What somebody says of the logs: their lines, expressions that name routes, parameters that stay in them."""
 
     lines: LineOptions
     groups: Sequence[str] = ()
+    keep: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +148,7 @@ def _line_start(file: BinaryIO, at: int, size: int) -> int:
 
 
 def _new_tally(reader: LineReader, counting: Counting) -> Tally:
-    return Tally(reader, RouteNames(MatchingGroups(counting.groups), limit=_NAMES_OF_A_PART))
+    return Tally(reader, RouteNames(MatchingGroups(counting.groups, counting.keep), limit=_NAMES_OF_A_PART))
 
 
 def _feed(tally: Tally, data: Iterator[bytes]) -> None:

@@ -46,6 +46,26 @@ def document(*arguments: str | Path, text: str | bytes = "") -> dict[str, Any]:
     return json.loads(run(*arguments, "--json", text=text).stdout)
 
 
+def test_parameters_that_are_kept_are_part_of_the_route(tmp_path: Path) -> None:
+    log = tmp_path / "access.log"
+    lines = ["/index.php?action=login&token=s3cret", "/index.php?action=logout", "/index.php?action=12", "/index.php?x=1"]
+    log.write_text("".join(ltsv(path, 200, "0.1") for path in lines))
+    assert [one["route"] for one in document(log)["routes"]] == ["/index.php"]
+    assert {one["route"] for one in document(log, "--keep", "action,view")["routes"]} == {
+        "/index.php",
+        "/index.php?action=:id",
+        "/index.php?action=login",
+        "/index.php?action=logout",
+    }
+    assert "'token' is a parameter that holds secrets" in run(log, "--keep", "token", status=2).output
+
+
+def test_304_has_a_column_of_its_own(tmp_path: Path) -> None:
+    log = tmp_path / "access.log"
+    log.write_text("".join(ltsv("/a", status, "0.1") for status in (200, 301, 302, 304, 304, 304)))
+    assert run(log, "-o", "2xx,3xx,304").stdout.splitlines()[3].split() == ["1", "2", "3"]
+
+
 def test_the_document_has_all_figures_of_each_route() -> None:
     got = document("-", text=LOG)
     assert [(one["method"], one["route"], one["count"]) for one in got["routes"]] == [
@@ -62,7 +82,7 @@ def test_the_document_has_all_figures_of_each_route() -> None:
     assert users["p95"] == pytest.approx(0.095, rel=0.005)
     assert users["p99"] == pytest.approx(0.099, rel=0.005)
     assert users["status"] == {"200": 100}
-    assert users["bytes"] == {"count": 100, "sum": 1000, "min": 10, "mean": 10, "max": 10}
+    assert (users["bytes"], users["body"]) == (1000, {"count": 100, "min": 10, "mean": 10, "max": 10})
     assert users["share"] == pytest.approx(5.05 / 25.05)
     style = got["routes"][2]
     assert (style["min"], style["max"], style["sum"], style["status"]) == (0, 0, 0, {"304": 20})

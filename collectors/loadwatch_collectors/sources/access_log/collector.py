@@ -1,8 +1,8 @@
 """Collector `access_log`: requests by route, status and duration from the log of any web server.
 
 Lines are counted when they are read. What the server holds back (nginx with `buffer=`) is counted that much later, and
-`access_log_delay_seconds` says by how much. Only routes, methods, statuses and sums leave the agent: no query, no user,
-no address.
+`access_log_delay_seconds` says by how much. Only routes, methods, statuses and sums leave the agent: no query but what
+`keep` names, no user, no address.
 """
 
 import json
@@ -68,6 +68,11 @@ class AccessLogSettings:
         help="Regular expressions that name routes before anything else does; the first that matches is the name.",
         default=(),
     )
+    keep: tuple[str, ...] = option(
+        help="Parameters of queries whose words may leave the host, as part of the route: `action` makes "
+        "`/index.php?action=login` one; numbers and what may be a secret become placeholders.",
+        default=(),
+    )
     routes: int = option(help="Routes with a name of their own; all others are the route `other`.", default=MOST_ROUTES)
 
     def __post_init__(self) -> None:
@@ -84,6 +89,10 @@ class AccessLogSettings:
             MatchingGroups(self.match)
         except GroupError as error:
             raise ValueError(f"match: {error}") from error
+        try:
+            MatchingGroups((), self.keep)
+        except GroupError as error:
+            raise ValueError(f"keep: {error}") from error
 
 
 class AccessLogCollector:
@@ -92,9 +101,11 @@ class AccessLogCollector:
     def __init__(self, settings: AccessLogSettings) -> None:
         """Nothing is opened yet."""
         self._settings = settings
-        self._options = LineOptions(format=settings.format, keys=settings.keys, unit=settings.unit)
+        self._options = LineOptions(
+            format=settings.format, keys=settings.keys, unit=settings.unit, queries=bool(settings.keep)
+        )
         self._tail = LogTail(settings.path, first_read=LOOKED_BACK)
-        self._counts = new_counts(MatchingGroups(settings.match), settings.routes)
+        self._counts = new_counts(MatchingGroups(settings.match, settings.keep), settings.routes)
         self._shown = RouteSamples()
         self._reader: LineReader | None = None
         self._state_file: Path | None = None
@@ -120,7 +131,7 @@ class AccessLogCollector:
             return
         with suppress(ValueError, KeyError, TypeError):
             positions = [LogPosition.from_json(one) for one in state["positions"]]
-            groups = MatchingGroups(self._settings.match)
+            groups = MatchingGroups(self._settings.match, self._settings.keep)
             counts = LogCounts.from_json(state["counts"], groups, self._settings.routes)
             self._shown.restore(state["shown"])
             self._cut_before = int(state["cut"])
@@ -257,7 +268,9 @@ class AccessLogCollector:
 
     def _identity(self) -> str:
         """What must be the same for counts to go on."""
-        return repr((os.path.abspath(self._settings.path), self._settings.match, self._settings.routes))
+        settings = self._settings
+        kept = (settings.keep,) if settings.keep else ()
+        return repr((os.path.abspath(settings.path), settings.match, settings.routes, *kept))
 
     def _save(self) -> None:
         """Counts together with the place in the log that they are of."""

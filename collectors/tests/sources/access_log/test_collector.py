@@ -93,6 +93,36 @@ def test_requests_by_route_method_and_status(agent: Agent) -> None:
     assert "alice" not in repr(agent.sent)
 
 
+def test_of_queries_stays_what_is_kept_and_nothing_else(tmp_path: Path) -> None:
+    agent = Agent(tmp_path, keep=("action",))
+    append(agent.log, line("/"))
+    agent.tick()
+    append(
+        agent.log,
+        line("/index.php?action=login&password=s3cret"),
+        line("/index.php?user=alice&action=login"),
+        line("/index.php?action=AbC123xyz"),
+        line("/index.php?token=hunter2"),
+    )
+    agent.tick()
+    agent.tick()
+    counts = {route: value for (_, route, _), value in agent.values(*REQUESTS).items()}
+    assert counts == {"/index.php": 1, "/index.php?action=login": 2, "/index.php?action=:hash": 1}
+    agent.collector.close()
+    said = repr(agent.sent) + agent.state.read_text()
+    for secret in ("s3cret", "alice", "AbC123xyz", "hunter2"):
+        assert secret not in said
+
+
+@pytest.mark.parametrize(
+    ("keep", "said"),
+    [(("token",), "keep: 'token' is a parameter that holds secrets"), (tuple("abcdef"), "keep: 6 parameters")],
+)
+def test_what_must_not_stay_is_refused(keep: tuple[str, ...], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        AccessLogSettings(path="/var/log/nginx/access.log", keep=keep)
+
+
 def test_requests_that_nobody_answered_have_one_code(agent: Agent) -> None:
     append(agent.log, line("/a").replace(" 200 ", " 000 "), line("/a"))
     agent.tick()

@@ -29,14 +29,13 @@ def _seconds(text: str) -> float | None:
 
 
 def _open(lines: Sequence[str], options: LineOptions) -> LineReader | None:
-    del options
     if not any(re.fullmatch(_LINE, line.rstrip("\r")) for line in lines):
         return None
     return LineReader(
         format="alb",
         durations="request, target and response processing time together, in seconds",
-        read=reading(_LINE),
-        again=single(_LINE),
+        read=reading(_LINE, queries=options.queries),
+        again=single(_LINE, queries=options.queries),
         seconds=_seconds,
     )
 

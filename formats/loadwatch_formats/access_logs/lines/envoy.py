@@ -20,8 +20,8 @@ def _open(lines: Sequence[str], options: LineOptions) -> LineReader | None:
     return LineReader(
         format="envoy",
         durations="%DURATION%, in milliseconds",
-        read=reading(_LINE),
-        again=single(_LINE),
+        read=reading(_LINE, queries=options.queries),
+        again=single(_LINE, queries=options.queries),
         seconds=seconds_in(options.unit or "ms"),
     )
 

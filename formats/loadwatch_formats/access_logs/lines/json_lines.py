@@ -12,6 +12,7 @@ from loadwatch_formats.access_logs.lines.line import (
     Texts,
     no_seconds,
     seconds_in,
+    path_of,
     split_request,
     status_of,
 )
@@ -30,7 +31,7 @@ def _open(lines: Sequence[str], options: LineOptions) -> LineReader | None:
     chosen = choose(texts.keys(), texts, options) if texts else None
     if chosen is None:
         return None
-    getter = _Getter(chosen)
+    getter = _Getter(chosen, queries=options.queries)
     return LineReader(
         format="json",
         durations=chosen.durations,
@@ -62,7 +63,8 @@ def _flat(document: Mapping[str, Any], before: str = "", depth: int = 1) -> Iter
 
 
 class _Getter:
-    def __init__(self, chosen: Chosen) -> None:
+    def __init__(self, chosen: Chosen, *, queries: bool) -> None:
+        self._queries = queries
         self._keys = {role: (key, key.split(".")) for role, key in chosen.keys.items()}
         self._in_one = "request" in chosen.keys
 
@@ -75,9 +77,10 @@ class _Getter:
         if document is not None:
             status = status_of(self._text(document, "status"))
             if self._in_one:
-                method, path = split_request(self._text(document, "request"))
+                method, path = split_request(self._text(document, "request"), queries=self._queries)
             else:
-                method, path = self._text(document, "method"), self._text(document, "path").partition("?")[0]
+                method = self._text(document, "method")
+                path = path_of(self._text(document, "path"), queries=self._queries)
             if status is not None and path:
                 at, size = self._text(document, "time"), self._text(document, "bytes")
                 return (at, method, path, status, size, self._text(document, "seconds"), "")

@@ -10,7 +10,7 @@ from loadwatch_formats.access_logs.sketch import GREATEST
 from loadwatch_formats.durations import parse_go_duration
 
 AT, METHOD, PATH, STATUS, SIZE, TOOK, REST = range(7)
-"""Places in the texts of a line. PATH is without its query. REST is empty, or the whole line where it was not
+"""Places in the texts of a line. PATH is without its query, unless `LineOptions.queries`. REST is empty, or the whole line where it was not
 understood at once: then everything else is empty."""
 ROLES = ("at", "method", "path", "status", "size", "took")
 
@@ -20,7 +20,9 @@ UNITS: Mapping[str, float] = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 """Of durations, in seconds."""
 _UNIT_WORDS: Mapping[str, str] = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 _PARTS = re.compile(r"[,:; ]+")
-_REQUEST = re.compile(r"([A-Za-z][A-Za-z-]*) (?:[A-Za-z][A-Za-z0-9+.-]*://[^/?\s]*)?([^?\s]*)")
+_REQUEST = re.compile(r"([A-Za-z][A-Za-z-]*) (?:[A-Za-z][A-Za-z0-9+.-]*://[^/?\s]*)?([^?\s]*)(\S*)")
+# The `?` among what ends a path in the patterns of the formats.
+_PATH_END = re.compile(r"(\(\?P<path>(?:\(\?:)?\[\^)\?")
 _LONGEST_DURATION = 200
 NO_ANSWER = "0"
 """The status of a request that nobody answered."""
@@ -41,11 +43,13 @@ class LineOptions:
             `status`, `bytes`, `seconds`. Of combined logs `seconds` only: the number of the field behind the bytes,
             from 1 on.
         unit: of durations: `s`, `ms`, `us` or `ns`; None for what the format or the key's name says.
+        queries: paths are read with their queries, of which somebody wants to keep something.
     """
 
     format: str = "auto"
     keys: Mapping[str, str] = field(default_factory=dict[str, str])
     unit: str | None = None
+    queries: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,11 +91,13 @@ class LineFormat:
     open: Callable[[Sequence[str], LineOptions], LineReader | None]
 
 
-def reading(pattern: str) -> Callable[[str], list[Texts]]:
+def reading(pattern: str, *, queries: bool = False) -> Callable[[str], list[Texts]]:
     """A reader by one regular expression with the groups of `ROLES`, any of which may be missing.
 
-    What the expression does not match is REST. It must not match the end of a line.
+    What the expression does not match is REST. It must not match the end of a line. With `queries` a path goes on
+    behind the `?` at which the expression ends it.
     """
+    pattern = _PATH_END.sub(r"\1", pattern) if queries else pattern
     compiled = re.compile(rf"^(?:{pattern})()\r?$|^([^\r\n].*)$", re.MULTILINE | re.ASCII)
     there, empty = compiled.groupindex, compiled.groups - 1
     places = [there.get(role, empty) - 1 for role in ROLES] + [compiled.groups - 1]
@@ -103,9 +109,9 @@ def reading(pattern: str) -> Callable[[str], list[Texts]]:
     return lambda text: list(map(put, find(text)))
 
 
-def single(pattern: str) -> Callable[[str], Texts | None]:
+def single(pattern: str, *, queries: bool = False) -> Callable[[str], Texts | None]:
     """Reads one line by another expression with the same groups; None where it does not match."""
-    read = reading(pattern)
+    read = reading(pattern, queries=queries)
 
     def again(line: str) -> Texts | None:
         found = read(line)
@@ -114,10 +120,17 @@ def single(pattern: str) -> Callable[[str], Texts | None]:
     return again
 
 
-def split_request(text: str) -> tuple[str, str]:
+def split_request(text: str, *, queries: bool = False) -> tuple[str, str]:
     """Method and path of `GET /x?y HTTP/1.1`; `-` twice where it is none, as of a client that spoke no HTTP."""
     found = _REQUEST.match(text)
-    return (found[1], found[2] or "/") if found else ("-", "-")
+    if found is None:
+        return "-", "-"
+    return found[1], (found[2] or "/") + (found[3] if queries else "")
+
+
+def path_of(text: str, *, queries: bool = False) -> str:
+    """The path of a text that holds nothing else but its query."""
+    return text if queries else text.partition("?")[0]
 
 
 def status_of(text: str) -> str | None:

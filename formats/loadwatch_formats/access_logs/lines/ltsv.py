@@ -12,6 +12,7 @@ from loadwatch_formats.access_logs.lines.line import (
     no_seconds,
     reading,
     seconds_in,
+    path_of,
     split_request,
     status_of,
 )
@@ -48,8 +49,8 @@ def _open(lines: Sequence[str], options: LineOptions) -> LineReader | None:
         format="ltsv",
         durations=chosen.durations,
         without=chosen.without,
-        read=reading(_pattern(list(first), chosen)),
-        again=lambda line: _again(line, chosen),
+        read=reading(_pattern(list(first), chosen), queries=options.queries),
+        again=lambda line: _again(line, chosen, options.queries),
         seconds=seconds_in(chosen.unit) if chosen.durations else no_seconds,
     )
 
@@ -75,16 +76,16 @@ def _pattern(keys: Sequence[str], chosen: Chosen) -> str:
     return r"\t".join(parts) + r"(?:\t[^\r\n]*)?"
 
 
-def _again(line: str, chosen: Chosen) -> Texts | None:
+def _again(line: str, chosen: Chosen, queries: bool) -> Texts | None:
     fields = _split(line)
     if fields is None:
         return None
     texts = {role: fields.get(key, "") for role, key in chosen.keys.items()}
     status = status_of(texts["status"])
     if "request" in texts:
-        method, path = split_request(texts["request"])
+        method, path = split_request(texts["request"], queries=queries)
     else:
-        method, path = texts.get("method", ""), texts["path"].partition("?")[0]
+        method, path = texts.get("method", ""), path_of(texts["path"], queries=queries)
     if status is None or not path:
         return None
     return (texts.get("time", ""), method, path, status, texts.get("bytes", ""), texts.get("seconds", ""), "")
