@@ -63,8 +63,7 @@ class LogTail:
         Raises:
             OSError: the file cannot be opened or read.
         """
-        if self._current is not None and self._current.behind() > _LARGEST_READ:
-            self._current.skip_to_last(_LARGEST_READ)
+        self.skip_to_last(_LARGEST_READ)
         blocks: list[bytes] = []
         while (block := self.read_block()) is not None:
             blocks.append(block)
@@ -101,6 +100,19 @@ class LogTail:
         if block is None:
             return b"" if self._turn(current) else None
         return block
+
+    def behind(self) -> int:
+        """Bytes that are there and were not read, but for those of compressed files."""
+        parts = [*self._before, *([self._current] if self._current else [])]
+        return sum(part.behind() for part in parts)
+
+    def skip_to_last(self, count: int) -> int:
+        """Leave out all but the last bytes of the present file, wherever a line begins; how many were left out."""
+        if self._current is None or self._current.behind() <= count:
+            return 0
+        before = self._current.behind()
+        self._current.skip_to_last(count)
+        return before - self._current.behind()
 
     def read_last(self, count: int) -> bytes:
         """The last bytes of the file as it is, from a line's start; for a look at what stands in it.

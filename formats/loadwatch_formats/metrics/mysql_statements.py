@@ -54,6 +54,9 @@ METRICS = (
         mysql_statements_reading_seconds="Time that the last reading took.",
         mysql_slow_log_lines_total="Lines of the slow log, by whether they could be read (result).",
         mysql_slow_log_lost_total="Times that the slow log was turned and the rest of the old one was not found.",
+        mysql_slow_log_skipped_bytes_total="Bytes of the slow log that were left out, since it grew faster than it was "
+        "read.",
+        mysql_slow_log_behind_bytes="Bytes of the slow log that are still to be read.",
         mysql_statement_plan_info="How the server runs a statement (plan: steps as JSON, without values), or why that "
         "is not known (reason).",
     ),

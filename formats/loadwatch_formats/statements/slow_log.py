@@ -150,6 +150,11 @@ class SlowLogReader:
             one_in=max(_count(fields, "Log_slow_rate_limit", "Rate_limit"), 1),
         )
 
+    def skip(self) -> None:
+        """What comes next begins anywhere: the statement that is under way is dropped, the next one begins behind a `;`."""
+        self._fields, self._text, self._own_schema, self._schema, self._at = None, [], "", "", None
+        self._length, self._is_cut, self._ended, self._unsure = 0, False, True, True
+
     @property
     def is_whole(self) -> bool:
         """Whether what is under way ends as a statement does: nothing may be missing if no line follows."""

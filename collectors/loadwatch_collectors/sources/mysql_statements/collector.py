@@ -38,6 +38,8 @@ SELDOM_SECONDS = 5.0
 at the sum over prepared statements while it stands still."""
 ASK_AGAIN_SECONDS = 10.0
 """After the server has said that it counts no statements, or that we may not see them."""
+FAR_BEHIND = 8 << 20
+"""Bytes of a slow log; what one reading takes at most."""
 ACCOUNT_KEYS = ("user", "password_file", "password_env", "iam_auth", "iam_region")
 _EXECUTE = "execute"
 SHOW_STATUS = f"SHOW GLOBAL STATUS WHERE Variable_name IN ({', '.join(repr(name) for name in STATUSES)})"
@@ -59,6 +61,12 @@ LOW = (
     "sends statements whole (Go: interpolateParams=true in the DSN), or the slow log with long_query_time=0 "
     "(slow_log: PATH)"
 )
+SKIPPED = (
+    "the slow log grows faster than it is read: {bytes} bytes of it were left out since the agent began, with all "
+    "statements in them. Write fewer of them: long_query_time above 0, or log_slow_rate_limit"
+)
+BEHIND = "the slow log is ahead by {bytes} bytes, which are read at the next readings: statements count later than they ran"
+SAMPLED = "the server writes one of {one_in} statements (log_slow_rate_limit): each counts for all that it stands for"
 FULL = (
     "the server's table of digests is full, and new statements go into one row without a text: raise "
     "performance_schema_digests_size, or TRUNCATE performance_schema.events_statements_summary_by_digest"
@@ -169,6 +177,10 @@ class MySQLStatementsCollector:
         """What makes the table of statements incomplete."""
         if self._lost_lately:
             return CollectFault(text=FULL)
+        if self._follower is not None and self._follower.is_skipping:
+            return CollectFault(text=SKIPPED.format(bytes=f"{self._follower.skipped_bytes:,}"))
+        if self._follower is not None and self._follower.behind > FAR_BEHIND:
+            return CollectFault(text=BEHIND.format(bytes=f"{self._follower.behind:,}"))
         if self._coverage.is_low:
             return CollectFault(text=LOW.format(why=self._why()))
         return None
@@ -177,10 +189,12 @@ class MySQLStatementsCollector:
         """Which server it reads, and how many of its statements it can tell apart."""
         ratio = self._coverage.ratio
         told = "nothing was executed since" if ratio is None else f"{ratio:.1%} of what was executed is told apart"
+        sampled = self._follower.sampled if self._follower else 1
         source = f"the slow log {self._settings.slow_log}" if self._follower else "performance_schema"
         return [
             f"reads {source} of MySQL at {self._session.where}; {told}",
             *([NO_TEXTS] if self._texts_off else []),
+            *([SAMPLED.format(one_in=sampled)] if sampled > 1 else []),
         ]
 
     def close(self) -> None:
@@ -249,7 +263,11 @@ class MySQLStatementsCollector:
                 Sample("mysql_slow_log_lines_total", float(count), (("result", result),))
                 for result, count in line_counts(self._follower).items()
             ]
-            samples.append(Sample("mysql_slow_log_lost_total", float(self._follower.lost)))
+            samples += [
+                Sample("mysql_slow_log_lost_total", float(self._follower.lost)),
+                Sample("mysql_slow_log_skipped_bytes_total", float(self._follower.skipped_bytes)),
+                Sample("mysql_slow_log_behind_bytes", float(self._follower.behind)),
+            ]
         return samples
 
     def _add_slow_log(self, follower: SlowLogFollower) -> float:

@@ -1,6 +1,12 @@
-"""Follows a slow log: what each statement did since the last look."""
+"""Follows a slow log: what each statement did since the last look.
 
+A log is read in bounded rounds, so one that grows faster than that is read on at the next looks. Only when it is too far
+ahead is a part of it left out, which is counted and said.
+"""
+
+import time
 from collections import Counter
+from collections.abc import Sequence
 
 from loadwatch_formats.statements.fingerprint import digest_of, first_word
 from loadwatch_formats.statements.masking import mask
@@ -11,6 +17,11 @@ from loadwatch_collectors.sources.log_tail import LogTail
 from loadwatch_collectors.sources.mysql_statements.rds_log import RdsLog
 from loadwatch_collectors.sources.statements.counts import NOTHING, Counts, Key, add
 
+MOST_BYTES, MOST_SECONDS = 8 << 20, 0.4
+"""Of one look, of the log and of the processor's time; the block that is under way is read to its end."""
+FARTHEST_BYTES = 64 << 20
+"""A log that is ahead by more is read on from its last bytes, half as many."""
+_BLOCK = 1 << 18
 _ADMINISTRATOR = "administrator command"
 
 
@@ -19,7 +30,8 @@ class SlowLogFollower:
 
     Attributes:
         read, unreadable: lines, and those that were not understood, since it began.
-        sampled: the server writes one of so many statements.
+        sampled: the server writes one of so many statements; each counts for all that it stands for.
+        skipped_bytes: of the log that were left out since it began. `is_skipping`: some were at the last call.
         examples: the slowest execution of each statement with its values, of the last call; for EXPLAIN alone.
     """
 
@@ -27,6 +39,8 @@ class SlowLogFollower:
         """`rds` reads the log in place of the file."""
         self._path = path
         self._tail = LogTail(path, first_read=0) if rds is None else rds
+        self.skipped_bytes = 0
+        self.is_skipping = False
         self._reader = SlowLogReader()
         self.read = 0
         self.sampled = 1
@@ -41,6 +55,11 @@ class SlowLogFollower:
         return self._tail.lost_files
 
     @property
+    def behind(self) -> int:
+        """Bytes of the log that are still to be read, as far as is known."""
+        return self._tail.behind() if isinstance(self._tail, LogTail) else 0
+
+    @property
     def unreadable(self) -> int:
         """Lines that were not understood."""
         return self._reader.unreadable
@@ -51,20 +70,20 @@ class SlowLogFollower:
         Raises:
             CollectorError: the file cannot be read.
         """
+        grown: dict[Key, Counts] = {}
+        self.texts, self.words, self.examples, self._slowest = {}, {}, {}, {}
+        before = self.read
         try:
-            lines = self._tail.read_lines()
+            if isinstance(self._tail, LogTail):
+                self._read_file(self._tail, grown)
+            else:
+                self._feed(self._tail.read_lines(), grown)
         except OSError as error:
             raise CollectorError(
                 f"the slow log {self._path} cannot be read: {error.strerror}; the agent's user needs to read it, and "
                 "the server must have slow_query_log=ON"
             ) from error
-        self.read += len(lines)
-        grown: dict[Key, Counts] = {}
-        self.texts, self.words, self.examples, self._slowest = {}, {}, {}, {}
-        for line in lines:
-            for one in self._reader.feed(line):
-                self._count(one, grown)
-        if not lines and self._reader.is_whole:
+        if self.read == before and self._reader.is_whole:
             for one in self._reader.flush():
                 self._count(one, grown)
         return grown
@@ -72,6 +91,26 @@ class SlowLogFollower:
     def close(self) -> None:
         """Close the file."""
         self._tail.close()
+
+    def _read_file(self, tail: LogTail, grown: dict[Key, Counts]) -> None:
+        skipped = tail.skip_to_last(FARTHEST_BYTES // 2) if tail.behind() > FARTHEST_BYTES else 0
+        self.is_skipping = skipped > 0
+        if skipped:
+            self.skipped_bytes += skipped
+            self._reader.skip()
+        until, size = time.thread_time() + MOST_SECONDS, 0
+        while size < MOST_BYTES and (block := tail.read_block(_BLOCK)) is not None:
+            size += len(block)
+            *lines, _ = block.split(b"\n")
+            self._feed([line.decode("utf-8", "replace").rstrip("\r") for line in lines], grown)
+            if time.thread_time() > until:
+                break
+
+    def _feed(self, lines: Sequence[str], grown: dict[Key, Counts]) -> None:
+        self.read += len(lines)
+        for line in lines:
+            for one in self._reader.feed(line):
+                self._count(one, grown)
 
     def _count(self, one: SlowStatement, grown: dict[Key, Counts]) -> None:
         if one.text.startswith(_ADMINISTRATOR):
@@ -95,6 +134,8 @@ class SlowLogFollower:
             float(one.tmp_disk_tables),
             float(one.no_index),
         )
+        if one.one_in > 1:
+            counts = tuple(count * one.one_in for count in counts)
         grown[key] = add(grown.get(key, NOTHING), counts)
 
 

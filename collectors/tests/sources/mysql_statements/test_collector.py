@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from loadwatch_collectors.collector import KEPT, Sample
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
+from loadwatch_collectors.sources.mysql_statements import collector as collector_module
+from loadwatch_collectors.sources.mysql_statements import slow_log
 from loadwatch_collectors.sources.mysql_statements.collector import MySQLStatementsCollector, MySQLStatementsSettings
 from loadwatch_formats.metrics.mysql_statements import CALLS, COVERAGE, FIELDS, METRICS, OTHER, SECONDS, UNSEEN
 
@@ -282,6 +284,38 @@ def test_that_the_slow_log_counts_what_performance_schema_cannot(tmp_path: Path)
         assert of(samples, "INSERT INTO goods") == 5
         assert value(samples, COVERAGE) >= 0.95
         assert not any("hidden" in str(sample.labels) for sample in samples)
+
+
+def test_that_what_is_left_out_of_a_slow_log_is_said(
+    counting: MariaDB, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "slow.log"
+    log.touch()
+    heading = "# User@Host: app[app] @ web-1 [192.0.2.7]  Id: 8\n# Query_time: 0.5  Lock_time: 0.1 Rows_sent: 1  "
+    heading += "Rows_examined: 9\n# Log_slow_rate_type: query  Log_slow_rate_limit: 10\n"
+    with reading(counting, slow_log=str(log)) as collector:
+        collect(collector)
+        assert collector.fault() is None
+        with log.open("a") as file:
+            file.writelines(f"{heading}select {at} from goods;\n" for at in range(1_000))
+        monkeypatch.setattr(slow_log, "FARTHEST_BYTES", 40_000)
+        samples = collect(collector)
+        fault = collector.fault()
+        assert fault is not None
+        assert "were left out" in fault.text
+        skipped = {sample.name: sample.value for sample in samples}["mysql_slow_log_skipped_bytes_total"]
+        assert f"{skipped:,.0f} bytes" in fault.text
+        assert skipped == log.stat().st_size - 20_000
+        assert any("one of 10 statements" in line for line in collector.explain())
+        monkeypatch.setattr(collector_module, "FAR_BEHIND", 100)
+        monkeypatch.setattr(slow_log, "MOST_BYTES", 1)
+        monkeypatch.setattr(slow_log, "_BLOCK", 1_000)
+        with log.open("a") as file:
+            file.writelines(f"{heading}select {at} from goods;\n" for at in range(10))
+        collect(collector)
+        fault = collector.fault()
+        assert fault is not None
+        assert "the slow log is ahead by" in fault.text
 
 
 def test_that_a_slow_log_that_is_away_is_named(counting: MariaDB, tmp_path: Path) -> None:
