@@ -64,6 +64,8 @@ _MASKS = (
     (re.compile(r"\b0x[0-9a-f]{1,32}\b|\b(?=[a-f]{0,64}\d)[0-9a-f]{8,64}\b", re.I), "<hex>"),
     (re.compile(r"(?<![\w.])[+-]?\d[\d.,]{0,40}(?:e[+-]?\d{1,4})?(?:[a-zA-Zµ%]{1,4}(?:/s)?)?(?![\w])"), "<num>"),
 )
+_PLACEHOLDER = re.compile(r"<(?:\*|url|email|uuid|ip|time|hex|num)>")
+"""What we put in. Whatever else stands in such brackets is the line's own."""
 _HAS_DIGIT = re.compile(r"\d")
 _NAMED = re.compile(r"\W{0,3}[A-Za-z_]{2,40}\d\W{0,3}")
 """One digit is often a part of a name: `accept4`, `http2`."""
@@ -146,11 +148,10 @@ def _plain(line: str) -> tuple[str, str]:
 
 def _varies(word: str) -> str:
     """A word that holds a digit, or is as long as keys are, is none."""
-    if word[:1] == "<" and word[-1:] == ">":
+    own = _PLACEHOLDER.sub("", word)
+    if not own or _NAMED.fullmatch(own):
         return word
-    if _NAMED.fullmatch(word):
-        return word
-    return ANY if (_HAS_DIGIT.search(word) and "<" not in word) or _RANDOM.search(word) else word
+    return ANY if _HAS_DIGIT.search(own) or _RANDOM.search(own) else word
 
 
 @dataclass(slots=True)

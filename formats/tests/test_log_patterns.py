@@ -39,6 +39,8 @@ def test_what_a_server_says_when_it_runs_out_of_files_is_one_pattern():
         ("Nov 23 12:00:00 web-1 nginx[123]: worker exited", "|web-<num> nginx[<num>]: worker exited"),
         ("12:00:00 connect to mysql://app:hunter2@db/shop failed", "|connect to <url> failed"),
         ("login of aoi@example.org with password=hunter2", "|login of <email> with password=<*>"),
+        ("user <s3cr3t> and a<s3cr3t>b, <ip>:80 and http2:<num> <thing>",
+         "|user <*> and <*> <ip>:<num> and http2:<num> <thing>"),
         ("Authorization: Bearer hunter", "|Authorization: <*>"),
         ("cannot open app:hunter2@tcp(127.0.0.1:3306)/shop", "|cannot open <*>@tcp(<ip>)/shop"),
         ('{"headers":"%s","level":"error","msg":"boom"}' % ("x " * 2_000), "error|boom"),

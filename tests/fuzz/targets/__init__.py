@@ -7,6 +7,7 @@ from tests.fuzz.targets.documents import DOCUMENTS
 from tests.fuzz.targets.files import FILES
 from tests.fuzz.targets.profiles import PROFILES
 from tests.fuzz.targets.queries import QUERIES
+from tests.fuzz.targets.statements import STATEMENTS
 from tests.fuzz.targets.writes import WRITES
 
-TARGETS: tuple[Target, ...] = (*QUERIES, *DOCUMENTS, *WRITES, *FILES, *PROFILES, *AGENT, *ACCESS_LOGS)
+TARGETS: tuple[Target, ...] = (*QUERIES, *DOCUMENTS, *WRITES, *FILES, *PROFILES, *AGENT, *ACCESS_LOGS, *STATEMENTS)
