@@ -44,8 +44,11 @@ OTHERS = {
         "nginx_vts_server_requests_total",
         "nginx_vts_server_request_duration_seconds_bucket",
     ),
+    *("nginx_ingress_controller_requests", "nginx_ingress_controller_request_duration_seconds_bucket"),
+    *(f"envoy_http_downstream_rq_{part}" for part in ("total", "xx", "time_bucket")),
     *("envoy_cluster_upstream_rq_total", "envoy_cluster_upstream_rq_xx", "envoy_cluster_upstream_rq_time_bucket"),
     *("traefik_service_requests_total", "traefik_service_request_duration_seconds_bucket"),
+    *("traefik_entrypoint_requests_total", "traefik_entrypoint_request_duration_seconds_bucket"),
     # what applications call their build
     "build_info",
     # postgres_exporter and redis_exporter

@@ -20,7 +20,7 @@ class Family:
         requests: a counter of requests.
         where: matchers that belong to all of its metrics.
         statuses: labels under one of which the status stands: as `503`, or as `5xx`.
-        failed: a counter of answers with 5xx, where it is another one.
+        failed: a counter of answers by class, where it is another one, with `failed_where` for 5xx.
         durations: a histogram of durations in `seconds`, without its ending.
         route: the labels of method and route, where the durations have them.
     """
@@ -29,6 +29,7 @@ class Family:
     where: str = ""
     statuses: Sequence[str] = ()
     failed: str = ""
+    failed_where: str = ""
     durations: str = ""
     seconds: float = 1
     route: tuple[str, str] | None = None
@@ -69,6 +70,12 @@ FAMILIES: Sequence[Family] = (
         statuses=("code",),
         durations="nginx_vts_server_request_duration_seconds",
     ),
+    # ingress-nginx; its counter has no ending.
+    Family(
+        requests="nginx_ingress_controller_requests",
+        statuses=("status",),
+        durations="nginx_ingress_controller_request_duration_seconds",
+    ),
     # nginx-prometheus-exporter, from stub_status.
     Family(requests="nginx_http_requests_total"),
     Family(
@@ -76,10 +83,26 @@ FAMILIES: Sequence[Family] = (
         statuses=("code",),
         durations="traefik_service_request_duration_seconds",
     ),
-    # Envoy counts milliseconds.
+    # Traefik counts a request at its entry point as well, which may be all that is switched on; its own is for scrapes.
+    Family(
+        requests="traefik_entrypoint_requests_total",
+        where='entrypoint!="traefik"',
+        statuses=("code",),
+        durations="traefik_entrypoint_request_duration_seconds",
+    ),
+    # Envoy counts milliseconds. What came in first: it has what Envoy itself answered, and no retries.
+    Family(
+        requests="envoy_http_downstream_rq_total",
+        where='envoy_http_conn_manager_prefix!="admin"',
+        failed="envoy_http_downstream_rq_xx",
+        failed_where='envoy_response_code_class="5"',
+        durations="envoy_http_downstream_rq_time",
+        seconds=0.001,
+    ),
     Family(
         requests="envoy_cluster_upstream_rq_total",
-        failed='envoy_cluster_upstream_rq_xx{envoy_response_code_class="5"}',
+        failed="envoy_cluster_upstream_rq_xx",
+        failed_where='envoy_response_code_class="5"',
         durations="envoy_cluster_upstream_rq_time",
         seconds=0.001,
     ),
@@ -105,7 +128,8 @@ def rate_of_failures(by: str = _BY_INSTANCE) -> str:
     parts: list[str] = []
     for family in FAMILIES:
         if family.failed:
-            parts.append(f"{_rate(by, family.failed)} or {_rate(by, family.select(family.requests))} * 0")
+            failed = family.select(family.failed, family.failed_where)
+            parts.append(f"{_rate(by, failed)} or {_rate(by, family.select(family.requests))} * 0")
         for label in family.statuses:
             failed = family.select(family.requests, f'{label}=~"5.."')
             known = family.select(family.requests, f'{label}!=""')

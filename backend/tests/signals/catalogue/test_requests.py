@@ -60,6 +60,30 @@ def test_a_job_that_counts_twice_is_read_once_by_the_stated_order(server: Any, a
     assert ask("requests_rate") == {f"{job} web-1": rate for job, rate in rates.items()}
 
 
+def test_proxies_that_count_a_request_at_several_places_are_read_once(server: Any, ask: Callable[[str], Values]):
+    write(server, "ingress", "nginx_ingress_controller_requests", 9, status="200", path="/")
+    write(server, "ingress", "nginx_ingress_controller_requests", 1, status="503", path="/")
+    write(server, "gate", "traefik_service_requests_total", 30, code="200")
+    write(server, "gate", "traefik_entrypoint_requests_total", 31, entrypoint="web", code="200")
+    write(server, "door", "traefik_entrypoint_requests_total", 40, entrypoint="web", code="200")
+    write(server, "door", "traefik_entrypoint_requests_total", 10, entrypoint="websecure", code="500")
+    write(server, "door", "traefik_entrypoint_requests_total", 7, entrypoint="traefik", code="200")
+    for prefix, rate in (("ingress_http", 20), ("admin", 3)):
+        labels = {"envoy_http_conn_manager_prefix": prefix}
+        write(server, "mesh", "envoy_http_downstream_rq_total", rate, **labels)
+        write(server, "mesh", "envoy_http_downstream_rq_xx", rate / 4, **labels, envoy_response_code_class="5")
+        write_buckets(server, "mesh", "envoy_http_downstream_rq_time_bucket", scale=1_000, **labels)
+    write(server, "mesh", "envoy_cluster_upstream_rq_total", 25)
+    write_buckets(server, "ingress", "nginx_ingress_controller_request_duration_seconds_bucket", status="200")
+    write_buckets(server, "door", "traefik_entrypoint_request_duration_seconds_bucket", entrypoint="web")
+    assert ask("requests_rate") == {"ingress web-1": 10, "gate web-1": 30, "door web-1": 50, "mesh web-1": 20}
+    assert ask("requests_failed") == {
+        **{"ingress web-1": pytest.approx(0.1), "gate web-1": 0, "door web-1": 0.2, "mesh web-1": 0.25}
+    }
+    latencies = ask("latency_answered")
+    assert latencies == {f"Web server p95 · {job}": pytest.approx(0.15) for job in ("ingress", "door", "mesh")}
+
+
 def test_failures_are_right_or_absent(server: Any, ask: Callable[[str], Values]):
     write(server, "log", "http_requests_total", 90, route="/", method="GET", code="200")
     write(server, "log", "http_requests_total", 10, route="/", method="GET", code="502")
