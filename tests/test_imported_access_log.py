@@ -11,6 +11,7 @@ import cramjam
 import httpx
 import pytest
 
+from collectors.tests.sources.aws.moto_server import ENVIRONMENT, REGION, running_moto
 from tests.run_cli import Cli
 from tests.serving import RealServer
 
@@ -127,6 +128,51 @@ def test_a_unit_and_parameters_that_stay_are_named(cli: Cli, server: RealServer,
     assert (found["route"], found["mean_seconds"]) == ("/index.php?action=login", 0.25)
     refused = cli("import", "--access-log", "--run", run, "--keep", "token", str(log))
     assert (refused.returncode, "holds secrets" in refused.stderr) == (1, True)
+
+
+FOLDER = "AWSLogs/123456789012/elasticloadbalancing/ap-northeast-1"
+
+
+def alb(second: int, path: str) -> str:
+    at = datetime.fromtimestamp(START_MS / 1_000 + second, UTC).strftime("%Y-%m-%dT%H:%M:%S.000000Z")
+    return (
+        f"https {at} app/shop/50dc6c495c0c9188 192.0.2.9:2817 10.0.0.1:80 0.001 0.098 0.001 200 200 34 366 "
+        f'"GET https://shop.example.com:443{path} HTTP/1.1" "curl/8" - - arn:aws:elb "Root=1-58" "-" "-" '
+        f'0 {at} "forward" "-" "-" "10.0.0.1:80" "200" "-" "-"\n'
+    )
+
+
+def test_that_files_of_a_load_balancer_are_found_by_the_time_of_the_run(
+    server: RealServer, run: str, tmp_path: Path
+) -> None:
+    with running_moto(tmp_path / "moto") as moto:
+        bucket = moto.client("s3")
+        bucket.create_bucket(Bucket="logs", CreateBucketConfiguration={"LocationConstraint": REGION})
+        for end, second, path in (("0100", -60, "/before"), ("0105", 5, "/users/7?token=s3cret"), ("0110", 400, "/x")):
+            name = f"123456789012_elasticloadbalancing_ap-northeast-1_app.shop.50dc6c495c0c9188_20261123T{end}Z_192.0.2.1_5k"
+            content = gzip.compress("".join(alb(second + n, path) for n in range(5)).encode())
+            bucket.put_object(Bucket="logs", Key=f"{FOLDER}/2026/11/23/{name}.log.gz", Body=content)
+        bucket.put_object(Bucket="logs", Key="web-1/access.log", Body=LOG.encode())
+        bucket.put_object(Bucket="logs", Key="web-1/empty.log", Body=b"")
+        environment = {**ENVIRONMENT, "AWS_ENDPOINT_URL": moto.url}
+        cli = Cli(server=server.url, directory=tmp_path, environment=environment)
+        done = cli("import", "--access-log", "--run", run, f"s3://logs/{FOLDER}/")
+        assert done.returncode == 0, done.stderr
+        assert done.stderr == "5 requests of the run, 0 lines outside it\n"
+        found = routes(server, run)
+        assert [(one["route"], one["requests"]) for one in found["routes"]] == [("/users/:id", 5)]
+        assert found["counted_by"] == f"s3://logs/{FOLDER}"
+        done = cli("import", "--access-log", "--run", run, "s3://logs/web-1/access.log")
+        assert done.stderr == "120 requests of the run, 4 lines outside it, 1 unreadable\n", "a file by its whole name"
+        for name, said in (
+            ("s3://logs/web-1/", "no file of the run among 2"),
+            ("s3://none/x", "NoSuchBucket"),
+            ("s3://", "names no bucket"),
+        ):
+            refused = cli("import", "--access-log", "--run", run, name)
+            assert refused.returncode == 1
+            assert said in refused.stderr
+        assert "with --access-log only" in cli("import", "s3://logs/web-1/access.log").stderr
 
 
 def test_what_is_refused_says_why(cli: Cli, server: RealServer, run: str, tmp_path: Path) -> None:

@@ -2,11 +2,13 @@
 
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import click
+from loadwatch_formats.access_logs.alb_files import Range
 from loadwatch_formats.access_logs.blocks import LineBlocks, samples_of
 from loadwatch_formats.access_logs.groups import GroupError, MatchingGroups, split_patterns
 from loadwatch_formats.access_logs.lines.keys import parse_keys
@@ -16,6 +18,7 @@ from loadwatch_formats.access_logs.run_part import RunPart, Span
 from loadwatch_formats.compression import decompressed, pieces
 from loadwatch_formats.times import format_rfc3339
 
+from loadwatch_collectors.commands.s3_logs import S3Logs
 from loadwatch_collectors.runs.delivery.client import Client, run_path
 from loadwatch_collectors.runs.errors import UsageError
 
@@ -23,11 +26,11 @@ PIECE_BYTES = 1 << 16
 _WHOLE = "whole"
 
 
-def keep_access_log(client: Client, files: Sequence[Path], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Count the run's lines and send their digest; the file as the server keeps it.
+def keep_access_log(client: Client, files: Sequence[Path | str], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Count the run's lines and send their digest; the file as the server keeps it. A text names files in S3.
 
     Raises:
-        AgentError: the server says no, a file is no access log, or has nothing of the run.
+        AgentError: the server or AWS says no, a file is no access log, or has nothing of the run.
         OSError: a file cannot be read.
     """
     run = client.get(run_path(options["run_id"]))
@@ -49,15 +52,19 @@ def keep_access_log(client: Client, files: Sequence[Path], options: Mapping[str,
     )
     problems: list[str] = []
     for path in files:
-        _count(path, part, lines, problems)
-    document = part.document({"file": ", ".join(path.name for path in files)})
+        if isinstance(path, str):
+            _count_s3(path, _range(run), part, lines, problems)
+        else:
+            _count(str(path), lambda path=path: path.open("rb"), part, lines, problems)
+    names = [path.rstrip("/") if isinstance(path, str) else path.name for path in files]
+    document = part.document({"file": ", ".join(names)})
     for problem in problems:
         click.echo(problem, err=True)
     if not document["routes"]:
         raise UsageError(_nothing(part, run))
     click.echo(_said(document), err=True)
     content = json.dumps(document, separators=(",", ":")).encode()
-    query = {"kind": "access_log", "name": f"{files[0].name}.json"}
+    query = {"kind": "access_log", "name": f"{names[0].rpartition('/')[2]}.json"}
     place = run_path(run["id"], "/evidence")
     kind = "application/octet-stream"
     return client.upload(place, io.BytesIO(content), len(content), query=query, kind=kind, progress=lambda _: None)
@@ -76,10 +83,31 @@ def _groups(options: Mapping[str, Any]) -> MatchingGroups:
         raise UsageError(f"--keep: {error}") from error
 
 
-def _count(path: Path, part: RunPart, options: LineOptions, problems: list[str]) -> None:
+def _range(run: Mapping[str, Any]) -> Range:
+    """The run's time: lines lie in the file of the five minutes in which they were answered."""
+    start, end = (datetime.fromtimestamp(run[name] / 1_000, UTC) for name in ("started_ms", "ended_ms"))
+    return Range(start=start, end=end)
+
+
+def _count_s3(name: str, wanted: Range, part: RunPart, options: LineOptions, problems: list[str]) -> None:
+    logs = S3Logs()
+    try:
+        for file in logs.files(name, wanted):
+            _count(str(file), lambda file=file: logs.open(file), part, options, problems)
+    finally:
+        logs.close()
+
+
+def _count(
+    path: str,
+    opened: "Callable[[], io.BufferedReader[Any]]",
+    part: RunPart,
+    options: LineOptions,
+    problems: list[str],
+) -> None:
     found: list[str] = []
     blocks = LineBlocks()
-    with path.open("rb") as raw:
+    with opened() as raw:
         data = pieces(decompressed(raw), PIECE_BYTES, found)
         begun: list[bytes] = []
         try:

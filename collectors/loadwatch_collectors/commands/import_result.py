@@ -41,14 +41,17 @@ def make_query(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def import_command(options: Mapping[str, Any]) -> int:
     """Import the files one after the other; the exit status."""
-    files: Sequence[Path] = options["files"]
+    given: Sequence[Path | str] = options["files"]
+    files = [path for path in given if isinstance(path, Path)]
     try:
         client = Client(options["server"], read_token(options["token_file"]))
         query = make_query(options)
         if options["as_profiles"] and not options["run_id"]:
             raise UsageError("--profile needs --run: a profile is kept with a run that is there")
         if options["as_access_log"]:
-            return _keep_access_log(client, files, options)
+            return _keep_access_log(client, given, options)
+        if len(files) < len(given):
+            raise UsageError("s3:// is read with --access-log only")
         if options["run_id"] and len(files) > 1 and not options["as_profiles"]:
             raise UsageError("--run takes one file: each file replaces the result of its run")
     except AgentError as error:
@@ -78,7 +81,7 @@ def import_command(options: Mapping[str, Any]) -> int:
     return status
 
 
-def _keep_access_log(client: Client, files: Sequence[Path], options: Mapping[str, Any]) -> int:
+def _keep_access_log(client: Client, files: Sequence[Path | str], options: Mapping[str, Any]) -> int:
     if not options["run_id"] or options["as_profiles"]:
         raise UsageError("--access-log needs --run, and stands alone: a log is kept with a run that is there")
     try:

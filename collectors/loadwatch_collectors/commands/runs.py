@@ -105,6 +105,14 @@ def sync(**options: Any) -> None:
     _end(sync_command(options))
 
 
+class _FileOrS3(click.Path):
+    """A file that is there, or `s3://BUCKET/PREFIX`, which stays a text."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path, checked."""
+        return value if isinstance(value, str) and value.startswith("s3://") else super().convert(value, param, ctx)
+
+
 @click.command("import")
 @_facts
 @click.option("--run", "run_id", metavar="ID", help="Add the result to this run instead of making a new one.")
@@ -150,11 +158,13 @@ def sync(**options: Any) -> None:
 @_server_options
 @_JSON
 @click.option("--quiet", "-q", is_flag=True, help="No progress bar.")
-@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("files", nargs=-1, required=True, type=_FileOrS3(exists=True, dir_okay=False, path_type=Path))
 def import_result(**options: Any) -> None:
     """Import result files of load tools, one run each, and print the runs' ids, one a line.
 
     With --profile or --access-log the files are kept with a run that is there, and the pages that show it are printed.
+    With --access-log s3://BUCKET/PREFIX is the files of AWS' load balancers below it that are of the run's time, or the
+    one file of that name.
 
     Exit status: 0 all are imported, 1 one is not, 2 the command was wrong.
     """

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import click
+from loadwatch_formats.access_logs.alb_files import Range
 from loadwatch_formats.access_logs.document import lines_document, window_document
 from loadwatch_formats.access_logs.groups import GroupError, MatchingGroups, split_patterns
 from loadwatch_formats.access_logs.instants import instant_of
@@ -22,7 +23,7 @@ from loadwatch_backend.commands.digest.access_rows import Row, document_of, rows
 from loadwatch_backend.commands.digest.access_table import COLUMNS, COMPARED, SYNONYMS, USUAL, sorted_rows, table_of
 from loadwatch_backend.commands.digest.columns import column_named, columns_named
 from loadwatch_backend.commands.digest.files import printable
-from loadwatch_backend.commands.digest.s3_files import Range, expand
+from loadwatch_backend.commands.digest.s3_files import expand
 
 _ROWS = 50
 _NAMES = tuple(COLUMNS)

@@ -305,6 +305,9 @@ class BotocoreClient:
         if headers.get("content-type", "").startswith("text/html") and answer.keys() <= {"ResponseMetadata"}:
             # botocore makes an empty answer of a page where the protocol is JSON: nothing would be found.
             raise ServiceError(f"{service} {_api_name(operation)} in {self._where}: {_NO_ANSWER}")
+        if hasattr(answer.get("Body"), "read"):
+            # Read here, where errors of the connection are translated, and a request is tried again.
+            answer["Body"] = answer["Body"].read()
         return answer
 
     def _note_date(self, headers: Mapping[str, str]) -> None:
