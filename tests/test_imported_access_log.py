@@ -149,7 +149,7 @@ def test_that_files_of_a_load_balancer_are_found_by_the_time_of_the_run(
         bucket = moto.client("s3")
         bucket.create_bucket(Bucket="logs", CreateBucketConfiguration={"LocationConstraint": REGION})
         for end, second, path in (("0100", -60, "/before"), ("0105", 5, "/users/7?token=s3cret"), ("0110", 400, "/x")):
-            name = f"123456789012_elasticloadbalancing_ap-northeast-1_app.shop.50dc6c495c0c9188_20261123T{end}Z_192.0.2.1_5k"
+            name = f"123456789012_elasticloadbalancing_{REGION}_app.shop.50dc6c495c0c9188_20261123T{end}Z_192.0.2.1_5k"
             content = gzip.compress("".join(alb(second + n, path) for n in range(5)).encode())
             bucket.put_object(Bucket="logs", Key=f"{FOLDER}/2026/11/23/{name}.log.gz", Body=content)
         bucket.put_object(Bucket="logs", Key="web-1/access.log", Body=LOG.encode())

@@ -1,4 +1,4 @@
-"""docs/guide/what-leaves-the-host.md: every collector stands there, and what its tables promise is what masking does."""
+"""docs/guide/what-leaves-the-host.md: each collector stands there, and its tables are what masking does."""
 
 import re
 from collections.abc import Sequence

@@ -48,7 +48,7 @@ class S3Logs:
         self._client.close()
 
     def files(self, name: str, wanted: Range) -> Sequence[S3File]:
-        """The files of a time below `s3://BUCKET/PREFIX`, by name; one whose whole name is given, whatever it is called.
+        """The files of a time below `s3://BUCKET/PREFIX`, by name; one whose whole name is given is always wanted.
 
         Raises:
             AwsError: AWS says no.
@@ -68,13 +68,13 @@ class S3Logs:
                         found.append(S3File(bucket=bucket, key=key, size=size))
                 if listed > MOST_LISTED or len(found) > MOST_FILES:
                     raise UsageError(
-                        f"{name}: more than {MOST_FILES:,} files of the run, or {MOST_LISTED:,} to look through; name a "
-                        "longer prefix, such as one day's folder"
+                        f"{name}: more than {MOST_FILES:,} files of the run, or {MOST_LISTED:,} to look through; name "
+                        "a longer prefix, such as one day's folder"
                     )
         if not found:
             raise UsageError(
-                f"{name}: no file of the run among {listed:,}; load balancers write each five minutes, and files appear "
-                "some minutes after those. A log of another name is read when its whole name is given"
+                f"{name}: no file of the run among {listed:,}; load balancers write each five minutes, and files "
+                "appear some minutes after those. A log of another name is read when its whole name is given"
             )
         return sorted(found, key=lambda file: file.key)
 

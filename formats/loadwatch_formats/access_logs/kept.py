@@ -39,7 +39,9 @@ class KeptParameters:
             raise KeptError(f"{len(names)} parameters are too many; at most {MOST_KEPT}")
         for name in names:
             if not _NAME.fullmatch(name):
-                raise KeptError(f"{name[:60]!r} is no name of a parameter: letters, digits, _ . - and at most 40 of them")
+                raise KeptError(
+                    f"{name[:60]!r} is no name of a parameter: letters, digits, _ . - and at most 40 of them"
+                )
             if _is_secret(name):
                 raise KeptError(f"{name!r} is a parameter that holds secrets: its values never stay")
         self.names = tuple(dict.fromkeys(names))

@@ -151,7 +151,7 @@ class SlowLogReader:
         )
 
     def skip(self) -> None:
-        """What comes next begins anywhere: the statement that is under way is dropped, the next one begins behind a `;`."""
+        """What comes next begins anywhere: what is under way is dropped, and the next statement begins behind a `;`."""
         self._fields, self._text, self._own_schema, self._schema, self._at = None, [], "", "", None
         self._length, self._is_cut, self._ended, self._unsure = 0, False, True, True
 

@@ -60,7 +60,13 @@ def test_names_of_secrets_are_refused(names: list[str], said: str) -> None:
 def test_a_route_has_what_is_kept_and_is_the_same_after_a_restart() -> None:
     groups = MatchingGroups(["^/own"], ["action"])
     names = RouteNames(groups)
-    paths = ["/index.php?action=login", "/index.php?x=1&action=logout", "/?action=go", "/a/?action=go", "/own?action=go"]
+    paths = [
+        "/index.php?action=login",
+        "/index.php?x=1&action=logout",
+        "/?action=go",
+        "/a/?action=go",
+        "/own?action=go",
+    ]
     routes = ["/index.php?action=login", "/index.php?action=logout", "/?action=go", "/a/?action=go", "^/own"]
     assert [names.candidate(path) for path in paths] == routes
     names.settle(dict.fromkeys(routes, 3))

@@ -48,7 +48,12 @@ def document(*arguments: str | Path, text: str | bytes = "") -> dict[str, Any]:
 
 def test_parameters_that_are_kept_are_part_of_the_route(tmp_path: Path) -> None:
     log = tmp_path / "access.log"
-    lines = ["/index.php?action=login&token=s3cret", "/index.php?action=logout", "/index.php?action=12", "/index.php?x=1"]
+    lines = [
+        "/index.php?action=login&token=s3cret",
+        "/index.php?action=logout",
+        "/index.php?action=12",
+        "/index.php?x=1",
+    ]
     log.write_text("".join(ltsv(path, 200, "0.1") for path in lines))
     assert [one["route"] for one in document(log)["routes"]] == ["/index.php"]
     assert {one["route"] for one in document(log, "--keep", "action,view")["routes"]} == {

@@ -65,7 +65,9 @@ SKIPPED = (
     "the slow log grows faster than it is read: {bytes} bytes of it were left out since the agent began, with all "
     "statements in them. Write fewer of them: long_query_time above 0, or log_slow_rate_limit"
 )
-BEHIND = "the slow log is ahead by {bytes} bytes, which are read at the next readings: statements count later than they ran"
+BEHIND = (
+    "the slow log is ahead by {bytes} bytes, which are read at the next readings: statements count later than they ran"
+)
 SAMPLED = "the server writes one of {one_in} statements (log_slow_rate_limit): each counts for all that it stands for"
 FULL = (
     "the server's table of digests is full, and new statements go into one row without a text: raise "

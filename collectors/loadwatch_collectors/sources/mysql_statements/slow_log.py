@@ -1,7 +1,7 @@
 """Follows a slow log: what each statement did since the last look.
 
-A log is read in bounded rounds, so one that grows faster than that is read on at the next looks. Only when it is too far
-ahead is a part of it left out, which is counted and said.
+A log is read in bounded rounds, so one that grows faster than that is read on at the next looks. Only when it is too
+far ahead is a part of it left out, which is counted and said.
 """
 
 import time

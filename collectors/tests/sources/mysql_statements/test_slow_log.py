@@ -40,7 +40,9 @@ def calls(grown: Mapping[Key, Counts]) -> float:
 
 
 def test_that_a_statement_of_a_sample_counts_for_all_that_it_stands_for(log: Path, follower: SlowLogFollower) -> None:
-    append(log, heading("# Log_slow_rate_type: query  Log_slow_rate_limit: 20\n"), "select 1;\n", heading(), "select 2;\n")
+    append(
+        log, heading("# Log_slow_rate_type: query  Log_slow_rate_limit: 20\n"), "select 1;\n", heading(), "select 2;\n"
+    )
     grown = follower.collect()
     assert calls(grown) == 20
     grown = follower.collect()

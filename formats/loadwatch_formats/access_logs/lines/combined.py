@@ -66,7 +66,9 @@ def _open(lines: Sequence[str], options: LineOptions) -> LineReader | None:
     place, unit, durations, without = _duration(rows, {found["size"] for found in heads}, options)
     tail = _ANY if place is None else rf'(?: {_FIELD}){{{place}}} "?(?:[A-Za-z_.]+[=:])?(?P<took>[0-9.]+|-)"?[^\n]*'
     others = [
-        single(part + rest, queries=options.queries) for part in (_HEAD_ESCAPED, _HEAD_OF_ANYTHING) for rest in dict.fromkeys((tail, _ANY))
+        single(part + rest, queries=options.queries)
+        for part in (_HEAD_ESCAPED, _HEAD_OF_ANYTHING)
+        for rest in dict.fromkeys((tail, _ANY))
     ]
 
     def again(line: str) -> Texts | None:

@@ -11,8 +11,8 @@ from loadwatch_formats.access_logs.lines.line import (
     LineReader,
     Texts,
     no_seconds,
-    seconds_in,
     path_of,
+    seconds_in,
     split_request,
     status_of,
 )

@@ -10,8 +10,8 @@ from loadwatch_formats.access_logs.sketch import GREATEST
 from loadwatch_formats.durations import parse_go_duration
 
 AT, METHOD, PATH, STATUS, SIZE, TOOK, REST = range(7)
-"""Places in the texts of a line. PATH is without its query, unless `LineOptions.queries`. REST is empty, or the whole line where it was not
-understood at once: then everything else is empty."""
+"""Places in the texts of a line. PATH is without its query, unless `LineOptions.queries`. REST is empty, or the whole
+line where it was not understood at once: then everything else is empty."""
 ROLES = ("at", "method", "path", "status", "size", "took")
 
 Texts = tuple[str, ...]

@@ -10,9 +10,9 @@ from loadwatch_formats.access_logs.lines.line import (
     LineReader,
     Texts,
     no_seconds,
+    path_of,
     reading,
     seconds_in,
-    path_of,
     split_request,
     status_of,
 )

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, Protocol
 from loadwatch_collectors.sources.aws.model import AccountRegion, DataPage, DataRequest, MetricKey, Pairs
 
 Document = Mapping[str, Any]
-"""An answer as AWS documents it. Timestamps are milliseconds since the epoch (int), not datetimes; a body is its bytes, so
-whoever asks for a large one asks for ranges of it."""
+"""An answer as AWS documents it. Timestamps are milliseconds since the epoch (int), not datetimes; a body is its bytes,
+so whoever asks for a large one asks for ranges of it."""
 
 
 class ApiCall(NamedTuple):
