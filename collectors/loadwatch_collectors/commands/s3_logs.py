@@ -3,12 +3,16 @@
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from loadwatch_formats.access_logs.alb_files import MOST_FILES, MOST_LISTED, SCHEME, Range
 
 from loadwatch_collectors.runs.errors import UsageError
 from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions
 from loadwatch_collectors.sources.aws.client.connect import connect, default_regions
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 PART_BYTES = 8 << 20
 _ANY_REGION = "us-east-1"
@@ -95,11 +99,12 @@ class _Parts(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: "memoryview | bytearray", /) -> int:  # type: ignore[override]
+    def readinto(self, buffer: "WriteableBuffer", /) -> int:
         if not self._part and self._at < self._file.size:
             self._read_part()
-        count = min(len(buffer), len(self._part))
-        buffer[:count] = self._part[:count]
+        target = memoryview(buffer).cast("B")
+        count = min(len(target), len(self._part))
+        target[:count] = self._part[:count]
         self._part = self._part[count:]
         return count
 
