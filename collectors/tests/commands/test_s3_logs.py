@@ -33,8 +33,12 @@ class Bucket:
 @pytest.fixture
 def bucket(monkeypatch: pytest.MonkeyPatch) -> Bucket:
     made = Bucket()
+
+    def connect(*_arguments: object) -> Bucket:
+        return made
+
     monkeypatch.setattr(s3_logs, "default_regions", lambda: ())
-    monkeypatch.setattr(s3_logs, "connect", lambda *_arguments: made)
+    monkeypatch.setattr(s3_logs, "connect", connect)
     return made
 
 
