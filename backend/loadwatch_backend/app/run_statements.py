@@ -6,20 +6,27 @@ from pathlib import Path
 from loadwatch_backend.evidence.files.errors import EvidenceNotFoundError
 from loadwatch_backend.evidence.files.schemas import EvidenceKind
 from loadwatch_backend.evidence.files.service import EvidenceFiles
+from loadwatch_backend.evidence.request_counts import RequestCount, RequestsBy
+from loadwatch_backend.evidence.routes.service import RouteTables
 from loadwatch_backend.runs.registry.registry import Registry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequestCounts:
-    """`evidence.statements.service.RunRequests` over the registry."""
+    """`evidence.statements.service.RunRequests` over the registry, else over whoever counted by route."""
 
     registry: Registry
+    route_tables: RouteTables
 
-    def requests(self, run_id: str, *, steady: bool) -> float | None:
-        """By the load tool."""
+    def requests(self, run_id: str, *, steady: bool) -> RequestCount | None:
+        """By the load tool, where its result is there."""
         run = self.registry.read(run_id)
         figures = run.steady
-        return run.requests if not steady else None if figures is None else figures.requests
+        sent = run.requests if not steady else None if figures is None else figures.requests
+        if sent is not None:
+            return RequestCount(sent, RequestsBy.LOAD_TOOL)
+        counted = self.route_tables.requests(run_id, steady=steady)
+        return None if counted is None else RequestCount(counted, RequestsBy.ROUTES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

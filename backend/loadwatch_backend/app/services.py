@@ -188,6 +188,12 @@ def open_services(
         runs=cost_runs,
         logs=NewestFiles(files=evidence_files, kind=EvidenceKind.ACCESS_LOG),
     )
+    statements = Statements(
+        store=store,
+        runs=cost_runs,
+        requests=RunRequestCounts(registry=runs.registry, route_tables=route_tables),
+        digests=KeptDigests(NewestFiles(files=evidence_files, kind=EvidenceKind.SLOW_LOG)),
+    )
     ingest = IngestService(store, _ingest_limits(settings), clock)
     services = Services(
         clock=clock,
@@ -204,12 +210,7 @@ def open_services(
         findings=findings,
         opinions=opinions,
         costs=run_costs,
-        statements=Statements(
-            store=store,
-            runs=CostRuns(runs=runs, clock=clock),
-            requests=RunRequestCounts(registry=runs.registry),
-            digests=KeptDigests(NewestFiles(files=evidence_files, kind=EvidenceKind.SLOW_LOG)),
-        ),
+        statements=statements,
         route_tables=route_tables,
         pool_advisor=PoolAdvisor(store, clock, functools.partial(_run_span, runs, clock)),
         targets=TargetService(store, clock),
@@ -226,6 +227,7 @@ def open_services(
                 runs=runs,
                 costs=run_costs,
                 route_tables=route_tables,
+                statements=statements,
                 annotations=annotations,
                 log_patterns=log_patterns,
                 evidence_files=evidence_files,

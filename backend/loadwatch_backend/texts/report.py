@@ -158,6 +158,24 @@ REPORT: Catalogue = {
     "why_within": Words(
         "Percentiles within {error}; ≤ and > are bounds.", "パーセンタイルの誤差は{error}以内。≤と>は上限・下限。"
     ),
+    "why_statement": Words("Statement, by time", "SQL(時間順)"),
+    "why_all_calls": Words("Calls", "回数"),
+    "why_call_time": Words("Time a call", "1回の時間"),
+    "why_lock": Words("Lock time a call", "1回のロック時間"),
+    "why_examined": Words("Rows read per row sent", "読んだ行/返した行"),
+    "why_disk": Words("Temporary tables on disk", "ディスク上の一時テーブル"),
+    "why_no_index": Words("Calls without an index", "インデックス未使用の割合"),
+    "why_covered": Words(
+        "Statements hold {share} of what the database ran.", "SQLの統計はDBが実行したもののうち{share}。"
+    ),
+    "why_requests_load_tool": Words(
+        "Calls a request are of the requests that the load tool counted.",
+        "1リクエストあたりの回数は負荷ツールが数えたリクエスト数による。",
+    ),
+    "why_requests_routes": Words(
+        "Calls a request are of the requests that the access log or the application counted: the load tool told none.",
+        "負荷ツールのリクエスト数がないため、1リクエストあたりの回数はアクセスログまたはアプリケーションの計測による。",
+    ),
     "why_function": Words("Function, by processor time", "関数(CPU時間順)"),
     "why_own": Words("Itself", "自身"),
     "why_called": Words("With what it calls", "呼び出し先を含む"),

@@ -122,6 +122,13 @@ def sync(**options: Any) -> None:
     "route and without single lines.",
 )
 @click.option(
+    "--slow-log",
+    "as_slow_log",
+    is_flag=True,
+    help="The files are the slow log of MySQL or MariaDB: what of it lies within the run that --run names is kept with "
+    "it, by statement and without values.",
+)
+@click.option(
     *("-m", "--match"),
     metavar="PATTERNS",
     multiple=True,
@@ -143,7 +150,8 @@ def sync(**options: Any) -> None:
 def import_result(**options: Any) -> None:
     """Import result files of load tools, one run each, and print the runs' ids, one a line.
 
-    With --profile or --access-log the files are kept with a run that is there, and the pages that show it are printed.
+    With --profile, --access-log or --slow-log the files are kept with a run that is there, and the pages that show it
+    are printed.
 
     Exit status: 0 all are imported, 1 one is not, 2 the command was wrong.
     """

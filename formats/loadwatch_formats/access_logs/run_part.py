@@ -1,7 +1,6 @@
 """What of an access log lies within a run, as a document to be kept with it: no line, query or address. No I/O."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from loadwatch_formats.access_logs.document import lines_document, route_document, window_document
@@ -10,21 +9,10 @@ from loadwatch_formats.access_logs.instants import instant_of
 from loadwatch_formats.access_logs.lines.line import AT, REST, LineReader, Texts
 from loadwatch_formats.access_logs.routes import MOST_ROUTES, RouteNames
 from loadwatch_formats.access_logs.tally import Lines, Tally, settle_together
+from loadwatch_formats.run_spans import Span
 
 MOST_NAMES = 4_000
 """Routes of one file: which of them are too many is decided when all are together."""
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """From the first to the last moment, ms since the epoch."""
-
-    from_ms: int
-    to_ms: int
-
-    def has(self, at_ms: int) -> bool:
-        """Whether a line of that time belongs to it: most logs write whole seconds, so the first one counts whole."""
-        return self.from_ms // 1_000 * 1_000 <= at_ms <= self.to_ms
 
 
 class RunPart:
@@ -88,7 +76,7 @@ class RunPart:
         whole, steady = self._whole
         document: dict[str, Any] = {}
         if self._steady is not None:
-            document["steady"] = {**_span(self._steady), "routes": _routes(steady)}
+            document["steady"] = {**self._steady.document(), "routes": _routes(steady)}
         for key, figures in steady.figures.items():
             whole.take(key, figures)
         whole.lines.add(steady.lines)
@@ -97,17 +85,13 @@ class RunPart:
             "routes": _routes(whole),
             "lines": lines,
             "window": window_document(whole),
-            "run": {**_span(self._run), **facts},
+            "run": {**self._run.document(), **facts},
             **document,
         }
 
     def _tallies(self, reader: LineReader, most: int, *, share_names: bool) -> tuple[Tally, Tally]:
         names = RouteNames(self._groups, limit=most)
         return Tally(reader, names), Tally(reader, names if share_names else RouteNames(self._groups, limit=most))
-
-
-def _span(span: Span) -> dict[str, int]:
-    return {"from_ms": span.from_ms, "to_ms": span.to_ms}
 
 
 def _routes(tally: Tally) -> list[dict[str, Any]]:

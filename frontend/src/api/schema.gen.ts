@@ -4051,6 +4051,11 @@ export interface components {
             statements: components["schemas"]["CostStatement"][];
             /** @description None where the run kept no CPU profile that can be read. */
             functions: components["schemas"]["CostFunctions"] | null;
+            /**
+             * Profile Remarks
+             * @description Why there are no functions, and what to do; empty where there are.
+             */
+            profile_remarks: string[];
             /** Routes Left Out */
             routes_left_out: number;
             /** Statements Left Out */
@@ -4163,6 +4168,11 @@ export interface components {
         CostStatement: {
             /** Id */
             id: string;
+            /**
+             * Line
+             * @description Id of its line in the table of the run's statements (`statements`).
+             */
+            line: string;
             /** Db Schema */
             db_schema: string;
             /**
@@ -7041,6 +7051,12 @@ export interface components {
          */
         ReportFormat: "html" | "md" | "json";
         /**
+         * RequestsBy
+         * @description Who counted requests.
+         * @enum {string}
+         */
+        RequestsBy: "load_tool" | "routes";
+        /**
          * ResolvedReason
          * @description Why an alert is over.
          * @enum {string}
@@ -9180,9 +9196,11 @@ export interface components {
             seconds: number;
             /**
              * Requests
-             * @description Of the window, by the load tool.
+             * @description Of the window; null where nobody counted.
              */
             requests: number | null;
+            /** @description Who counted them. */
+            requests_by: components["schemas"]["RequestsBy"] | null;
             /** Statements */
             statements: components["schemas"]["StatementOut"][];
             /**

@@ -67,6 +67,7 @@ class CostStatement(Schema):
     """A statement over the window."""
 
     id: str
+    line: str = Field(description="Id of its line in the table of the run's statements (`statements`).")
     db_schema: str
     text: str = Field(description="Its digest: literals are placeholders.")
     calls: float
@@ -148,6 +149,7 @@ class CostOut(Schema):
     together: list[CostShare] = Field(description="What routes asked that cannot be told apart.")
     statements: list[CostStatement] = Field(description="By time.")
     functions: CostFunctions | None = Field(description="None where the run kept no CPU profile that can be read.")
+    profile_remarks: list[str] = Field(description="Why there are no functions, and what to do; empty where there are.")
     routes_left_out: int
     statements_left_out: int
     left_out_share: float = Field(description="Of all database time: statements beyond the bound.")

@@ -9,6 +9,7 @@ from loadwatch_backend.evidence.cost.documents import Held, cost_out
 from loadwatch_backend.evidence.cost.model import Cost
 from loadwatch_backend.evidence.cost.read import has_counts, read_window
 from loadwatch_backend.evidence.cost.schemas import CostFunctions, CostOut, CostWindow
+from loadwatch_backend.evidence.missing import PROFILE_COLLECTORS, profile_remarks, read_faults
 from loadwatch_backend.evidence.plans.read import read_plans
 from loadwatch_backend.evidence.run_windows import RunWindow, RunWindows
 from loadwatch_backend.kit.clock import Clock
@@ -95,6 +96,8 @@ class RunCosts:
             covered = CostWindow.WHOLE
         reference = base or self._runs.reference(run_id)
         other = None if reference is None or reference == run_id else self._runs.window(reference)
+        functions = self._functions.of_run(run_id, None if other is None else other.id, language)
+        faults = [] if functions else read_faults(self._store, PROFILE_COLLECTORS, run.from_ms, run.to_ms)
         return cost_out(
             Held(
                 run=run,
@@ -102,7 +105,8 @@ class RunCosts:
                 cost=self._cost(run, covered),
                 base=other,
                 base_cost=None if other is None else self._cost(other, covered),
-                functions=self._functions.of_run(run_id, None if other is None else other.id, language),
+                functions=functions,
+                profile_remarks=[] if functions else profile_remarks(faults, language),
                 plans=read_plans(self._store, run.from_ms, run.to_ms),
             )
         )

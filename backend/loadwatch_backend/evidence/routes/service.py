@@ -1,10 +1,12 @@
 """Routes of runs; safe to use from any thread."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from loadwatch_backend.evidence.routes.documents import routes_out
+from loadwatch_backend.evidence.missing import ROUTE_COLLECTORS, Fault, read_faults
+from loadwatch_backend.evidence.routes.documents import ENOUGH, routes_out
 from loadwatch_backend.evidence.routes.kept_digest import MOST_BYTES, KeptLogs, parse_digest
-from loadwatch_backend.evidence.routes.model import Window
+from loadwatch_backend.evidence.routes.model import Source, Window
 from loadwatch_backend.evidence.routes.samples import read_window
 from loadwatch_backend.evidence.routes.schemas import RoutesWindow, RunRoutes
 from loadwatch_backend.evidence.run_windows import RunWindow, RunWindows
@@ -39,7 +41,22 @@ class RouteTables:
         other = None if reference is None or reference == run_id else self.runs.window(reference)
         counted = self._counted(run, whole=whole)
         before = None if other is None else self._counted(other, whole=whole)
-        return routes_out(replace(run, steady_ms=None) if whole else run, counted, other, before, language)
+        faults: Sequence[Fault] = ()
+        if counted.source is Source.NONE:
+            faults = read_faults(self.store, ROUTE_COLLECTORS, run.from_ms, run.to_ms)
+        return routes_out(replace(run, steady_ms=None) if whole else run, counted, other, before, language, faults)
+
+    def requests(self, run_id: str, *, steady: bool) -> float | None:
+        """Requests of all routes together, of the steady window or the whole run; None where not all were counted.
+
+        Raises:
+            NotFoundError: there is no such run.
+            ProblemError: of the store.
+        """
+        window = self._counted(self.runs.window(run_id), whole=not steady)
+        if window.source is Source.NONE or window.known < ENOUGH or window.steady is not steady or window.whole_file:
+            return None
+        return sum(one.requests for one in window.routes)
 
     def _counted(self, run: RunWindow, *, whole: bool) -> Window:
         steady = None if whole else run.steady_ms
