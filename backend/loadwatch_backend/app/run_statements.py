@@ -1,13 +1,16 @@
 """Where statements and routes of runs get what they must know of runs and of their files."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from loadwatch_backend.evidence.files.errors import EvidenceNotFoundError
-from loadwatch_backend.evidence.files.schemas import EvidenceKind
+from loadwatch_backend.evidence.files.schemas import EvidenceFile, EvidenceKind
 from loadwatch_backend.evidence.files.service import EvidenceFiles
 from loadwatch_backend.evidence.request_counts import RequestCount, RequestsBy
 from loadwatch_backend.evidence.routes.service import RouteTables
+from loadwatch_backend.runs.analyses import Analyses
+from loadwatch_backend.runs.errors import RunNotFoundError
 from loadwatch_backend.runs.registry.registry import Registry
 
 
@@ -43,3 +46,10 @@ class NewestFiles:
             return self.files.open(kept[-1].id).path if kept else None
         except EvidenceNotFoundError:
             return None
+
+
+def find_anew(analyses: Analyses, file: EvidenceFile) -> None:
+    """Requests of a run are known only once its access log is imported: what is found of it is found again."""
+    if file.kind is EvidenceKind.ACCESS_LOG:
+        with suppress(RunNotFoundError):
+            analyses.refresh(file.run, anew=True)

@@ -1,5 +1,6 @@
 """Who counted the requests by which figures are divided."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -19,3 +20,9 @@ class RequestCount:
 
     requests: float
     by: RequestsBy
+
+
+def weakest_of(several: Sequence[RequestsBy | None]) -> RequestsBy | None:
+    """Who to name where requests of several sides stand together: whoever is not the load tool. Pure."""
+    known = [one for one in several if one is not None]
+    return RequestsBy.ROUTES if RequestsBy.ROUTES in known else next(iter(known), None)

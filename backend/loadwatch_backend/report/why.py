@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from loadwatch_backend.evidence.cost.model import Reason
 from loadwatch_backend.evidence.cost.schemas import CostFunctions, CostOut, CostRoute, CostShare, CpuRoute
+from loadwatch_backend.evidence.request_counts import RequestsBy
 from loadwatch_backend.evidence.routes.schemas import RouteRank, RunRoute, RunRoutes
 from loadwatch_backend.evidence.statements.schemas import StatementOut, StatementsOut
 from loadwatch_backend.kit.language import Language
@@ -239,18 +240,23 @@ def _notes(cost: CostOut, counted: bool, statements: StatementsOut | None, t: Te
         notes += _asking(statements, t)
     elif cost.coverage is not None and cost.coverage < LEAST_COVERAGE:
         notes.append(t("why_coverage", share=format_value(cost.coverage, "ratio")))
+    by = {
+        None if cost.functions is None else cost.functions.requests_by,
+        None
+        if statements is None or all(one.calls_per_request is None for one in statements.statements)
+        else (statements.requests_by),
+    }
+    notes += [t(f"why_requests_{one.value}") for one in RequestsBy if one in by]
     if cost.base is not None:
         notes.append(t("why_against", run=cost.base.name))
     return notes
 
 
 def _asking(statements: StatementsOut, t: Texts) -> list[str]:
-    """What the table of statements stands on: how much of all that was executed, and whose requests."""
+    """How much of all that was executed the table of statements holds."""
     notes = list(statements.remarks)
     if statements.coverage is not None and statements.coverage >= LEAST_COVERAGE:
         notes.insert(0, t("why_covered", share=format_value(statements.coverage, "ratio")))
-    if statements.requests_by is not None and any(one.calls_per_request is not None for one in statements.statements):
-        notes.append(t(f"why_requests_{statements.requests_by.value}"))
     return notes
 
 

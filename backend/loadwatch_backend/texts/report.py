@@ -169,12 +169,13 @@ REPORT: Catalogue = {
         "Statements hold {share} of what the database ran.", "SQLの統計はDBが実行したもののうち{share}。"
     ),
     "why_requests_load_tool": Words(
-        "Calls a request are of the requests that the load tool counted.",
-        "1リクエストあたりの回数は負荷ツールが数えたリクエスト数による。",
+        "Figures per request are by the load tool's count of requests.",
+        "1リクエストあたりの値は負荷ツールが数えたリクエスト数による。",
     ),
     "why_requests_routes": Words(
-        "Calls a request are of the requests that the access log or the application counted: the load tool told none.",
-        "負荷ツールのリクエスト数がないため、1リクエストあたりの回数はアクセスログまたはアプリケーションの計測による。",
+        "Figures per request are by the requests that the access log or the application counted: the load tool told "
+        "none.",
+        "負荷ツールのリクエスト数がないため、1リクエストあたりの値はアクセスログまたはアプリケーションの計測による。",
     ),
     "why_function": Words("Function, by processor time", "関数(CPU時間順)"),
     "why_own": Words("Itself", "自身"),
@@ -195,8 +196,8 @@ REPORT: Catalogue = {
     "why_no-routes": Words("Nobody counted requests by route.", "ルート別のリクエスト数がない。"),
     "why_no-statements": Words("Nobody counted statements of the database.", "SQLの統計がない。"),
     "why_imported": Words(
-        "An imported log cannot tell which route asks what: it has no figures of each second.",
-        "取り込んだログには秒ごとの値がなく、どのルートが何を実行したかは判定できない。",
+        "The log that is kept cannot tell which route asks what: it has no figures of each second.",
+        "添付されたログには秒ごとの値がなく、どのルートが何を実行したかは判定できない。",
     ),
     "why_no-requests": Words("No requests were counted in this window.", "この期間にリクエストがない。"),
     "why_too-short": Words(

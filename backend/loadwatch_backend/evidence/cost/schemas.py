@@ -7,6 +7,7 @@ from pydantic import Field
 from loadwatch_backend.evidence.cost.model import Basis, Reason
 from loadwatch_backend.evidence.normalised import Normalised
 from loadwatch_backend.evidence.plans.schemas import StatementPlan
+from loadwatch_backend.evidence.request_counts import RequestsBy
 from loadwatch_backend.kit.schemas import Milliseconds, Schema
 
 
@@ -117,6 +118,7 @@ class CostFunctions(Schema):
     profiles: int = Field(description="How many were read together.")
     unit: str = Field(description="Of the values: `seconds`, or what else the profiles count, such as `count`.")
     per: Normalised = Field(description="What the values are divided by.")
+    requests_by: RequestsBy | None = Field(description="Who counted the requests that they are divided by.")
     total: float
     base_total: float | None
     functions: list[CostFunction] = Field(description="By what they took themselves.")

@@ -2,6 +2,7 @@
 
 import threading
 from collections import OrderedDict
+from pathlib import Path
 from typing import Protocol
 
 from loadwatch_backend.evidence.cost.assemble import cost_of
@@ -11,6 +12,8 @@ from loadwatch_backend.evidence.cost.read import has_counts, read_window
 from loadwatch_backend.evidence.cost.schemas import CostFunctions, CostOut, CostWindow
 from loadwatch_backend.evidence.missing import PROFILE_COLLECTORS, profile_remarks, read_faults
 from loadwatch_backend.evidence.plans.read import read_plans
+from loadwatch_backend.evidence.routes.kept_digest import KeptLogs
+from loadwatch_backend.evidence.routes.kept_seconds import read_seconds
 from loadwatch_backend.evidence.run_windows import RunWindow, RunWindows
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.language import Language
@@ -25,42 +28,50 @@ SETTLED_MS = 600_000
 class Costs:
     """Finds costs of any time, and keeps the newest of them."""
 
-    def __init__(self, store: Reader, clock: Clock) -> None:
-        self._store, self._clock = store, clock
+    def __init__(self, store: Reader, clock: Clock, logs: KeptLogs | None = None) -> None:
+        """`logs`: access logs that were imported for runs."""
+        self._store, self._clock, self._logs = store, clock, logs
         self._lock = threading.Lock()
-        self._kept: OrderedDict[tuple[int, int, int, int], tuple[int, Cost]] = OrderedDict()
+        self._kept: OrderedDict[tuple[int, int, int, int, Path | None], tuple[int, Cost]] = OrderedDict()
 
-    def of_span(self, span: tuple[int, int], figures_ms: tuple[int, int] | None = None) -> Cost:
+    def of_span(self, span: tuple[int, int], figures_ms: tuple[int, int] | None = None, run_id: str = "") -> Cost:
         """What the requests of a time cost, ms; totals are of `figures_ms` or of all of it.
+
+        Where nobody counted requests then, they are those of the log that was imported for the run.
 
         Raises:
             ProblemError: of the store.
         """
         first, last = figures_ms or span
-        key = (*span, first, last)
+        log = self._log(run_id)
+        key = (*span, first, last, log)
         now_ms = self._clock()
         with self._lock:
             kept = self._kept.get(key)
             if kept is not None and (now_ms - kept[0] < FRESH_MS or kept[0] - span[1] > SETTLED_MS):
                 self._kept.move_to_end(key)
                 return kept[1]
-        cost = cost_of(read_window(self._store, span, (first, last)), first, last)
+        seconds = None if log is None else read_seconds(log)
+        cost = cost_of(read_window(self._store, span, (first, last), seconds), first, last)
         with self._lock:
             self._kept[key] = (now_ms, cost)
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
         return cost
 
-    def counted(self, span: tuple[int, int]) -> Cost | None:
+    def counted(self, span: tuple[int, int], run_id: str = "") -> Cost | None:
         """The same; None where nobody counted requests or statements.
 
         Raises:
             ProblemError: of the store.
         """
-        if not has_counts(self._store, *span):
+        if not has_counts(self._store, *span) and self._log(run_id) is None:
             return None
-        cost = self.of_span(span)
+        cost = self.of_span(span, run_id=run_id)
         return cost if cost.statements or cost.routes else None
+
+    def _log(self, run_id: str) -> Path | None:
+        return self._logs.newest(run_id) if self._logs is not None and run_id else None
 
 
 class RunFunctions(Protocol):
@@ -113,4 +124,4 @@ class RunCosts:
 
     def _cost(self, run: RunWindow, window: CostWindow) -> Cost:
         figures = run.steady_ms if window is CostWindow.STEADY else None
-        return self._costs.of_span((run.from_ms, max(run.to_ms, run.from_ms + 1_000)), figures)
+        return self._costs.of_span((run.from_ms, max(run.to_ms, run.from_ms + 1_000)), figures, run.id)

@@ -58,6 +58,19 @@ def write(server: Any, start_ms: int, load: Made, late: float = 0.0) -> None:
                 counter(ends + late, start_ms, load.seconds, factor=2_000),
             ),
         )
+    beat(server, start_ms, load, ACCESS)
+    write_statements(server, start_ms, load)
+
+
+def beat(server: Any, start_ms: int, load: Made, one: dict[str, str]) -> None:
+    """An agent was there."""
+    server.write(
+        ({"__name__": "up", **one}, [(start_ms + second * SECOND, 1.0) for second in range(load.seconds)]),
+    )
+
+
+def write_statements(server: Any, start_ms: int, load: Made) -> None:
+    beat(server, start_ms, load, DB)
     for place, (text, calls) in enumerate(zip(TEXTS, load.calls, strict=True)):
         labels = {"schema": "shop", "digest": f"d{place}", "digest_text": text, **DB}
         name = "mysql_perf_schema_events_statements"
@@ -75,10 +88,6 @@ def write(server: Any, start_ms: int, load: Made, late: float = 0.0) -> None:
             ({"__name__": f"{name}_rows_sent_total", **labels}, counter(calls, start_ms, load.seconds, at_ms=20)),
         )
     server.write(
-        *(
-            ({"__name__": "up", **one}, [(start_ms + second * SECOND, 1.0) for second in range(load.seconds)])
-            for one in (ACCESS, DB)
-        ),
         (
             {"__name__": "mysql_statements_coverage_ratio", **DB},
             [(start_ms + second * SECOND + 20, 0.97) for second in range(load.seconds)],

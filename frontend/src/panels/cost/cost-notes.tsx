@@ -78,7 +78,9 @@ function StatementNotes({ cost, statements }: Omit<CostNotesProps, "routes">) {
   if (statements === undefined || statements.statements.length === 0) {
     return low && <li data-warns="true">{t("cost.coverage", { share })}</li>;
   }
-  const divided = statements.statements.some((one) => one.calls_per_request !== null);
+  // Below the functions the same stands already.
+  const said = statements.requests_by === "routes" && cost.functions?.requests_by === "routes";
+  const divided = !said && statements.statements.some((one) => one.calls_per_request !== null);
   return (
     <>
       {covered !== null && !low && <li>{t("cost.covered", { share })}</li>}

@@ -52,7 +52,7 @@ it("does with the costs alone", () => {
 });
 
 it("marks statements by what they do", () => {
-  const one = { mean: 0.1, examined: 1000, noIndex: 1, disk: 1, lock: 0.01 };
+  const one = { mean: 0.1, examined: 1000, noIndex: 1, disk: 1, lock: 0.02 };
   expect(statementMarks(one as StatementLine)).toEqual(["rows", "scan", "disk", "lock"]);
   const clean = { mean: 0.1, examined: null, noIndex: null, disk: 0, lock: 0 };
   expect(statementMarks(clean as StatementLine)).toEqual([]);

@@ -32,9 +32,9 @@ export const cost = {
   noIndex: "Calls without an index",
   missing: "Nothing of this run was counted that could say why.",
   covered: "Statements hold {{share}} of what the database ran.",
-  requests_load_tool: "Calls a request are of the requests that the load tool counted.",
+  requests_load_tool: "Figures per request are by the load tool's count of requests.",
   requests_routes:
-    "Calls a request are of the requests that the access log or the application counted: the load tool told none.",
+    "Figures per request are by the requests that the access log or the application counted: the load tool told none.",
   askedBy: "Asked by",
   plan: "How the database runs it",
   planOf: "EXPLAIN of {{example}}, as of {{time}}.",
@@ -72,7 +72,7 @@ export const cost = {
   "reason_no-statements":
     "Cannot tell what requests ask of the database: nobody counted statements. The collector mysql_statements does.",
   reason_imported:
-    "Cannot tell which route asks what: an imported log has no figures of each second of the run. The collector access_log has.",
+    "Cannot tell which route asks what: the log that is kept has no figures of each second. `loadwatch import --access-log` keeps them.",
   "reason_no-requests": "Cannot tell which route asks what: no requests were counted in this window.",
   "reason_too-short":
     "Cannot tell which route asks what: the run is too short for the interval at which it was sampled.",
