@@ -3969,6 +3969,8 @@ export interface components {
             unit: string;
             /** @description What the values are divided by. */
             per: components["schemas"]["Normalised"];
+            /** @description Who counted the requests that they are divided by. */
+            requests_by: components["schemas"]["RequestsBy"] | null;
             /** Total */
             total: number;
             /** Base Total */
@@ -6747,6 +6749,8 @@ export interface components {
              * @description Of the whole run, in those seconds.
              */
             requests: number | null;
+            /** @description Who counted them. */
+            requests_by: components["schemas"]["RequestsBy"] | null;
         };
         /**
          * ProfileProcess
@@ -6854,6 +6858,8 @@ export interface components {
             requests: number | null;
             /** Base Requests */
             base_requests: number | null;
+            /** @description Who counted them: `routes` where it was so on either side. */
+            requests_by: components["schemas"]["RequestsBy"] | null;
             /** Functions */
             functions: components["schemas"]["ProfileFunction"][];
             /** Function Count */
