@@ -73,11 +73,12 @@ def parse_seconds(content: bytes) -> KeptSeconds | None:
             return None
         step, begin = int(told["step"]), int(told["from_ms"])
         known = int(told["known_ms"][0]), int(told["known_ms"][1])
+        run: Any = document.get("run") or {}
         rows: Any = told["routes"][:MOST_ROUTES]
         if not 1 <= step <= _LONGEST_STEP or sum(len(row["at"]) for row in rows) > MOST_CELLS:
             return None
         return KeptSeconds(
-            file=str((document.get("run") or {}).get("file", ""))[:200],
+            file=str(run.get("file", ""))[:200],
             step_ms=step * 1_000,
             known_ms=known,
             routes=[_route(cast(Mapping[str, Any], row), begin, step * 1_000) for row in rows],

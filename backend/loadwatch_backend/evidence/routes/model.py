@@ -1,6 +1,5 @@
 """Routes of a window, counted. Pure."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -137,12 +136,11 @@ def together(first: Counted, second: Counted) -> Counted:
     """Two that are one route; of ranks nothing can be said."""
     known = [one.seconds for one in (first, second) if one.seconds is not None]
     sent = [one.sent_bytes for one in (first, second) if one.sent_bytes is not None]
-    statuses = Counter(first.statuses)
-    statuses.update(second.statuses)
+    codes = first.statuses.keys() | second.statuses.keys()
     return Counted(
         key=first.key,
         requests=first.requests + second.requests,
-        statuses=statuses,
+        statuses={code: first.statuses.get(code, 0.0) + second.statuses.get(code, 0.0) for code in sorted(codes)},
         seconds=sum(known) if known else None,
         timed=first.timed + second.timed,
         sent_bytes=sum(sent) if sent else None,

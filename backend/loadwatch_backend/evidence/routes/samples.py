@@ -181,7 +181,7 @@ def _buckets(
         except ValueError:
             return None
 
-    found: defaultdict[RouteKey, Counter[float]] = defaultdict(Counter)
+    found: dict[RouteKey, dict[float, float]] = {route: {} for route in kept}
     whole: set[RouteKey] = set(kept)
     routes = sorted({one.route for one in kept} | {one.route for one, name in keys.same.items() if name in whole})
     for begin in range(0, len(routes), _ROUTES_AT_ONCE):
@@ -191,8 +191,9 @@ def _buckets(
         if len(grown.labels) >= MOST_SERIES:
             whole -= {route for route, _ in by_bound}
         for (route, bound), values in by_bound.items():
-            found[route][bound] += float(values.sum())
-    return {route: dict(bounds) for route, bounds in found.items() if route in whole}
+            if route in whole:
+                found[route][bound] = found[route].get(bound, 0.0) + float(values.sum())
+    return {route: bounds for route, bounds in found.items() if route in whole}
 
 
 def _sum(by: _Totals, keys: Sequence[RouteKey]) -> float | None:

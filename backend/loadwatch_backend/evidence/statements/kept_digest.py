@@ -58,6 +58,7 @@ def parse_digest(content: bytes, seconds: float, steady_ms: tuple[int, int] | No
     try:
         document: Any = orjson.loads(content)
         run: Any = document.get("run")
+        lines: Any = document.get("lines") or {}
         steady: Any = document.get("steady")
         if steady is None or steady_ms != (int(steady["from_ms"]), int(steady["to_ms"])):
             steady = None
@@ -69,7 +70,7 @@ def parse_digest(content: bytes, seconds: float, steady_ms: tuple[int, int] | No
             seconds=_length(document, steady or run, seconds),
             steady=steady is not None,
             file="" if run is None else str(run.get("file", ""))[:200],
-            outside=int(_number((document.get("lines") or {}).get("outside", 0))),
+            outside=int(_number(lines.get("outside", 0))),
             statements=[_counted(cast(Mapping[str, Any], row)) for row in rows],
         )
     except (KeyError, TypeError, ValueError, AttributeError):

@@ -175,6 +175,11 @@ def test_reports_say_it_too(server: Any) -> None:
     assert "<b>N+1</b>" in page
     assert "of database time a request" in page
     assert "<code>SELECT * FROM `users` WHERE `id` = ?</code>" in page
+    assert "<code>select * from `users` where `id` = ?</code>" in page
+    assert "Rows read per row sent" in page
+    assert "Temporary tables on disk" not in page, "of what nobody counted there is no column"
+    assert "Statements hold 97 % of what the database ran." in page or "Statements hold 97% of" in page
+    assert "| 読んだ行/返した行 |" in text
     assert "## 遅かった原因(" in text or "## 遅かった原因 (" in text
     assert "**N+1**" in text
     other = run_of(server, begun(server, 3_000))
