@@ -67,7 +67,7 @@ def test_that_a_real_log_tells_what_the_database_was_asked_during_the_run(
         cursor.execute("CREATE DATABASE shop")
         cursor.execute("CREATE TABLE shop.users (id INT PRIMARY KEY, name TEXT)")
         cursor.execute("INSERT INTO shop.users VALUES (1, 'hidden'), (2, 'hidden')")
-        connection.select_db("shop")
+        cursor.execute("USE shop")
         # The log has whole seconds: what made the tables is in none of the run's.
         before = int(time.time())
         while int(time.time()) == before:

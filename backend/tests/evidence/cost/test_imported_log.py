@@ -126,7 +126,11 @@ def test_that_samples_and_an_imported_log_are_not_added_up(server: Any) -> None:
 def test_that_seconds_which_are_none_are_left_alone(server: Any, seconds: Any) -> None:
     start_ms = begun(server)
     run = run_of(server, start_ms)
-    digest = {"routes": [], "run": {"from_ms": start_ms, "to_ms": start_ms + 1, "file": "a"}, "seconds": seconds}
+    digest: dict[str, Any] = {
+        "routes": [],
+        "run": {"from_ms": start_ms, "to_ms": start_ms + 1, "file": "a"},
+        "seconds": seconds,
+    }
     params = {"kind": "access_log", "name": "access.log.json"}
     content = json.dumps(digest).encode()
     server.client.post(f"/api/runs/{run}/evidence", params=params, content=content).raise_for_status()

@@ -165,6 +165,7 @@ def test_other_settings_begin_anew(agent: Agent, tmp_path: Path) -> None:
 
 def test_that_an_old_state_keeps_the_names_of_routes_and_no_counts(tmp_path: Path) -> None:
     agent = Agent(tmp_path)
+    append(agent.log, line("/"))
     agent.tick()
     append(agent.log, *(line(f"/posts/{one}-{other}-story") for one in "abcdefgh" for other in "klmnopqr"))
     agent.tick()
