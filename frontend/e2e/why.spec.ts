@@ -101,15 +101,21 @@ test("a run says which route asked what, and how often", async ({ page, playwrig
   await expect(routes.getByText(N_PLUS_ONE)).toBeVisible();
   await expect(routes.getByText("N+1").first()).toBeVisible();
   await expect(section.getByText("reads much")).toBeVisible();
+  const statements = section.getByRole("table", { name: "Statements and who asks them" });
+  for (const head of ["Calls a request", "Rows read per row sent", "Asked by"]) {
+    await expect(statements.getByRole("columnheader", { name: head })).toBeVisible();
+  }
+  await expect(statements.getByRole("columnheader", { name: "Temporary tables on disk" })).toHaveCount(0);
+  await expect(section.getByText("Figures per request are by the load tool's count of requests.")).toBeVisible();
   const health = routes.getByRole("row", { name: /GET \/health/ });
   await expect(health.getByText(/2xx 50% · 304 50%|304 50% · 2xx 50%/)).toBeVisible();
   await expect(health.getByTitle(/40(\.0)? ms–60(\.0)? ms/).first()).toHaveText(/49(\.0)? ms/);
   await expect(section.getByText(/Percentiles within 22(\.\d)?%/)).toBeVisible();
-  const posts = section.getByRole("row", { name: /FROM `posts` ORDER BY/ }).last();
+  const posts = statements.getByRole("row", { name: /from `posts` order by/i });
   await posts.getByText("How the database runs it").click();
   await expect(posts.getByText("≈ 120,000 rows (Using filesort)")).toBeVisible();
   await expect(posts.getByText(/^EXPLAIN of SELECT \* FROM posts, as of /)).toBeVisible();
-  const users = section.getByRole("row", { name: /FROM `users`/ }).last();
+  const users = statements.getByRole("row", { name: /from `users`/i });
   await users.getByText("How the database runs it").click();
   await expect(users.getByText(/^No plan: the server showed no whole execution/)).toBeVisible();
   await expectAccessibleInBoth(page, "#why");
@@ -128,13 +134,23 @@ test("a run says which route asked what, and how often", async ({ page, playwrig
   await request.dispose();
 });
 
-test("a run without counted requests has no such part", async ({ page, playwright }) => {
+test("a run of which nothing was counted says what is missing", async ({ page, playwright }) => {
   const request = await playwright.request.newContext({ baseURL: system.url });
   const startMs = Math.floor(Date.now() / 1000) * 1000 - 7_200_000;
+  const fault = { collector: "mysql_statements", instance: "db", job: "mysql", error: "performance_schema is off" };
+  const failed = Array.from({ length: 5 }, (_, second) => ({
+    labels: { __name__: "collector_error_info", ...fault },
+    value: 1,
+    timeMs: startMs + second * 1000,
+  }));
+  await writeSamples(system.url, failed);
   const id = await addRun(request, { name: "without" }, { ...RESULT, startMs });
   await page.goto(`${system.url}/runs/${id}`);
   await expect(page.getByRole("region", { name: "Summary" })).toBeVisible();
-  await expect(page.getByRole("region", { name: "Why it was slow" })).toHaveCount(0);
+  const section = page.getByRole("region", { name: "Why it was slow" });
+  await expect(section.getByText(/access_log: \{path: …\}.*mysql_statements: \{\}.*pprof: \{url: …\}/)).toBeVisible();
+  await expect(section.getByText(/mysql_statements of db failed .*: performance_schema is off/)).toBeVisible();
+  await expect(section.getByRole("table")).toHaveCount(0);
 
   // Beside a run that has it, the comparison shows the last one's.
   const measured = ((await (await request.get("/api/runs?q=why-")).json()) as { runs: { id: string }[] }).runs[0]?.id;

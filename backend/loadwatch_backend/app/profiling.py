@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from loadwatch_backend.evidence.profiles.capture.processes import read_processes
 from loadwatch_backend.evidence.profiles.capture.watch import ProfileWatch
 from loadwatch_backend.evidence.profiles.views.schemas import ProfileBase
 from loadwatch_backend.evidence.profiles.views.service import Requests
+from loadwatch_backend.evidence.request_counts import RequestCount, RequestsBy
+from loadwatch_backend.evidence.routes.service import RouteTables
 from loadwatch_backend.records.model import Seconds
 from loadwatch_backend.runs.registry.reference import reference_of
 from loadwatch_backend.runs.registry.registry import Registry
@@ -69,6 +72,7 @@ class ProfiledRuns:
 
     registry: Registry
     relational: Relational
+    route_tables: RouteTables
 
     def check(self, run_id: str) -> None:
         """Raise where there is no such run."""
@@ -88,11 +92,16 @@ class ProfiledRuns:
             return [ProfileBase(run=row.id, name=row.name or row.id, started_ms=row.started_ms) for row in rows]
 
     def requests(self, run_id: str) -> Requests:
-        """Counts the run's own requests; of seconds that lie in a span in part, as much."""
+        """Counts the run's own requests, else those of whoever counted by route; of a second in part, as much."""
         seconds = self.registry.raw_seconds(run_id)
+        by_route = cache(partial(self.route_tables.counter, run_id))
 
-        def count(from_ms: int, to_ms: int) -> float | None:
-            return None if seconds is None else requests_between(seconds, from_ms, to_ms)
+        def count(from_ms: int, to_ms: int) -> RequestCount | None:
+            sent = None if seconds is None else requests_between(seconds, from_ms, to_ms)
+            if sent is not None:
+                return RequestCount(sent, RequestsBy.LOAD_TOOL)
+            counted = by_route()(from_ms, to_ms)
+            return None if counted is None else RequestCount(counted, RequestsBy.ROUTES)
 
         return count
 

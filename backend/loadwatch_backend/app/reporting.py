@@ -12,6 +12,8 @@ from loadwatch_backend.evidence.log_patterns.schemas import LogPatternList
 from loadwatch_backend.evidence.log_patterns.service import LogPatternService
 from loadwatch_backend.evidence.routes.schemas import RunRoutes
 from loadwatch_backend.evidence.routes.service import RouteTables
+from loadwatch_backend.evidence.statements.schemas import StatementsOut
+from loadwatch_backend.evidence.statements.service import Statements
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.records.model import Seconds
@@ -31,6 +33,7 @@ class ReportParts:
     annotations: AnnotationService
     costs: RunCosts
     route_tables: RouteTables
+    statements: Statements
     log_patterns: LogPatternService
     evidence_files: EvidenceFiles
 
@@ -66,6 +69,13 @@ class ReportParts:
         """Its requests by route; a report stands without them."""
         try:
             return self.route_tables.of_run(run_id, language=language)
+        except ProblemError:
+            return None
+
+    def statement_table(self, run_id: str, language: Language) -> StatementsOut | None:
+        """What its databases were asked; a report stands without it."""
+        try:
+            return self.statements.of_run(run_id, language=language)
         except ProblemError:
             return None
 

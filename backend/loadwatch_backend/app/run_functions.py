@@ -146,6 +146,7 @@ def functions_out(view: ProfileView, before: ProfileView | None, profiles: int) 
         profiles=profiles,
         unit=view.type.unit if factor is None else "seconds",
         per=per,
+        requests_by=view.requests_by if per is Normalised.REQUEST else None,
         total=view.total * scale,
         base_total=scaled(view.base_total),
         functions=[

@@ -18,7 +18,7 @@ from loadwatch_backend.app.profiling import ProfiledRuns, open_profile_orders
 from loadwatch_backend.app.reporting import ReportParts
 from loadwatch_backend.app.run_functions import ProfiledFunctions, ProfiledWaits
 from loadwatch_backend.app.run_notes import RunNotes
-from loadwatch_backend.app.run_statements import NewestFiles, RunRequestCounts
+from loadwatch_backend.app.run_statements import NewestFiles, RunRequestCounts, find_anew
 from loadwatch_backend.backups.service import Backups
 from loadwatch_backend.changes.watcher import ChangeWatcher
 from loadwatch_backend.compare.forecasts.service import ForecastService
@@ -157,9 +157,10 @@ def open_services(
     pins = PinnedWindows(relational, clock)
     annotations = AnnotationService(relational, clock)
     signals = build_signal_service(engine, clock)
-    costs = Costs(store, clock)
     evidence_files = EvidenceFiles(relational, settings.data, find_run, clock)
     evidence_files.mend()
+    access_logs = NewestFiles(files=evidence_files, kind=EvidenceKind.ACCESS_LOG)
+    costs = Costs(store, clock, access_logs)
     findings = Findings(
         store,
         clock,
@@ -172,6 +173,7 @@ def open_services(
         lambda: opinions.judged_now(findings.live()), store, clock, writes=settings.own_metrics_seconds > 0
     )
     runs = _open_runs(ground, pins, findings, opinions, evidence_files, RunNotes(annotations))
+    evidence_files.tell(functools.partial(find_anew, runs.analyses))
     log_patterns = LogPatternService(store, CostRuns(runs=runs, clock=clock))
     access = build_access(settings, relational, clock)
     leadership = Leadership(relational, "alerts", load_holder(settings.data))
@@ -180,13 +182,15 @@ def open_services(
     alerts = open_alerts(ground, leadership, notifications, findings_watch)
     changes = open_changes(ground, leadership, annotations)
     leadership.start()
-    profiles = Profiles(evidence_files, ProfiledRuns(runs.registry, relational))
     cost_runs = CostRuns(runs=runs, clock=clock)
+    route_tables = RouteTables(store=store, runs=cost_runs, logs=access_logs)
+    profiles = Profiles(evidence_files, ProfiledRuns(runs.registry, relational, route_tables))
     run_costs = RunCosts(costs, cost_runs, ProfiledFunctions(profiles=profiles, runs=cost_runs), store)
-    route_tables = RouteTables(
+    statements = Statements(
         store=store,
         runs=cost_runs,
-        logs=NewestFiles(files=evidence_files, kind=EvidenceKind.ACCESS_LOG),
+        requests=RunRequestCounts(registry=runs.registry, route_tables=route_tables),
+        digests=KeptDigests(NewestFiles(files=evidence_files, kind=EvidenceKind.SLOW_LOG)),
     )
     ingest = IngestService(store, _ingest_limits(settings), clock)
     services = Services(
@@ -204,12 +208,7 @@ def open_services(
         findings=findings,
         opinions=opinions,
         costs=run_costs,
-        statements=Statements(
-            store=store,
-            runs=CostRuns(runs=runs, clock=clock),
-            requests=RunRequestCounts(registry=runs.registry),
-            digests=KeptDigests(NewestFiles(files=evidence_files, kind=EvidenceKind.SLOW_LOG)),
-        ),
+        statements=statements,
         route_tables=route_tables,
         pool_advisor=PoolAdvisor(store, clock, functools.partial(_run_span, runs, clock)),
         targets=TargetService(store, clock),
@@ -226,6 +225,7 @@ def open_services(
                 runs=runs,
                 costs=run_costs,
                 route_tables=route_tables,
+                statements=statements,
                 annotations=annotations,
                 log_patterns=log_patterns,
                 evidence_files=evidence_files,

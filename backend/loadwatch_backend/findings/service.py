@@ -95,7 +95,7 @@ class Findings:
         """
         begun = self._used()
         grid = grid_of(span)
-        cost = self._cost(span)
+        cost = self._cost(span, about.run)
         window = Window(
             grid=grid,
             from_ms=span.from_ms,
@@ -130,12 +130,13 @@ class Findings:
         """With what its requests cost, where the run has any to hold against them."""
         if baseline is None or baseline.span_ms is None or own is None or not own.routes:
             return baseline
-        return replace(baseline, cost=self._cost(Span(from_ms=baseline.span_ms[0], to_ms=baseline.span_ms[1])))
+        span = Span(from_ms=baseline.span_ms[0], to_ms=baseline.span_ms[1])
+        return replace(baseline, cost=self._cost(span, baseline.run))
 
-    def _cost(self, span: Span) -> Cost | None:
+    def _cost(self, span: Span, run_id: str) -> Cost | None:
         """Routes and statements of a run; None where they cannot be had: other findings do without."""
         try:
-            return self._costs.counted((span.from_ms, max(span.to_ms, span.from_ms + 1_000)))
+            return self._costs.counted((span.from_ms, max(span.to_ms, span.from_ms + 1_000)), run_id)
         except Exception as error:
             logger.error("the costs of a run could not be found", from_ms=span.from_ms, exc_info=error)
             return None

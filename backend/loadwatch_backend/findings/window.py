@@ -268,6 +268,7 @@ class Baseline:
     """The run that a run is held against, `name`, and both as they began: it, and the run itself (`own`).
 
     Attributes:
+        run: its id.
         span_ms: when it was; None where that is not known.
         cost: its routes and statements; None where nobody counted them.
     """
@@ -275,6 +276,7 @@ class Baseline:
     name: str
     other: Start
     own: Start
+    run: str = ""
     span_ms: tuple[int, int] | None = None
     cost: Cost | None = None
 

@@ -67,7 +67,7 @@ def render_html(report: Report, language: Language) -> str:
         mixed=mixed_key(run.reconciliation.mixed_with) if run.reconciliation else "",
         baseline=report.baseline,
         answer=answer_of(run, language),
-        why=told_cost(report.cost, report.routes, language),
+        why=told_cost(report.cost, report.routes, report.statements, language),
         counted=COUNTED,
         log=told_log(report.log, language),
         files=told_files(report.files, report.attached, language),

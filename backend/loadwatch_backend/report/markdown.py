@@ -31,7 +31,7 @@ def render_markdown(report: Report, language: Language) -> str:
         _thresholds(report, texts),
         _generator(report, texts),
         _findings(answer_of(report.run, language), Texts(FINDINGS, language)),
-        _why(told_cost(report.cost, report.routes, language), texts),
+        _why(told_cost(report.cost, report.routes, report.statements, language), texts),
         _summary(report, texts),
         _failures(report, texts),
         _reconciliation(report, texts),
@@ -192,6 +192,13 @@ def _why(told: ToldCost | None, texts: Texts) -> str:
     heads = [texts(f"why_{key}") for key in ("route", "share", "calls", "database", "change", *COUNTED)]
     lead = [f"**{escape_text(told.lead)}**"] if told.lead else []
     tables = [make_table(heads, rows)] if rows else []
+    if told.statements:
+        tables.append(
+            make_table(
+                [texts("why_statement"), *(texts(f"why_{key}") for key in told.statement_heads)],
+                [[escape_cell(one.name), *one.cells] for one in told.statements],
+            )
+        )
     if told.functions:
         keys = ("function", "own", "called")
         tables.append(

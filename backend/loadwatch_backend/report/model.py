@@ -7,6 +7,7 @@ from loadwatch_backend.evidence.cost.schemas import CostOut
 from loadwatch_backend.evidence.files.schemas import EvidenceFile
 from loadwatch_backend.evidence.log_patterns.schemas import LogPatternList
 from loadwatch_backend.evidence.routes.schemas import RunRoutes
+from loadwatch_backend.evidence.statements.schemas import StatementsOut
 from loadwatch_backend.findings.model import Severity
 from loadwatch_backend.report.attached import Attached
 from loadwatch_backend.report.source import Note
@@ -27,6 +28,7 @@ class Report:
         opening: the chart of what ran out first, or requests and response times where nothing did.
         charts: all others.
         cost: what requests cost; None where that cannot be read. routes: requests by route; likewise.
+        statements: what the databases were asked; likewise.
         log: log lines by pattern; None likewise.
         files: what is kept with the run. attached: what of them is shown, by id.
     """
@@ -41,6 +43,7 @@ class Report:
     made_ms: int
     cost: CostOut | None = None
     routes: RunRoutes | None = None
+    statements: StatementsOut | None = None
     log: LogPatternList | None = None
     files: Sequence[EvidenceFile] = ()
     attached: Mapping[str, Attached] = field(default_factory=dict[str, Attached])
@@ -51,6 +54,7 @@ class RunReport(RunOut):
 
     cost: CostOut | None
     routes: RunRoutes | None
+    statements: StatementsOut | None
     files: list[EvidenceFile]
 
 

@@ -86,11 +86,15 @@ class ReportService:
         return Document(filename=f"{run_id}.md", media_type="text/markdown; charset=utf-8", body=body)
 
     def _json(self, run_id: str, language: Language, files: Sequence[str]) -> Document:
-        """The run's document as at /api/runs/{id}, with those of what its requests cost, of its routes and files."""
+        """The run's document as at /api/runs/{id}, with those of its costs, routes, statements and files."""
         self._chosen(run_id, files)
         run, cost = self._source.read(run_id), self._source.cost(run_id, language)
         document = RunReport(
-            **dict(run), cost=cost, routes=self._source.routes(run_id, language), files=list(self._source.files(run_id))
+            **dict(run),
+            cost=cost,
+            routes=self._source.routes(run_id, language),
+            statements=self._source.statement_table(run_id, language),
+            files=list(self._source.files(run_id)),
         )
         body = document.model_dump_json(indent=2).encode()
         return Document(filename=f"{run_id}.json", media_type="application/json", body=body)
@@ -136,6 +140,7 @@ class ReportService:
             made_ms=self._clock(),
             cost=self._source.cost(run_id, language),
             routes=self._source.routes(run_id, language),
+            statements=self._source.statement_table(run_id, language),
             log=self._source.log(run_id),
             files=self._source.files(run_id),
             attached=attached,

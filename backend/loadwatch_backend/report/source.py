@@ -9,6 +9,7 @@ from loadwatch_backend.evidence.files.schemas import EvidenceFile
 from loadwatch_backend.evidence.files.service import StoredEvidence
 from loadwatch_backend.evidence.log_patterns.schemas import LogPatternList
 from loadwatch_backend.evidence.routes.schemas import RunRoutes
+from loadwatch_backend.evidence.statements.schemas import StatementsOut
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.records.model import Seconds
 from loadwatch_backend.runs.reviews.schemas import ReviewOut
@@ -59,6 +60,10 @@ class ReportSource(Protocol):
 
     def routes(self, run_id: str, language: Language) -> RunRoutes | None:
         """Its requests by route; None where that cannot be read."""
+        ...
+
+    def statement_table(self, run_id: str, language: Language) -> StatementsOut | None:
+        """What its databases were asked; None where that cannot be read."""
         ...
 
     def log(self, run_id: str) -> LogPatternList | None:

@@ -1,17 +1,19 @@
 """Why a run was slow, as a report shows it: routes with the statements that they ask. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from loadwatch_backend.evidence.cost.model import Reason
 from loadwatch_backend.evidence.cost.schemas import CostFunctions, CostOut, CostRoute, CostShare, CpuRoute
+from loadwatch_backend.evidence.request_counts import RequestsBy
 from loadwatch_backend.evidence.routes.schemas import RouteRank, RunRoute, RunRoutes
+from loadwatch_backend.evidence.statements.schemas import StatementOut, StatementsOut
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.report.numbers import format_change, format_value
 from loadwatch_backend.texts.report import REPORT
 from loadwatch_backend.texts.words import Texts
 
-ROUTES_SHOWN, STATEMENTS_SHOWN, FUNCTIONS_SHOWN = 10, 3, 8
+ROUTES_SHOWN, STATEMENTS_SHOWN, STATEMENTS_LISTED, FUNCTIONS_SHOWN = 10, 3, 10, 8
 LEAST_COVERAGE = 0.95
 LEADS = 0.2
 MOST_TEXT = 160
@@ -49,21 +51,37 @@ class FunctionRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StatementRow:
+    """A statement; `cells` are those of `ToldCost.statement_heads`."""
+
+    name: str
+    cells: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToldCost:
-    """The section: what leads it, its tables (of routes, of functions), what stands below."""
+    """The section: what leads it, its tables (of routes, statements, functions), what stands below.
+
+    `statement_heads` are the keys of the columns that somebody counted.
+    """
 
     window: str
     lead: str
     rows: Sequence[CostRow]
+    statement_heads: Sequence[str]
+    statements: Sequence[StatementRow]
     functions: Sequence[FunctionRow]
     each: str
     notes: Sequence[str]
 
 
-def told_cost(cost: CostOut | None, routes: RunRoutes | None, language: Language) -> ToldCost | None:
-    """What a report says of routes; None where nobody counted them."""
+def told_cost(
+    cost: CostOut | None, routes: RunRoutes | None, statements: StatementsOut | None, language: Language
+) -> ToldCost | None:
+    """What a report says of routes, statements and functions; None where nobody counted any."""
     figures = {} if routes is None else {one.name: one for one in routes.routes}
-    if cost is None or not (cost.routes or cost.functions or figures):
+    asked = [] if statements is None else statements.statements[:STATEMENTS_LISTED]
+    if cost is None or not (cost.routes or cost.functions or figures or asked):
         return None
     t = Texts(REPORT, language)
     texts = {one.id: one.text for one in cost.statements}
@@ -79,10 +97,51 @@ def told_cost(cost: CostOut | None, routes: RunRoutes | None, language: Language
         window=t(cost.window.value),
         lead=_lead(cost, t),
         rows=rows,
+        statement_heads=[key for key, tell in _COLUMNS.items() if any(tell(one) for one in asked)],
+        statements=[_statement(one, asked) for one in asked],
         functions=[] if cost.functions is None else _functions(cost.functions),
         each="" if cost.functions is None else t(f"why_per_{cost.functions.per.value}"),
-        notes=[*_notes(cost, bool(figures), t), *(_counting(routes, t) if routes is not None and figures else ())],
+        notes=[
+            *_notes(cost, bool(figures), statements if asked else None, t),
+            *(_counting(routes, t) if routes is not None and figures else ()),
+        ],
     )
+
+
+def _share_of_calls(one: StatementOut) -> str:
+    if one.no_index_used is None or one.calls <= 0:
+        return ""
+    return format_value(min(one.no_index_used / one.calls, 1.0), "ratio")
+
+
+def _each(total: float | None, calls: float, unit: str) -> str:
+    return "" if total is None or calls <= 0 else format_value(total / calls, unit)
+
+
+_COLUMNS: Mapping[str, Callable[[StatementOut], str]] = {
+    "share": lambda one: format_value(one.share, "ratio"),
+    "all_calls": lambda one: format_value(one.calls, "count"),
+    "calls": lambda one: "" if one.calls_per_request is None else _calls(one.calls_per_request),
+    "call_time": lambda one: format_value(one.mean_seconds, "seconds"),
+    "lock": lambda one: _each(one.lock_seconds, one.calls, "seconds"),
+    "examined": lambda one: (
+        "" if one.rows_examined_per_row_sent is None else format_value(one.rows_examined_per_row_sent, "count")
+    ),
+    "disk": lambda one: "" if one.tmp_disk_tables is None else format_value(one.tmp_disk_tables, "count"),
+    "no_index": _share_of_calls,
+    "change": lambda one: _change(one.mean_seconds, None if one.base is None else one.base.mean_seconds),
+}
+"""Columns of statements, by the keys of their heads."""
+
+
+def _statement(one: StatementOut, of: Sequence[StatementOut]) -> StatementRow:
+    cells = [tell(one) for tell in _COLUMNS.values() if any(tell(other) for other in of)]
+    return StatementRow(name=_clipped(one.fingerprint), cells=cells)
+
+
+def _clipped(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 1] + "…"
 
 
 def _route(name: str, route: CostRoute | None, figures: RunRoute | None, t: Texts) -> CostRow:
@@ -142,9 +201,8 @@ def _functions(of: CostFunctions) -> list[FunctionRow]:
 
 
 def _asked(one: CostShare, texts: dict[str, str]) -> CostRow:
-    text = " ".join((texts.get(one.statement) or one.statement).split())
     return CostRow(
-        name=text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 1] + "…",
+        name=_clipped(texts.get(one.statement) or one.statement),
         share=format_value(one.share, "ratio"),
         calls=f"{_calls(one.calls.value)} ({_calls(one.calls.low)}–{_calls(one.calls.high)})",
         database=format_value(one.seconds.value, "seconds"),
@@ -167,7 +225,7 @@ def _lead(cost: CostOut, t: Texts) -> str:
     )
 
 
-def _notes(cost: CostOut, counted: bool, t: Texts) -> list[str]:
+def _notes(cost: CostOut, counted: bool, statements: StatementsOut | None, t: Texts) -> list[str]:
     notes: list[str] = []
     if cost.reason is Reason.NO_ROUTES and counted:
         notes.append(t("why_imported" if cost.statements else "why_no-statements"))
@@ -178,10 +236,27 @@ def _notes(cost: CostOut, counted: bool, t: Texts) -> list[str]:
     if cost.functions is not None and cost.functions.by_route:
         routes = ", ".join(f"{one.name} {_moved(one)}" for one in cost.functions.by_route)
         notes.append(t("why_cpu_by_route", routes=routes))
-    if cost.coverage is not None and cost.coverage < LEAST_COVERAGE:
+    if statements is not None:
+        notes += _asking(statements, t)
+    elif cost.coverage is not None and cost.coverage < LEAST_COVERAGE:
         notes.append(t("why_coverage", share=format_value(cost.coverage, "ratio")))
+    by = {
+        None if cost.functions is None else cost.functions.requests_by,
+        None
+        if statements is None or all(one.calls_per_request is None for one in statements.statements)
+        else (statements.requests_by),
+    }
+    notes += [t(f"why_requests_{one.value}") for one in RequestsBy if one in by]
     if cost.base is not None:
         notes.append(t("why_against", run=cost.base.name))
+    return notes
+
+
+def _asking(statements: StatementsOut, t: Texts) -> list[str]:
+    """How much of all that was executed the table of statements holds."""
+    notes = list(statements.remarks)
+    if statements.coverage is not None and statements.coverage >= LEAST_COVERAGE:
+        notes.insert(0, t("why_covered", share=format_value(statements.coverage, "ratio")))
     return notes
 
 

@@ -171,13 +171,17 @@ class Analyses:
         if self._later is not None:
             self._later.join()
 
-    def refresh(self, run_id: str) -> None:
-        """Analyse a run and keep what is found; a mistake of the analysis is logged and costs nothing else."""
+    def refresh(self, run_id: str, *, anew: bool = False) -> None:
+        """Analyse a run and keep what is found; a mistake of the analysis is logged and costs nothing else.
+
+        With `anew` findings that were said stay no longer: what they are made of is there only now.
+        """
         with self._relational.transaction() as session:
             row = find_run(session, run_id)
             kept = self.read(session, row)
         try:
-            analysis = self.analyst.analyse(replace(self.subject(row), said=None if kept is None else kept.findings))
+            said = None if kept is None or anew else kept.findings
+            analysis = self.analyst.analyse(replace(self.subject(row), said=said))
         except Exception:
             logger.exception("a run could not be analysed", run=run_id)
             self._failed[run_id] = self._clock()

@@ -158,6 +158,25 @@ REPORT: Catalogue = {
     "why_within": Words(
         "Percentiles within {error}; ≤ and > are bounds.", "パーセンタイルの誤差は{error}以内。≤と>は上限・下限。"
     ),
+    "why_statement": Words("Statement, by time", "SQL(時間順)"),
+    "why_all_calls": Words("Calls", "回数"),
+    "why_call_time": Words("Time a call", "1回の時間"),
+    "why_lock": Words("Lock time a call", "1回のロック時間"),
+    "why_examined": Words("Rows read per row sent", "読んだ行/返した行"),
+    "why_disk": Words("Temporary tables on disk", "ディスク上の一時テーブル"),
+    "why_no_index": Words("Calls without an index", "インデックス未使用の割合"),
+    "why_covered": Words(
+        "Statements hold {share} of what the database ran.", "SQLの統計はDBが実行したもののうち{share}。"
+    ),
+    "why_requests_load_tool": Words(
+        "Figures per request are by the load tool's count of requests.",
+        "1リクエストあたりの値は負荷ツールが数えたリクエスト数による。",
+    ),
+    "why_requests_routes": Words(
+        "Figures per request are by the requests that the access log or the application counted: the load tool told "
+        "none.",
+        "負荷ツールのリクエスト数がないため、1リクエストあたりの値はアクセスログまたはアプリケーションの計測による。",
+    ),
     "why_function": Words("Function, by processor time", "関数(CPU時間順)"),
     "why_own": Words("Itself", "自身"),
     "why_called": Words("With what it calls", "呼び出し先を含む"),
@@ -177,8 +196,8 @@ REPORT: Catalogue = {
     "why_no-routes": Words("Nobody counted requests by route.", "ルート別のリクエスト数がない。"),
     "why_no-statements": Words("Nobody counted statements of the database.", "SQLの統計がない。"),
     "why_imported": Words(
-        "An imported log cannot tell which route asks what: it has no figures of each second.",
-        "取り込んだログには秒ごとの値がなく、どのルートが何を実行したかは判定できない。",
+        "The log that is kept cannot tell which route asks what: it has no figures of each second.",
+        "添付されたログには秒ごとの値がなく、どのルートが何を実行したかは判定できない。",
     ),
     "why_no-requests": Words("No requests were counted in this window.", "この期間にリクエストがない。"),
     "why_too-short": Words(

@@ -4,10 +4,10 @@ from loadwatch_backend.texts.words import Catalogue, Words
 
 STATEMENTS: Catalogue = {
     "nobody": Words(
-        "Nobody counted statements: add `mysql_statements: {}` or `postgresql_statements` to the target in "
-        "loadwatch.yml, or keep a slow log with the run.",
-        "ステートメントを数えていたものがありません。loadwatch.yml のターゲットに `mysql_statements: {}` か "
-        "`postgresql_statements` を追加するか、スローログを実行に添付してください。",
+        "Nobody counted statements: add `mysql_statements: {{}}` or `postgresql_statements` to the target in "
+        "loadwatch.yml, or `loadwatch import --slow-log FILE --run {run}`.",
+        "ステートメントを数えていたものがありません。loadwatch.yml のターゲットに `mysql_statements: {{}}` か "
+        "`postgresql_statements` を追加するか、`loadwatch import --slow-log FILE --run {run}` で取り込んでください。",
     ),
     "partly": Words(
         "Statements were counted in {known} of the window only; figures per request are left out.",
@@ -39,12 +39,21 @@ STATEMENTS: Catalogue = {
     ),
     "unread": Words(
         "The slow log's file that was kept last with the run is no digest that can be read; "
-        "`loadwatch digest statements slow.log --json` writes one.",
+        "`loadwatch import --slow-log` writes one.",
         "実行に最後に添付されたスローログのファイルは、読み取れる集計ではありません。"
-        "`loadwatch digest statements slow.log --json` で作成できます。",
+        "`loadwatch import --slow-log` で取り込み直してください。",
     ),
     "slow_log": Words(
         "From the slow log that was kept with the run; of the whole file.",
         "実行に添付されたスローログの集計で、ファイル全体が対象です。",
+    ),
+    "slow_log_of_run": Words(
+        "From the slow log {file}, imported for this run; {outside} of its executions are outside of it and do not "
+        "count.",
+        "この実行のために取り込んだスローログ {file} の集計です。実行の期間外の {outside} 件は含みません。",
+    ),
+    "moved": Words(
+        "Of the whole run: the steady window is not the one for which the slow log was imported. Import it again.",
+        "実行全体の値です。定常区間がスローログの取り込み時と異なります。もう一度取り込んでください。",
     ),
 }

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -10,7 +10,8 @@ from urllib.parse import urlencode
 import click
 from loadwatch_formats.run_facts import OPTIONS
 
-from loadwatch_collectors.commands.import_access_log import keep_access_log
+from loadwatch_collectors.commands.logs.import_access_log import keep_access_log
+from loadwatch_collectors.commands.logs.import_slow_log import keep_slow_log
 from loadwatch_collectors.errors import AgentError
 from loadwatch_collectors.runs.delivery.client import Client, read_token, run_path
 from loadwatch_collectors.runs.delivery.delivery import import_result
@@ -48,10 +49,11 @@ def import_command(options: Mapping[str, Any]) -> int:
         query = make_query(options)
         if options["as_profiles"] and not options["run_id"]:
             raise UsageError("--profile needs --run: a profile is kept with a run that is there")
-        if options["as_access_log"]:
-            return _keep_access_log(client, given, options)
-        if len(files) < len(given):
+        if len(files) < len(given) and not options["as_access_log"]:
             raise UsageError("s3:// is read with --access-log only")
+        for name, keep in _LOGS.items():
+            if options[f"as_{name}"]:
+                return _keep_log(client, given, options, name, keep)
         if options["run_id"] and len(files) > 1 and not options["as_profiles"]:
             raise UsageError("--run takes one file: each file replaces the result of its run")
     except AgentError as error:
@@ -81,11 +83,18 @@ def import_command(options: Mapping[str, Any]) -> int:
     return status
 
 
-def _keep_access_log(client: Client, files: Sequence[Path | str], options: Mapping[str, Any]) -> int:
-    if not options["run_id"] or options["as_profiles"]:
-        raise UsageError("--access-log needs --run, and stands alone: a log is kept with a run that is there")
+_Keep = Callable[[Client, Sequence[Any], Mapping[str, Any]], dict[str, Any]]
+_LOGS: Mapping[str, _Keep] = {"access_log": keep_access_log, "slow_log": keep_slow_log}
+"""By the option's name."""
+
+
+def _keep_log(client: Client, files: Sequence[Any], options: Mapping[str, Any], name: str, keep: _Keep) -> int:
+    others = [other for other in ("profiles", *_LOGS) if other != name and options[f"as_{other}"]]
+    if not options["run_id"] or others:
+        option = f"--{name.replace('_', '-')}"
+        raise UsageError(f"{option} needs --run, and stands alone: a log is kept with a run that is there")
     try:
-        kept = keep_access_log(client, files, options)
+        kept = keep(client, files, options)
     except (AgentError, OSError) as error:
         click.echo(f"loadwatch import: {error}", err=True)
         return EXIT_FAILED

@@ -130,6 +130,13 @@ class _FileOrS3(click.Path):
     "route and without single lines.",
 )
 @click.option(
+    "--slow-log",
+    "as_slow_log",
+    is_flag=True,
+    help="The files are the slow log of MySQL or MariaDB: what of it lies within the run that --run names is kept with "
+    "it, by statement and without values.",
+)
+@click.option(
     *("-m", "--match"),
     metavar="PATTERNS",
     multiple=True,
@@ -162,9 +169,9 @@ class _FileOrS3(click.Path):
 def import_result(**options: Any) -> None:
     """Import result files of load tools, one run each, and print the runs' ids, one a line.
 
-    With --profile or --access-log the files are kept with a run that is there, and the pages that show it are printed.
-    With --access-log s3://BUCKET/PREFIX is the files of AWS' load balancers below it that are of the run's time, or the
-    one file of that name.
+    With --profile, --access-log or --slow-log the files are kept with a run that is there, and the pages that show it
+    are printed. With --access-log s3://BUCKET/PREFIX is the files of AWS' load balancers below it that are of the run's
+    time, or the one file of that name.
 
     Exit status: 0 all are imported, 1 one is not, 2 the command was wrong.
     """

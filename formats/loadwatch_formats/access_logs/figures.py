@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from loadwatch_formats.access_logs.lines.line import NO_ANSWER
+from loadwatch_formats.access_logs.seconds import SecondCounts
 from loadwatch_formats.access_logs.sketch import Sketch
 
 _LARGEST = 1 << 53
@@ -20,9 +21,10 @@ class RouteFigures:
         statuses: requests by status; `0` is no answer.
         durations: of those requests that have one.
         sized: requests whose bytes are known; `bytes`, `least_bytes`, `most_bytes`: of their answers.
+        by_second: the same by second, where that is asked for.
     """
 
-    __slots__ = ("_waiting", "bytes", "durations", "least_bytes", "most_bytes", "sized", "statuses")
+    __slots__ = ("_waiting", "by_second", "bytes", "durations", "least_bytes", "most_bytes", "sized", "statuses")
 
     def __init__(self) -> None:
         self.statuses: Counter[str] = Counter()
@@ -31,6 +33,7 @@ class RouteFigures:
         self.bytes = 0
         self.least_bytes: int | None = None
         self.most_bytes: int | None = None
+        self.by_second: SecondCounts | None = None
         self._waiting: Counter[str] = Counter()
 
     @property
@@ -66,6 +69,9 @@ class RouteFigures:
         self.statuses.update(other.statuses)
         self._waiting.update(other._waiting)
         self.durations.merge(other.durations)
+        if other.by_second is not None:
+            self.by_second = self.by_second or SecondCounts(other.by_second.step)
+            self.by_second.merge(other.by_second)
         self.sized += other.sized
         self.bytes += other.bytes
         if other.least_bytes is not None and other.most_bytes is not None:

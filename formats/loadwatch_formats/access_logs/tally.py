@@ -20,6 +20,7 @@ from loadwatch_formats.access_logs.lines.line import (
     Texts,
 )
 from loadwatch_formats.access_logs.routes import RouteNames
+from loadwatch_formats.access_logs.seconds import SecondCounts
 
 METHODS = frozenset(
     "GET HEAD POST PUT PATCH DELETE OPTIONS CONNECT TRACE PROPFIND PROPPATCH MKCOL COPY MOVE LOCK UNLOCK REPORT SEARCH"
@@ -80,7 +81,9 @@ class Tally:
     that grows each time its figures are looked at.
     """
 
-    def __init__(self, reader: LineReader, names: RouteNames) -> None:
+    def __init__(self, reader: LineReader, names: RouteNames, *, by_second: bool = False) -> None:
+        """`by_second`: figures have sums of each second as well."""
+        self._step = 1 if by_second else 0
         self.lines = Lines()
         self.names = names
         self.figures: dict[Key, RouteFigures] = {}
@@ -158,6 +161,18 @@ class Tally:
         else:
             there.merge(figures)
 
+    @property
+    def cells(self) -> int:
+        """How many sums of seconds there are, of all routes."""
+        return sum(len(one.by_second.cells) for one in self.figures.values() if one.by_second is not None)
+
+    def coarsen(self, step: int) -> None:
+        """Sum up in steps of so many seconds from now on, what is there too."""
+        self._step = step
+        for figures in self.figures.values():
+            if figures.by_second is not None:
+                figures.by_second.coarsen(step)
+
     def part(self) -> dict[str, Any]:
         """All that was counted, for another process to `join`."""
         self.finish()
@@ -208,6 +223,9 @@ class Tally:
             if figures is None:
                 figures = self.figures[key] = RouteFigures()
             figures.add(columns[STATUS], columns[SIZE], columns[TOOK])
+            if self._step:
+                figures.by_second = figures.by_second or SecondCounts(self._step)
+                figures.by_second.add(columns[AT], columns[STATUS], columns[SIZE], columns[TOOK], self._seconds)
             self.lines.read += len(rows)
             if figures.waits_long():
                 figures.finish(self._seconds)

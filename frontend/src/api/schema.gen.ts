@@ -3969,6 +3969,8 @@ export interface components {
             unit: string;
             /** @description What the values are divided by. */
             per: components["schemas"]["Normalised"];
+            /** @description Who counted the requests that they are divided by. */
+            requests_by: components["schemas"]["RequestsBy"] | null;
             /** Total */
             total: number;
             /** Base Total */
@@ -4051,6 +4053,11 @@ export interface components {
             statements: components["schemas"]["CostStatement"][];
             /** @description None where the run kept no CPU profile that can be read. */
             functions: components["schemas"]["CostFunctions"] | null;
+            /**
+             * Profile Remarks
+             * @description Why there are no functions, and what to do; empty where there are.
+             */
+            profile_remarks: string[];
             /** Routes Left Out */
             routes_left_out: number;
             /** Statements Left Out */
@@ -4163,6 +4170,11 @@ export interface components {
         CostStatement: {
             /** Id */
             id: string;
+            /**
+             * Line
+             * @description Id of its line in the table of the run's statements (`statements`).
+             */
+            line: string;
             /** Db Schema */
             db_schema: string;
             /**
@@ -6737,6 +6749,8 @@ export interface components {
              * @description Of the whole run, in those seconds.
              */
             requests: number | null;
+            /** @description Who counted them. */
+            requests_by: components["schemas"]["RequestsBy"] | null;
         };
         /**
          * ProfileProcess
@@ -6844,6 +6858,8 @@ export interface components {
             requests: number | null;
             /** Base Requests */
             base_requests: number | null;
+            /** @description Who counted them: `routes` where it was so on either side. */
+            requests_by: components["schemas"]["RequestsBy"] | null;
             /** Functions */
             functions: components["schemas"]["ProfileFunction"][];
             /** Function Count */
@@ -7040,6 +7056,12 @@ export interface components {
          * @enum {string}
          */
         ReportFormat: "html" | "md" | "json";
+        /**
+         * RequestsBy
+         * @description Who counted requests.
+         * @enum {string}
+         */
+        RequestsBy: "load_tool" | "routes";
         /**
          * ResolvedReason
          * @description Why an alert is over.
@@ -9180,9 +9202,11 @@ export interface components {
             seconds: number;
             /**
              * Requests
-             * @description Of the window, by the load tool.
+             * @description Of the window; null where nobody counted.
              */
             requests: number | null;
+            /** @description Who counted them. */
+            requests_by: components["schemas"]["RequestsBy"] | null;
             /** Statements */
             statements: components["schemas"]["StatementOut"][];
             /**

@@ -16,7 +16,8 @@ from loadwatch_backend.evidence.cost.model import (
     StatementCost,
     StatementKey,
 )
-from loadwatch_backend.evidence.cost.read import EARLIEST, LATEST, Counted
+from loadwatch_backend.evidence.cost.read import Counted
+from loadwatch_backend.evidence.cost.read_routes import EARLIEST, LATEST
 from loadwatch_backend.evidence.cost.solve import LEAST_INTERVALS, Ground, Part, noise_of, solve
 from loadwatch_backend.evidence.series import BoolArray
 from loadwatch_backend.records.model import FloatArray

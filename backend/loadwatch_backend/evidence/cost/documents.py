@@ -1,6 +1,6 @@
 """From costs to their document. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from loadwatch_backend.evidence.cost.model import (
@@ -26,6 +26,8 @@ from loadwatch_backend.evidence.cost.solve import MANY
 from loadwatch_backend.evidence.plans.schemas import PlanKey, StatementPlan, plan_of
 from loadwatch_backend.evidence.route_names import RouteKey
 from loadwatch_backend.evidence.run_windows import RunWindow
+from loadwatch_backend.evidence.statements.model import Source
+from loadwatch_backend.evidence.statements.table import name_of
 
 MOST_SHOWN = 50
 """Of each table; what is beyond is the tail of the tail."""
@@ -41,6 +43,7 @@ class Held:
     base: RunWindow | None = None
     base_cost: Cost | None = None
     functions: CostFunctions | None = None
+    profile_remarks: Sequence[str] = ()
     plans: Mapping[PlanKey, StatementPlan] = field(default_factory=dict[PlanKey, StatementPlan])
 
 
@@ -81,6 +84,7 @@ def cost_out(held: Held) -> CostOut:
             for one in cost.statements[:MOST_SHOWN]
         ],
         functions=held.functions,
+        profile_remarks=list(held.profile_remarks),
         routes_left_out=cost.routes_left_out,
         statements_left_out=cost.statements_left_out,
         left_out_share=_ratio(cost.other_seconds, whole),
@@ -137,8 +141,10 @@ def _statement(
 ) -> CostStatement:
     of = one.statement
     sent = of.rows_sent
+    source = Source.POSTGRESQL if of.key.digest.isdigit() else Source.MYSQL
     return CostStatement(
         id=statement_id(of.key),
+        line=name_of(source, of.key.schema, of.text, [of.key.digest])[0],
         db_schema=of.key.schema,
         text=of.text,
         calls=of.calls,

@@ -3,13 +3,15 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from loadwatch_formats.metrics import mysql_statements, postgresql_statements
 
-from loadwatch_backend.evidence.cost.model import RouteTotals, Statement, StatementKey, Thirds
-from loadwatch_backend.evidence.route_names import OTHER_ROUTES, REQUESTS, Requests, RouteKey, busiest_job
+from loadwatch_backend.evidence.cost.model import RouteTotals, Statement, StatementKey
+from loadwatch_backend.evidence.cost.read_routes import EARLIEST, has_routes, read_routes, total
+from loadwatch_backend.evidence.route_names import REQUESTS, Requests
+from loadwatch_backend.evidence.routes.kept_seconds import KeptSeconds
 from loadwatch_backend.evidence.series import BoolArray, Edges, Grown, edges_of, read_grown, rhythm
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.store.port import Matcher, MatchOperator, Reader
@@ -18,12 +20,8 @@ Names = TypeVar("Names")
 MARGIN_MS = 20_000
 """What is seen before and after: what clients ask that are there without requests."""
 MOST_INTERVALS = 1_200
-MOST_ROUTES = 40
-"""Of more, those with fewest requests are taken together."""
 MOST_STATEMENTS = 40
 """By time, and as many by calls."""
-EARLIEST, LATEST = -2, 12
-"""Half steps by which requests may be counted later than their statements: logs are written in blocks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,16 +123,6 @@ class Counted:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Routes:
-    found: Sequence[RouteTotals]
-    halves: FloatArray
-    seen: BoolArray
-    sampled: BoolArray
-    job: str = ""
-    left_out: int = 0
-
-
-@dataclass(frozen=True, kw_only=True)
 class _Statements:
     found: Sequence[Statement]
     calls: FloatArray
@@ -145,8 +133,15 @@ class _Statements:
     other_seconds: float = 0.0
 
 
-def read_window(store: Reader, span: tuple[int, int], figures_ms: tuple[int, int] | None = None) -> Counted:
+def read_window(
+    store: Reader,
+    span: tuple[int, int],
+    figures_ms: tuple[int, int] | None = None,
+    log: KeptSeconds | None = None,
+) -> Counted:
     """What was counted from and up to `span`, ms, and in a margin on both sides; totals are of `figures_ms`.
+
+    The requests are those of samples; where there are none, those of the log that was imported for the run.
 
     Raises:
         ProblemError: of the store.
@@ -155,11 +150,14 @@ def read_window(store: Reader, span: tuple[int, int], figures_ms: tuple[int, int
     begin, end = max(from_ms - MARGIN_MS, 0), to_ms + MARGIN_MS
     requests = _first(store, REQUESTS, lambda one: one.count, begin, end)
     statements = _first(store, STATEMENTS, lambda one: one.count, begin, end)
-    edges = _edges(store, [one.count for one in (statements, requests) if one is not None], begin, end)
+    if requests is not None and not has_routes(store, requests, begin, end):
+        requests = None
+    log = log if requests is None else None
+    edges = _edges(store, [one.count for one in (statements, requests) if one is not None], log, begin, end)
     first, last = figures_ms or (from_ms, to_ms)
     slack = edges.step_ms / 2
     inside = (edges.times[:-1] >= first - slack) & (edges.times[1:] <= last + slack)
-    of_routes = _read_routes(store, requests, edges, inside)
+    of_routes = read_routes(store, requests, log, edges, inside)
     of_statements = _read_statements(store, statements, edges, inside)
     return Counted(
         routes=of_routes.found,
@@ -198,81 +196,15 @@ def _first(store: Reader, names: Sequence[Names], count: Callable[[Names], str],
     return None
 
 
-def _edges(store: Reader, metrics: Sequence[str], begin: int, end: int) -> Edges:
+def _edges(store: Reader, metrics: Sequence[str], log: KeptSeconds | None, begin: int, end: int) -> Edges:
     """At the instants at which the slowest of them is sampled."""
     rhythms = [found for metric in metrics if (found := rhythm(store, metric, begin, end)) is not None]
+    if log is not None:
+        rhythms.append((log.step_ms, 0))
     interval, phase = max(rhythms, default=(1_000, 0))
     least = -(-(end - begin) // MOST_INTERVALS)
     step = -(-max(interval, least) // interval) * interval
     return edges_of(begin, end, step, phase)
-
-
-def halves_of(edges: Edges) -> Edges:
-    """Half intervals, with as many before and after as requests may be counted late by."""
-    half = edges.step_ms / 2
-    before = edges.times[0] + half * np.arange(EARLIEST, 0)
-    within = edges.times[0] + half * np.arange(2 * edges.count + 1 + LATEST)
-    return Edges(times=np.concatenate([before, within]), step_ms=max(edges.step_ms // 2, 1))
-
-
-def _read_routes(store: Reader, names: Requests | None, edges: Edges, inside: BoolArray) -> _Routes:
-    halves = halves_of(edges)
-    never = np.zeros(halves.count, dtype=np.bool_)
-    nothing = _Routes(found=(), halves=np.zeros((halves.count, 0)), seen=never, sampled=never)
-    if names is None:
-        return nothing
-    grown = read_grown(store, names.count, halves)
-    within = np.zeros(halves.count, dtype=np.bool_)
-    within[-EARLIEST : -EARLIEST + 2 * edges.count] = np.repeat(inside, 2)
-    job = busiest_job(grown.by(names.job_of))
-    if job is None:
-        return nothing
-
-    def key(labels: Mapping[str, str]) -> RouteKey | None:
-        if labels.get("job", "") != job or not labels.get(names.route):
-            return None
-        return RouteKey(labels.get(names.method, ""), labels[names.route])
-
-    by_route = grown.by(key)
-    not_modified = grown.by(lambda labels: key(labels) if labels.get(names.code) == "304" else None)
-    failed = grown.by(lambda labels: key(labels) if labels.get(names.code, "").startswith("5") else None)
-    seconds = read_grown(store, names.seconds, edges).by(key)
-    sent = read_grown(store, names.sent_bytes, edges).by(key) if names.sent_bytes else {}
-    order = sorted(by_route, key=lambda one: (one == OTHER_ROUTES, -_total(by_route, one, within), one))
-
-    def totals(key: RouteKey, of: Sequence[RouteKey]) -> RouteTotals:
-        return RouteTotals(
-            key=key,
-            requests=sum(_total(by_route, one, within) for one in of),
-            not_modified=sum(_total(not_modified, one, within) for one in of),
-            failed=sum(_total(failed, one, within) for one in of),
-            seconds=sum(_total(seconds, one, inside) for one in of) if any(one in seconds for one in of) else None,
-            sent_bytes=sum(_total(sent, one, inside) for one in of) if any(one in sent for one in of) else None,
-            thirds=_thirds(by_route, of, within),
-            not_modified_thirds=_thirds(not_modified, of, within),
-        )
-
-    kept, rest = order[:MOST_ROUTES], order[MOST_ROUTES:]
-    found = [totals(one, [one]) for one in kept]
-    columns = [by_route[one] for one in kept]
-    if rest:
-        found.append(totals(OTHER_ROUTES, rest))
-        columns.append(np.sum([by_route[one] for one in rest], axis=0))
-    return _Routes(
-        found=found,
-        halves=np.column_stack(columns),
-        seen=grown.seen,
-        sampled=grown.sampled,
-        job=job,
-        left_out=len(rest),
-    )
-
-
-def _thirds(by: Mapping[RouteKey, FloatArray], of: Sequence[RouteKey], within: BoolArray) -> Thirds:
-    first, middle, last = (
-        sum(float(by[one][part].sum()) for one in of if one in by) for part in np.array_split(np.flatnonzero(within), 3)
-    )
-    return first, middle, last
 
 
 def _read_statements(store: Reader, names: Statements | None, edges: Edges, inside: BoolArray) -> _Statements:
@@ -286,7 +218,7 @@ def _read_statements(store: Reader, names: Statements | None, edges: Edges, insi
 
     counted, timed = read_grown(store, names.count, edges), read_grown(store, names.seconds, edges)
     calls, times = counted.by(key), timed.by(key)
-    totals = {one: (float(values[inside].sum()), _total(times, one, inside)) for one, values in calls.items()}
+    totals = {one: (float(values[inside].sum()), total(times, one, inside)) for one, values in calls.items()}
     by_time = sorted(totals, key=lambda one: (-totals[one][1], one))
     by_calls = sorted(totals, key=lambda one: (-totals[one][0], one))
     chosen = {*by_time[:MOST_STATEMENTS], *by_calls[:MOST_STATEMENTS]}
@@ -313,10 +245,6 @@ def _read_statements(store: Reader, names: Statements | None, edges: Edges, insi
         left_out=len(rest),
         other_seconds=sum(totals[one][1] for one in rest),
     )
-
-
-def _total(by: Mapping[Any, FloatArray], one: object, inside: BoolArray) -> float:
-    return float(by[one][inside].sum()) if one in by else 0.0
 
 
 def _of_digests(names: Statements, kept: Sequence[StatementKey]) -> Matcher:

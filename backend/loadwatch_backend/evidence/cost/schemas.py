@@ -7,6 +7,7 @@ from pydantic import Field
 from loadwatch_backend.evidence.cost.model import Basis, Reason
 from loadwatch_backend.evidence.normalised import Normalised
 from loadwatch_backend.evidence.plans.schemas import StatementPlan
+from loadwatch_backend.evidence.request_counts import RequestsBy
 from loadwatch_backend.kit.schemas import Milliseconds, Schema
 
 
@@ -67,6 +68,7 @@ class CostStatement(Schema):
     """A statement over the window."""
 
     id: str
+    line: str = Field(description="Id of its line in the table of the run's statements (`statements`).")
     db_schema: str
     text: str = Field(description="Its digest: literals are placeholders.")
     calls: float
@@ -116,6 +118,7 @@ class CostFunctions(Schema):
     profiles: int = Field(description="How many were read together.")
     unit: str = Field(description="Of the values: `seconds`, or what else the profiles count, such as `count`.")
     per: Normalised = Field(description="What the values are divided by.")
+    requests_by: RequestsBy | None = Field(description="Who counted the requests that they are divided by.")
     total: float
     base_total: float | None
     functions: list[CostFunction] = Field(description="By what they took themselves.")
@@ -148,6 +151,7 @@ class CostOut(Schema):
     together: list[CostShare] = Field(description="What routes asked that cannot be told apart.")
     statements: list[CostStatement] = Field(description="By time.")
     functions: CostFunctions | None = Field(description="None where the run kept no CPU profile that can be read.")
+    profile_remarks: list[str] = Field(description="Why there are no functions, and what to do; empty where there are.")
     routes_left_out: int
     statements_left_out: int
     left_out_share: float = Field(description="Of all database time: statements beyond the bound.")

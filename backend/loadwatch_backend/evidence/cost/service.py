@@ -2,6 +2,7 @@
 
 import threading
 from collections import OrderedDict
+from pathlib import Path
 from typing import Protocol
 
 from loadwatch_backend.evidence.cost.assemble import cost_of
@@ -9,7 +10,10 @@ from loadwatch_backend.evidence.cost.documents import Held, cost_out
 from loadwatch_backend.evidence.cost.model import Cost
 from loadwatch_backend.evidence.cost.read import has_counts, read_window
 from loadwatch_backend.evidence.cost.schemas import CostFunctions, CostOut, CostWindow
+from loadwatch_backend.evidence.missing import PROFILE_COLLECTORS, profile_remarks, read_faults
 from loadwatch_backend.evidence.plans.read import read_plans
+from loadwatch_backend.evidence.routes.kept_digest import KeptLogs
+from loadwatch_backend.evidence.routes.kept_seconds import read_seconds
 from loadwatch_backend.evidence.run_windows import RunWindow, RunWindows
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.language import Language
@@ -24,42 +28,50 @@ SETTLED_MS = 600_000
 class Costs:
     """Finds costs of any time, and keeps the newest of them."""
 
-    def __init__(self, store: Reader, clock: Clock) -> None:
-        self._store, self._clock = store, clock
+    def __init__(self, store: Reader, clock: Clock, logs: KeptLogs | None = None) -> None:
+        """`logs`: access logs that were imported for runs."""
+        self._store, self._clock, self._logs = store, clock, logs
         self._lock = threading.Lock()
-        self._kept: OrderedDict[tuple[int, int, int, int], tuple[int, Cost]] = OrderedDict()
+        self._kept: OrderedDict[tuple[int, int, int, int, Path | None], tuple[int, Cost]] = OrderedDict()
 
-    def of_span(self, span: tuple[int, int], figures_ms: tuple[int, int] | None = None) -> Cost:
+    def of_span(self, span: tuple[int, int], figures_ms: tuple[int, int] | None = None, run_id: str = "") -> Cost:
         """What the requests of a time cost, ms; totals are of `figures_ms` or of all of it.
+
+        Where nobody counted requests then, they are those of the log that was imported for the run.
 
         Raises:
             ProblemError: of the store.
         """
         first, last = figures_ms or span
-        key = (*span, first, last)
+        log = self._log(run_id)
+        key = (*span, first, last, log)
         now_ms = self._clock()
         with self._lock:
             kept = self._kept.get(key)
             if kept is not None and (now_ms - kept[0] < FRESH_MS or kept[0] - span[1] > SETTLED_MS):
                 self._kept.move_to_end(key)
                 return kept[1]
-        cost = cost_of(read_window(self._store, span, (first, last)), first, last)
+        seconds = None if log is None else read_seconds(log)
+        cost = cost_of(read_window(self._store, span, (first, last), seconds), first, last)
         with self._lock:
             self._kept[key] = (now_ms, cost)
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
         return cost
 
-    def counted(self, span: tuple[int, int]) -> Cost | None:
+    def counted(self, span: tuple[int, int], run_id: str = "") -> Cost | None:
         """The same; None where nobody counted requests or statements.
 
         Raises:
             ProblemError: of the store.
         """
-        if not has_counts(self._store, *span):
+        if not has_counts(self._store, *span) and self._log(run_id) is None:
             return None
-        cost = self.of_span(span)
+        cost = self.of_span(span, run_id=run_id)
         return cost if cost.statements or cost.routes else None
+
+    def _log(self, run_id: str) -> Path | None:
+        return self._logs.newest(run_id) if self._logs is not None and run_id else None
 
 
 class RunFunctions(Protocol):
@@ -95,6 +107,8 @@ class RunCosts:
             covered = CostWindow.WHOLE
         reference = base or self._runs.reference(run_id)
         other = None if reference is None or reference == run_id else self._runs.window(reference)
+        functions = self._functions.of_run(run_id, None if other is None else other.id, language)
+        faults = [] if functions else read_faults(self._store, PROFILE_COLLECTORS, run.from_ms, run.to_ms)
         return cost_out(
             Held(
                 run=run,
@@ -102,11 +116,12 @@ class RunCosts:
                 cost=self._cost(run, covered),
                 base=other,
                 base_cost=None if other is None else self._cost(other, covered),
-                functions=self._functions.of_run(run_id, None if other is None else other.id, language),
+                functions=functions,
+                profile_remarks=[] if functions else profile_remarks(faults, language),
                 plans=read_plans(self._store, run.from_ms, run.to_ms),
             )
         )
 
     def _cost(self, run: RunWindow, window: CostWindow) -> Cost:
         figures = run.steady_ms if window is CostWindow.STEADY else None
-        return self._costs.of_span((run.from_ms, max(run.to_ms, run.from_ms + 1_000)), figures)
+        return self._costs.of_span((run.from_ms, max(run.to_ms, run.from_ms + 1_000)), figures, run.id)

@@ -67,6 +67,11 @@ class EvidenceFiles:
         self._check_run = check_run
         self._clock = clock
         self._commit = threading.Lock()
+        self._told: Callable[[EvidenceFile], None] = lambda _: None
+
+    def tell(self, told: Callable[[EvidenceFile], None]) -> None:
+        """Call this for each file that is kept from now on; it raises nothing."""
+        self._told = told
 
     # Put --------------------------------------------------------------------------------------------------------------
 
@@ -153,10 +158,11 @@ class EvidenceFiles:
                     if _room(session, run_id) < upload.bytes:
                         raise _full()
                     add_files(session, [row])
-                    return file
             except BaseException:
                 place.unlink(missing_ok=True)
                 raise
+        self._told(file)
+        return file
 
     def _adopt(self, path: Path, run_id: str, file_id: str) -> Path:
         """Move a file that is whole to its place; both survive a loss of power."""

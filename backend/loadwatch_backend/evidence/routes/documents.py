@@ -1,5 +1,8 @@
 """Tables of routes as documents. Pure."""
 
+from collections.abc import Sequence
+
+from loadwatch_backend.evidence.missing import Fault, fault_remarks
 from loadwatch_backend.evidence.route_names import RouteKey
 from loadwatch_backend.evidence.routes.model import SHARES, Counted, Rank, Source, Window, classes_of
 from loadwatch_backend.evidence.routes.schemas import (
@@ -21,9 +24,14 @@ MOST_GONE = 50
 
 
 def routes_out(
-    run: RunWindow, window: Window, base: RunWindow | None, other: Window | None, language: Language
+    run: RunWindow,
+    window: Window,
+    base: RunWindow | None,
+    other: Window | None,
+    language: Language,
+    faults: Sequence[Fault] = (),
 ) -> RunRoutes:
-    """The document of a table, held against another run's."""
+    """The document of a table, held against another run's; `faults` of collectors that should have counted."""
     compared = base is not None and other is not None and other.source is not Source.NONE
     before = _figures(other) if compared and other is not None else {}
     here = _figures(window)
@@ -39,7 +47,7 @@ def routes_out(
         counted_by=window.counted_by,
         rank_error=max(errors, default=None),
         requests=sum(one.requests for one in window.routes),
-        remarks=_remarks(run, window, Texts(ROUTES, language)),
+        remarks=[*_remarks(run, window, Texts(ROUTES, language)), *fault_remarks(faults, language)],
         routes=[
             RunRoute(**figures.model_dump(), name=key.name, method=key.method, route=key.route, base=before.get(key))
             for key, figures in sorted(

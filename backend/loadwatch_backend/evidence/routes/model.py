@@ -1,10 +1,11 @@
 """Routes of a window, counted. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from math import sqrt
 
+from loadwatch_backend.evidence.route_folding import folded, folds
 from loadwatch_backend.evidence.route_names import RouteKey
 
 SHARES: Mapping[str, float] = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "max": 1.0}
@@ -115,3 +116,32 @@ def classes_of(statuses: Mapping[str, float]) -> dict[str, float]:
         name = "304" if status == "304" else f"{status[0]}xx" if known else "none"
         found[name] = found.get(name, 0.0) + count
     return {name: count for name, count in sorted(found.items()) if count > 0}
+
+
+def with_same_names(first: Window, second: Window) -> tuple[Window, Window]:
+    """Two windows in which the same routes have the same names, so that one can be held against the other."""
+    sources = [{one.key: one.requests for one in window.routes} for window in (first, second)]
+    same = folds(sources)
+    if not same:
+        return first, second
+
+    def renamed(window: Window) -> Window:
+        by = {one.key: replace(one, key=same.get(one.key, one.key)) for one in window.routes}
+        return replace(window, routes=[*folded(by, same, together).values()])
+
+    return renamed(first), renamed(second)
+
+
+def together(first: Counted, second: Counted) -> Counted:
+    """Two that are one route; of ranks nothing can be said."""
+    known = [one.seconds for one in (first, second) if one.seconds is not None]
+    sent = [one.sent_bytes for one in (first, second) if one.sent_bytes is not None]
+    codes = first.statuses.keys() | second.statuses.keys()
+    return Counted(
+        key=first.key,
+        requests=first.requests + second.requests,
+        statuses={code: first.statuses.get(code, 0.0) + second.statuses.get(code, 0.0) for code in sorted(codes)},
+        seconds=sum(known) if known else None,
+        timed=first.timed + second.timed,
+        sent_bytes=sum(sent) if sent else None,
+    )

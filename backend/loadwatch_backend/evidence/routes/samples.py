@@ -3,12 +3,15 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from loadwatch_backend.evidence.route_folding import by_source, folds
 from loadwatch_backend.evidence.route_names import OTHER_ROUTES, REQUESTS, Requests, RouteKey, busiest_job
 from loadwatch_backend.evidence.routes.model import Counted, Source, Window, ranks_of
-from loadwatch_backend.evidence.series import MOST_SERIES, Edges, Grown, read_grown, rhythm
+from loadwatch_backend.evidence.series import MOST_SERIES, BoolArray, Edges, Grown, read_grown, rhythm
+from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.store.port import Matcher, MatchOperator, Reader
 
 MOST_INTERVALS, MOST_BUCKET_INTERVALS = 600, 30
@@ -18,6 +21,22 @@ _ROUTES_AT_ONCE = 10
 """Whose buckets are read together: a route has 70 for each method and instance."""
 
 _Totals = dict[RouteKey, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Keys:
+    """Which route a series is of; `same` are names that are others' (`route_folding`)."""
+
+    names: Requests
+    job: str
+    same: Mapping[RouteKey, RouteKey] = field(default_factory=dict[RouteKey, RouteKey])
+
+    def of(self, labels: Mapping[str, str]) -> RouteKey | None:
+        """None of those that another job counted."""
+        if self.names.job_of(labels) != self.job:
+            return None
+        key = RouteKey(labels.get(self.names.method, ""), labels[self.names.route])
+        return self.same.get(key, key)
 
 
 def read_window(store: Reader, from_ms: int, to_ms: int) -> Window:
@@ -35,19 +54,21 @@ def read_window(store: Reader, from_ms: int, to_ms: int) -> Window:
     if job is None:
         return Window(source=Source.NONE, span=(from_ms, to_ms), known=0.0)
     of_job = Matcher("job", MatchOperator.EQUAL, job)
-    requests = _totals(grown, names, job)
+    plain = _Keys(names=names, job=job)
+    keys = replace(plain, same=folds(by_source(grown.labels, grown.values.sum(axis=1).tolist(), plain.of)))
+    requests = _totals(grown, keys)
     order = sorted(
         (key for key, count in requests.items() if count > 0),
         key=lambda one: (one.route == OTHER_ROUTES.route, -requests[one], one),
     )
     kept, rest = order[:MOST_ROUTES], order[MOST_ROUTES:]
     duration = names.seconds.removesuffix("_sum")
-    seconds = _read(store, names, names.seconds, edges, of_job)
-    timed = _read(store, names, f"{duration}_count", edges, of_job)
-    sent = _read(store, names, names.sent_bytes, edges, of_job) if names.sent_bytes else {}
-    statuses = _statuses(grown, names, job)
+    seconds = _read(store, keys, names.seconds, edges, of_job)
+    timed = _read(store, keys, f"{duration}_count", edges, of_job)
+    sent = _read(store, keys, names.sent_bytes, edges, of_job) if names.sent_bytes else {}
+    statuses = _statuses(grown, keys)
     coarse = _edges((from_ms, to_ms), interval, phase, MOST_BUCKET_INTERVALS)
-    buckets = _buckets(store, names, f"{duration}_bucket", coarse, of_job, kept)
+    buckets = _buckets(store, keys, f"{duration}_bucket", coarse, of_job, kept)
     found = [
         Counted(
             key=key,
@@ -85,6 +106,42 @@ def read_window(store: Reader, from_ms: int, to_ms: int) -> Window:
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class TotalRequests:
+    """Requests of all routes together between edges, where somebody counted (`seen`)."""
+
+    edges: Edges
+    counts: FloatArray
+    seen: BoolArray
+
+    def between(self, from_ms: int, to_ms: int) -> float | None:
+        """Requests of a span, of intervals that lie in it in part as much; None where not all of it was counted."""
+        at = self.edges.times
+        share = np.clip((np.minimum(at[1:], to_ms) - np.maximum(at[:-1], from_ms)) / np.diff(at), 0, 1)
+        step = self.edges.step_ms
+        if to_ms <= from_ms or from_ms < at[0] - step or to_ms > at[-1] + step or not np.all(self.seen[share > 0]):
+            return None
+        return float((self.counts * share).sum())
+
+
+def read_requests(store: Reader, from_ms: int, to_ms: int) -> TotalRequests | None:
+    """Requests of a window by whoever counted most of them; None where nobody counted any by route.
+
+    Raises:
+        ProblemError: of the store.
+    """
+    to_ms = max(to_ms, from_ms + 1_000)
+    for names in REQUESTS:
+        found = rhythm(store, names.count, from_ms, to_ms)
+        if found is not None:
+            edges = _edges((from_ms, to_ms), *found, MOST_INTERVALS)
+            grown = read_grown(store, names.count, edges)
+            by_job = grown.by(names.job_of)
+            job = busiest_job(by_job)
+            return None if job is None else TotalRequests(edges=edges, counts=by_job[job], seen=grown.seen)
+    return None
+
+
 def _edges(span: tuple[int, int], interval: int, phase: int, most: int) -> Edges:
     """At instants of samples, from the one before the start to the one after the end: lines are counted when read."""
     first = (span[0] - phase) // interval * interval + phase
@@ -93,24 +150,17 @@ def _edges(span: tuple[int, int], interval: int, phase: int, most: int) -> Edges
     return Edges(times=first + interval * places, step_ms=max(steps // most, 1) * interval)
 
 
-def _key(labels: Mapping[str, str], names: Requests, job: str) -> RouteKey | None:
-    if names.job_of(labels) != job:
-        return None
-    return RouteKey(labels.get(names.method, ""), labels[names.route])
+def _totals(grown: Grown, keys: _Keys) -> _Totals:
+    return {key: float(values.sum()) for key, values in grown.by(keys.of).items()}
 
 
-def _totals(grown: Grown, names: Requests, job: str) -> _Totals:
-    found = grown.by(lambda labels: _key(labels, names, job))
-    return {key: float(values.sum()) for key, values in found.items()}
+def _read(store: Reader, keys: _Keys, metric: str, edges: Edges, of_job: Matcher) -> _Totals:
+    return _totals(read_grown(store, metric, edges, [of_job]), keys)
 
 
-def _read(store: Reader, names: Requests, metric: str, edges: Edges, of_job: Matcher) -> _Totals:
-    return _totals(read_grown(store, metric, edges, [of_job]), names, of_job.value)
-
-
-def _statuses(grown: Grown, names: Requests, job: str) -> dict[RouteKey, dict[str, float]]:
+def _statuses(grown: Grown, keys: _Keys) -> dict[RouteKey, dict[str, float]]:
     def key(labels: Mapping[str, str]) -> tuple[RouteKey, str] | None:
-        route, status = _key(labels, names, job), labels.get(names.code, "")
+        route, status = keys.of(labels), labels.get(keys.names.code, "")
         return (route, status) if route is not None and status else None
 
     found: defaultdict[RouteKey, dict[str, float]] = defaultdict(dict)
@@ -120,26 +170,30 @@ def _statuses(grown: Grown, names: Requests, job: str) -> dict[RouteKey, dict[st
 
 
 def _buckets(
-    store: Reader, names: Requests, metric: str, edges: Edges, of_job: Matcher, kept: Sequence[RouteKey]
+    store: Reader, keys: _Keys, metric: str, edges: Edges, of_job: Matcher, kept: Sequence[RouteKey]
 ) -> dict[RouteKey, dict[float, float]]:
     """Growth by upper bound; none of routes with more series than are read."""
 
     def key(labels: Mapping[str, str]) -> tuple[RouteKey, float] | None:
-        route = _key(labels, names, of_job.value)
+        route = keys.of(labels)
         try:
             return None if route is None else (route, float(labels.get("le", "")))
         except ValueError:
             return None
 
-    found: defaultdict[RouteKey, dict[float, float]] = defaultdict(dict)
-    routes = sorted({one.route for one in kept})
+    found: dict[RouteKey, dict[float, float]] = {route: {} for route in kept}
+    whole: set[RouteKey] = set(kept)
+    routes = sorted({one.route for one in kept} | {one.route for one, name in keys.same.items() if name in whole})
     for begin in range(0, len(routes), _ROUTES_AT_ONCE):
         some = "|".join(map(re.escape, routes[begin : begin + _ROUTES_AT_ONCE]))
-        grown = read_grown(store, metric, edges, [of_job, Matcher(names.route, MatchOperator.REGEX, some)])
-        if len(grown.labels) < MOST_SERIES:
-            for (route, bound), values in grown.by(key).items():
-                found[route][bound] = float(values.sum())
-    return found
+        grown = read_grown(store, metric, edges, [of_job, Matcher(keys.names.route, MatchOperator.REGEX, some)])
+        by_bound = grown.by(key)
+        if len(grown.labels) >= MOST_SERIES:
+            whole -= {route for route, _ in by_bound}
+        for (route, bound), values in by_bound.items():
+            if route in whole:
+                found[route][bound] = found[route].get(bound, 0.0) + float(values.sum())
+    return {route: bounds for route, bounds in found.items() if route in whole}
 
 
 def _sum(by: _Totals, keys: Sequence[RouteKey]) -> float | None:

@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from loadwatch_backend.evidence.missing import Fault, fault_remarks
 from loadwatch_backend.evidence.plans.schemas import PlanKey, StatementPlan, plan_of
+from loadwatch_backend.evidence.request_counts import RequestCount
 from loadwatch_backend.evidence.statements.model import Source, Window
 from loadwatch_backend.evidence.statements.schemas import (
     StatementBase,
@@ -22,15 +24,21 @@ MOST_GONE = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """The statements of one run; `requests` is None where nobody counted, `unread` a kept digest that is none."""
+    """The statements of one run; `requests` is None where nobody counted, `unread` a kept digest that is none.
+
+    `moved`: a digest of the run's former steady window is kept. `faults`: of collectors that should have counted, where
+    nobody did.
+    """
 
     run: str
     span: tuple[int, int]
     steady: bool
     unread: bool
+    moved: bool = False
     counted: Window
     lines: Sequence[Line]
-    requests: float | None
+    faults: Sequence[Fault] = ()
+    requests: RequestCount | None
     plans: Mapping[PlanKey, StatementPlan] = field(default_factory=dict[PlanKey, StatementPlan])
 
 
@@ -47,10 +55,11 @@ def statements_out(table: Table, base: Table | None, language: Language) -> Stat
         source=table.counted.source,
         known=table.counted.known,
         coverage=table.counted.coverage,
-        remarks=_remarks(table, Texts(STATEMENTS, language)),
+        remarks=[*_remarks(table, Texts(STATEMENTS, language)), *fault_remarks(table.faults, language)],
         calls=sum(line.counted.calls for line in table.lines),
         seconds=sum(line.counted.seconds for line in table.lines),
-        requests=table.requests,
+        requests=None if table.requests is None else table.requests.requests,
+        requests_by=None if table.requests is None else table.requests.by,
         statements=[_statement(line, table, base, others.get(line.id)) for line in table.lines],
         base=base.run if base is not None and compared else None,
         base_statements_gone=[
@@ -98,14 +107,15 @@ def _statement(line: Line, table: Table, base: Table | None, other: Line | None)
 
 def _per_request(calls: float, table: Table) -> float | None:
     """None too where only a part of the window was counted: the requests of the rest would make it too small."""
-    return calls / table.requests if table.requests and table.counted.known >= ENOUGH else None
+    requests = 0.0 if table.requests is None else table.requests.requests
+    return calls / requests if requests and table.counted.known >= ENOUGH else None
 
 
 def _remarks(table: Table, say: Texts) -> list[str]:
     counted = table.counted
     remarks = [say("unread")] if table.unread else []
     if counted.source is Source.NONE:
-        return [*remarks, say("nobody")]
+        return [*remarks, say("nobody", run=table.run)]
     if counted.known < ENOUGH:
         remarks.append(say("partly", known=f"{counted.known:.0%}"))
     if counted.coverage is not None and counted.coverage < ENOUGH:
@@ -116,5 +126,8 @@ def _remarks(table: Table, say: Texts) -> list[str]:
     if any(line.fingerprint == "other" and line.share > 1 - ENOUGH for line in table.lines):
         remarks.append(say("others"))
     if counted.source is Source.SLOW_LOG:
-        remarks.append(say("slow_log"))
+        of_run = say("slow_log_of_run", file=counted.file, outside=f"{counted.outside:,}")
+        remarks.append(of_run if counted.file else say("slow_log"))
+    if table.moved:
+        remarks.append(say("moved"))
     return remarks

@@ -1,4 +1,8 @@
-"""The digest of a slow log that was kept with a run, as `loadwatch digest statements --json` writes it."""
+"""The digest of a slow log that is kept with a run, as `loadwatch import --slow-log` sends it.
+
+It is what `loadwatch digest statements --json` writes, with `run` (from_ms, to_ms, file) where only executions of the
+run were counted, and `steady` (from_ms, to_ms, statements) beside it.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,8 +36,10 @@ class KeptDigests:
 
     files: KeptFiles
 
-    def of_run(self, run_id: str, seconds: float) -> Window | None:
-        """The statements of the digest, if there is one; `seconds` is how long the run took, where it says no times.
+    def of_run(self, run_id: str, seconds: float, steady_ms: tuple[int, int] | None) -> Window | None:
+        """The statements of the digest, if there is one: of the steady window if that is asked and in it, else of all.
+
+        `seconds` is how long the run took, where the digest says no times.
 
         Raises:
             UnreadableDigestError: what is kept there is none.
@@ -41,27 +47,43 @@ class KeptDigests:
         path = self.files.newest(run_id)
         if path is None:
             return None
-        found = parse_digest(path.read_bytes(), seconds) if path.stat().st_size <= MOST_BYTES else None
+        found = parse_digest(path.read_bytes(), seconds, steady_ms) if path.stat().st_size <= MOST_BYTES else None
         if found is None:
             raise UnreadableDigestError
         return found
 
 
-def parse_digest(content: bytes, seconds: float) -> Window | None:
+def parse_digest(content: bytes, seconds: float, steady_ms: tuple[int, int] | None = None) -> Window | None:
     """The statements of a digest; None where it is none, or more than `loadwatch digest` tells apart. Pure."""
     try:
         document: Any = orjson.loads(content)
-        rows: Any = document["statements"]
+        run: Any = document.get("run")
+        lines: Any = document.get("lines") or {}
+        steady: Any = document.get("steady")
+        if steady is None or steady_ms != (int(steady["from_ms"]), int(steady["to_ms"])):
+            steady = None
+        rows: Any = (steady or document)["statements"]
         if len(rows) > MOST_FINGERPRINTS + 1:
             return None
-        window: Any = document.get("window")
-        if window is not None:
-            seconds = max((_number(window["last_ms"]) - _number(window["first_ms"])) / 1_000, 1.0)
         return Window(
-            source=Source.SLOW_LOG, seconds=seconds, statements=[_counted(cast(Mapping[str, Any], row)) for row in rows]
+            source=Source.SLOW_LOG,
+            seconds=_length(document, steady or run, seconds),
+            steady=steady is not None,
+            file="" if run is None else str(run.get("file", ""))[:200],
+            outside=int(_number(lines.get("outside", 0))),
+            statements=[_counted(cast(Mapping[str, Any], row)) for row in rows],
         )
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
+
+
+def _length(document: Any, part: Any, seconds: float) -> float:
+    if part is not None:
+        return max((_number(part["to_ms"]) - _number(part["from_ms"])) / 1_000, 1.0)
+    window: Any = document.get("window")
+    if window is None:
+        return seconds
+    return max((_number(window["last_ms"]) - _number(window["first_ms"])) / 1_000, 1.0)
 
 
 def _counted(row: Mapping[str, Any]) -> Counted:

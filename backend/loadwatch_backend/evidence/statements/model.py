@@ -54,10 +54,16 @@ class Window:
         known: share of the window in which somebody counted, 0 to 1.
         coverage: share of what was executed that has a text, of PostgreSQL the most that it can be; None where nobody
             can tell.
+        steady: whether a kept digest is of the run's steady window.
+        file: of which log it was made for the run, of which so many executions were `outside`; empty where it is of
+            its whole file, whatever the run's window.
     """
 
     source: Source
     seconds: float
     known: float = 1.0
     coverage: float | None = None
+    steady: bool = False
+    file: str = ""
+    outside: int = 0
     statements: Sequence[Counted] = field(default_factory=tuple[Counted, ...])

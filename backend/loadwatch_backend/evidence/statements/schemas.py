@@ -5,6 +5,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from loadwatch_backend.evidence.plans.schemas import StatementPlan
+from loadwatch_backend.evidence.request_counts import RequestsBy
 from loadwatch_backend.evidence.statements.model import Source
 from loadwatch_backend.kit.schemas import Milliseconds, Schema
 
@@ -68,7 +69,8 @@ class StatementsOut(Schema):
     remarks: list[str] = Field(description="What is missing, and what to do, in words.")
     calls: float
     seconds: float
-    requests: float | None = Field(description="Of the window, by the load tool.")
+    requests: float | None = Field(description="Of the window; null where nobody counted.")
+    requests_by: RequestsBy | None = Field(description="Who counted them.")
     statements: list[StatementOut]
     base: str | None = Field(description="Id of the run that this one is held against.")
     base_statements_gone: list[str] = Field(description="Fingerprints that the other run has and this one has not.")

@@ -3,10 +3,13 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from loadwatch_backend.evidence.missing import STATEMENT_COLLECTORS, read_faults
 from loadwatch_backend.evidence.plans.read import read_plans
+from loadwatch_backend.evidence.request_counts import RequestCount
 from loadwatch_backend.evidence.run_windows import RunWindow, RunWindows
 from loadwatch_backend.evidence.statements.documents import Table, statements_out
 from loadwatch_backend.evidence.statements.kept_digest import KeptDigests, UnreadableDigestError
+from loadwatch_backend.evidence.statements.model import Source
 from loadwatch_backend.evidence.statements.read import read_window
 from loadwatch_backend.evidence.statements.schemas import StatementsOut, StatementsWindow
 from loadwatch_backend.evidence.statements.table import lines_of
@@ -17,8 +20,8 @@ from loadwatch_backend.store.port import Reader
 class RunRequests(Protocol):
     """Who counted the requests of a run."""
 
-    def requests(self, run_id: str, *, steady: bool) -> float | None:
-        """Of the steady window or the whole run, by the load tool; None where nobody counted."""
+    def requests(self, run_id: str, *, steady: bool) -> RequestCount | None:
+        """Of the steady window or the whole run; None where nobody counted."""
         ...
 
 
@@ -58,20 +61,25 @@ class Statements:
         span = run.steady_ms if steady and run.steady_ms is not None else (run.from_ms, run.to_ms)
         kept, unread = None, False
         try:
-            kept = self.digests.of_run(run.id, (run.to_ms - run.from_ms) / 1_000)
+            kept = self.digests.of_run(run.id, (run.to_ms - run.from_ms) / 1_000, run.steady_ms if steady else None)
         except UnreadableDigestError:
             unread = True
-        if kept is not None:
-            # A digest is of its whole file: no part of it can be told apart.
+        moved = False
+        if kept is not None and not kept.steady:
+            # No part of a digest can be told apart, but for the window for which it was made.
+            moved = steady and bool(kept.file)
             steady, span = False, (run.from_ms, run.to_ms)
         counted = kept or read_window(self.store, *span)
+        nobody = counted.source is Source.NONE
         return Table(
             run=run.id,
             span=span,
             steady=steady,
             unread=unread,
+            moved=moved,
             counted=counted,
             lines=lines_of(counted),
+            faults=read_faults(self.store, STATEMENT_COLLECTORS, *span) if nobody else (),
             requests=self.requests.requests(run.id, steady=steady),
             plans=read_plans(self.store, run.from_ms, run.to_ms),
         )

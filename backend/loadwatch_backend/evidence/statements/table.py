@@ -40,30 +40,35 @@ def lines_of(window: Window) -> list[Line]:
     A statement that was sent as text and prepared, or by several digests that differ in spaces or in the length of a
     list, is one. A text that was cut off says no more than it holds: its digest belongs to its name.
     """
-    dialect = DIALECTS.get(window.source, Dialect.MYSQL)
-    merged: dict[tuple[str, str], tuple[str, list[Counted]]] = {}
+    merged: dict[str, tuple[str, list[Counted]]] = {}
     for one in window.statements:
-        special = next((digest for digest in one.digests if digest in WITHOUT_TEXT), None)
-        if special is not None or not one.text:
-            name = special or f"({one.digests[0] if one.digests else 'other'})"
-            key, shown = (one.schema, name), name
-        elif window.source is Source.SLOW_LOG:
-            key, shown = (one.schema, canonical(one.text)), one.text
-        else:
-            cut = f" ({one.digests[0][:8]})" if one.text.endswith("...") and one.digests else ""
-            key, shown = (one.schema, canonical(one.text, dialect) + cut), fingerprint(one.text, dialect) + cut
-        merged.setdefault(key, (shown, []))[1].append(one)
+        id, shown = name_of(window.source, one.schema, one.text, one.digests)
+        merged.setdefault(id, (shown, []))[1].append(one)
     whole = sum(one.seconds for one in window.statements)
     lines = [
         Line(
-            id=hashlib.blake2b("\0".join(key).encode("utf-8", "replace"), digest_size=8).hexdigest(),
+            id=id,
             fingerprint=shown,
             share=sum(one.seconds for one in same) / whole if whole > 0 else 0.0,
             counted=_together(same),
         )
-        for key, (shown, same) in merged.items()
+        for id, (shown, same) in merged.items()
     ]
     return sorted(lines, key=lambda line: (line.fingerprint == "other", -line.counted.seconds, line.id))
+
+
+def name_of(source: Source, schema: str, text: str, digests: Sequence[str]) -> tuple[str, str]:
+    """The id of a statement's line, and the text that it shows."""
+    dialect = DIALECTS.get(source, Dialect.MYSQL)
+    special = next((digest for digest in digests if digest in WITHOUT_TEXT), None)
+    if special is not None or not text:
+        same = shown = special or f"({digests[0] if digests else 'other'})"
+    elif source is Source.SLOW_LOG:
+        same, shown = canonical(text), text
+    else:
+        cut = f" ({digests[0][:8]})" if text.endswith("...") and digests else ""
+        same, shown = canonical(text, dialect) + cut, fingerprint(text, dialect) + cut
+    return hashlib.blake2b(f"{schema}\0{same}".encode("utf-8", "replace"), digest_size=8).hexdigest(), shown
 
 
 def by_id(lines: Sequence[Line]) -> Mapping[str, Line]:

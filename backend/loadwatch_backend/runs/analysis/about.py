@@ -41,6 +41,7 @@ def _baseline(subject: Subject, whole: Figures | None) -> Baseline | None:
         return None
     return Baseline(
         name=other.name,
+        run=other.id,
         span_ms=other.span_ms,
         other=Start(facts=other.before, rate=other.rate, p95=other.p95_seconds, target=other.target_rate),
         own=Start(

@@ -16,8 +16,9 @@ SETTLED_MS = 75_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reference:
-    """Another run of the scenario: its name, when it was, and as in `findings.window.Start`."""
+    """Another run of the scenario: its id and name, when it was, and as in `findings.window.Start`."""
 
+    id: str
     name: str
     span_ms: tuple[int, int] | None
     before: Mapping[tuple[str, str], float]

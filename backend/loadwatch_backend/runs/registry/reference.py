@@ -23,6 +23,7 @@ def find_reference(session: Session, row: RunRow) -> tuple[Facts, Reference | No
     if other is None:
         return {}, None
     reference = Reference(
+        id=other.id,
         name=other.name or other.id,
         span_ms=None if other.ended_ms is None else (other.started_ms, other.ended_ms),
         before=_before(session, other.id),

@@ -58,6 +58,19 @@ def write(server: Any, start_ms: int, load: Made, late: float = 0.0) -> None:
                 counter(ends + late, start_ms, load.seconds, factor=2_000),
             ),
         )
+    beat(server, start_ms, load, ACCESS)
+    write_statements(server, start_ms, load)
+
+
+def beat(server: Any, start_ms: int, load: Made, one: dict[str, str]) -> None:
+    """An agent was there."""
+    server.write(
+        ({"__name__": "up", **one}, [(start_ms + second * SECOND, 1.0) for second in range(load.seconds)]),
+    )
+
+
+def write_statements(server: Any, start_ms: int, load: Made) -> None:
+    beat(server, start_ms, load, DB)
     for place, (text, calls) in enumerate(zip(TEXTS, load.calls, strict=True)):
         labels = {"schema": "shop", "digest": f"d{place}", "digest_text": text, **DB}
         name = "mysql_perf_schema_events_statements"
@@ -75,10 +88,6 @@ def write(server: Any, start_ms: int, load: Made, late: float = 0.0) -> None:
             ({"__name__": f"{name}_rows_sent_total", **labels}, counter(calls, start_ms, load.seconds, at_ms=20)),
         )
     server.write(
-        *(
-            ({"__name__": "up", **one}, [(start_ms + second * SECOND, 1.0) for second in range(load.seconds)])
-            for one in (ACCESS, DB)
-        ),
         (
             {"__name__": "mysql_statements_coverage_ratio", **DB},
             [(start_ms + second * SECOND + 20, 0.97) for second in range(load.seconds)],
@@ -166,6 +175,11 @@ def test_reports_say_it_too(server: Any) -> None:
     assert "<b>N+1</b>" in page
     assert "of database time a request" in page
     assert "<code>SELECT * FROM `users` WHERE `id` = ?</code>" in page
+    assert "<code>select * from `users` where `id` = ?</code>" in page
+    assert "Rows read per row sent" in page
+    assert "Temporary tables on disk" not in page, "of what nobody counted there is no column"
+    assert "Statements hold 97 % of what the database ran." in page or "Statements hold 97% of" in page
+    assert "| 読んだ行/返した行 |" in text
     assert "## 遅かった原因(" in text or "## 遅かった原因 (" in text
     assert "**N+1**" in text
     other = run_of(server, begun(server, 3_000))

@@ -113,6 +113,24 @@ def test_that_a_proxy_and_the_application_behind_it_are_not_added_up(server: Any
     assert [(found["counted_by"], one["requests"]) for one in found["routes"]] == [("nginx", pytest.approx(1_200))]
 
 
+def test_that_the_same_route_has_one_name_whoever_counted_it(server: Any) -> None:
+    before_ms, now_ms = begun(server, 1_200), begun(server)
+    write(server, before_ms, "/posts/hello-world", {"200": 2})
+    write(server, now_ms, "/posts/:slug", {"200": 20}, took=0.1)
+    write(server, now_ms, "/posts/my-day", {"200": 9, "304": 1}, took=0.1, instance="web-2")
+    first, second = run_of(server, before_ms), run_of(server, now_ms)
+    found = routes(server, second, base=first)
+    (one,) = found["routes"]
+    assert (one["name"], one["requests"]) == ("GET /posts/:slug", pytest.approx(1_800))
+    assert one["statuses"] == {"2xx": pytest.approx(1_740), "304": pytest.approx(60)}
+    assert one["ranks"]["p99"]["low"] <= 0.1 <= one["ranks"]["p99"]["high"]
+    assert (one["base"]["requests"], found["gone"]) == (pytest.approx(120), [])
+    cost = server.client.get(f"/api/runs/{second}/cost").json()
+    assert [(each["name"], each["requests"]) for each in cost["routes"]] == [
+        ("GET /posts/:slug", pytest.approx(1_800, rel=0.05))
+    ]
+
+
 def test_that_gaps_and_missing_durations_are_said(server: Any) -> None:
     start_ms = begun(server)
     write(server, start_ms, "/users", {"200": 20}, took=None, seconds=20)

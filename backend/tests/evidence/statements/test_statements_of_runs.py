@@ -141,6 +141,42 @@ def test_that_nobody_counted_is_an_answer(server: Any) -> None:
     assert "mysql_statements" in found["remarks"][0]
 
 
+def test_that_a_collector_which_is_configured_and_fails_is_named_with_its_fault(server: Any) -> None:
+    start_ms = begun(server)
+    for collector, error in (
+        ("mysql_statements", "performance_schema is off"),
+        ("access_log", "permission denied"),
+        ("pprof", "connection refused"),
+        ("mysql", "of another table"),
+    ):
+        labels = {"collector": collector, "error": error, **DB}
+        server.write(
+            ({"__name__": "collector_error_info", **labels}, [(start_ms + at * SECOND, 1.0) for at in range(30)]),
+        )
+    run = run_of(server, start_ms)
+    assert statements(server, run)["remarks"][1:] == [
+        "The collector mysql_statements of db-1 failed during the run: performance_schema is off"
+    ]
+    routes = server.client.get(f"/api/runs/{run}/routes").json()
+    assert [one for one in routes["remarks"] if "failed" in one] == [
+        "The collector access_log of db-1 failed during the run: permission denied"
+    ]
+    cost = server.client.get(f"/api/runs/{run}/cost", params={"lang": "ja"}).json()
+    assert [one for one in cost["profile_remarks"] if "connection refused" in one] == cost["profile_remarks"][1:]
+    assert "pprof" in cost["profile_remarks"][0]
+
+
+def test_that_calls_are_of_the_requests_by_route_where_no_tool_counted_any(server: Any) -> None:
+    start_ms = begun(server)
+    load(server, start_ms)
+    times = [start_ms + second * SECOND for second in range(-10, LENGTH + 11)]
+    labels = {"__name__": "http_requests_total", "route": "/", "method": "GET", "code": "200", "job": "nginx"}
+    server.write((labels, [(at, 25.0 * n) for n, at in enumerate(times)]))
+    found = statements(server, run_of(server, start_ms))
+    assert (found["requests"], found["requests_by"]) == (pytest.approx(1_500), "routes")
+    assert found["statements"][1]["calls_per_request"] == pytest.approx(6)
+
+
 def test_that_an_unknown_run_is_not_found(server: Any) -> None:
     assert server.client.get("/api/runs/none/statements").status_code == 404
 
@@ -257,3 +293,5 @@ def test_that_the_newest_plan_of_a_statement_stands_beside_it(server: Any) -> No
     assert next(plan for text, plan in by_text.items() if "posts" in text)["reason"] == "not-permitted"
     cost = server.client.get(f"/api/runs/{run}/cost").json()
     assert [one["plan"] for one in cost["statements"] if one["id"] == "shop:d1"] == [scan]
+    lines = {digest: one["id"] for one in statements(server, run)["statements"] for digest in one["digests"]}
+    assert [one["line"] for one in cost["statements"][:2]] == [lines["d2"], lines["d1"]], "both name the same line"

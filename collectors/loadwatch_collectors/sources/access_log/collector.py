@@ -33,7 +33,8 @@ from loadwatch_collectors.sources.log_tail import LogTail
 
 SAVE_SECONDS = 5.0
 STATE_AGE_SECONDS = 86_400.0
-"""What was read before that is not gone on from: who starts an agent after days does not want their lines as of now."""
+"""What was read before that is not gone on from: who starts an agent after days does not want their lines as of now.
+Names of routes are kept however old they are."""
 LOOKED_BACK = 262_144
 """Bytes at the end of the log that a check reads."""
 _SHARE_OF_INTERVAL = 0.4
@@ -126,13 +127,18 @@ class AccessLogCollector:
         """Go on where the file says, else at the end of the log."""
         self._state_file = path
         state = _load(path)
-        if state is None or state["options"] != self._identity():
+        if state is None or state.get("options") != self._identity():
             self._tail = LogTail(self._settings.path, first_read=0)
             return
         with suppress(ValueError, KeyError, TypeError):
             positions = [LogPosition.from_json(one) for one in state["positions"]]
             groups = MatchingGroups(self._settings.match, self._settings.keep)
             counts = LogCounts.from_json(state["counts"], groups, self._settings.routes)
+            if not 0 <= time.time() - float(state["saved_s"]) < STATE_AGE_SECONDS:
+                counts.forget_counts()
+                self._counts = counts
+                self._tail = LogTail(self._settings.path, first_read=0)
+                return
             self._shown.restore(state["shown"])
             self._cut_before = int(state["cut"])
             self._counts = counts
@@ -293,10 +299,11 @@ class AccessLogCollector:
 
 
 def _load(path: Path) -> dict[str, Any] | None:
-    """The state in a file; None without one, and of one that is too old or broken."""
+    """The state in a file; None without one, and of one that is broken."""
     try:
         state = json.loads(path.read_text("utf-8"))
-        return state if 0 <= time.time() - float(state["saved_s"]) < STATE_AGE_SECONDS else None
+        float(state["saved_s"])
+        return state
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

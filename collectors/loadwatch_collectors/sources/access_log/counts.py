@@ -113,6 +113,13 @@ class LogCounts:
                 lines = {}
         self._count(lines, reader)
 
+    def forget_counts(self) -> None:
+        """Begin to count anew, under the names that were learnt: the same route keeps its name."""
+        self.routes.clear()
+        self.counted = self.unreadable = 0
+        self.example = ""
+        self._naming.forget_counts()
+
     def to_json(self) -> dict[str, Any]:
         """A JSON object; `from_json` reads it."""
         return {

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from loadwatch_collectors.collector import KEPT, Sample
 from loadwatch_collectors.errors import CollectorError
-from loadwatch_collectors.sources.access_log.collector import AccessLogCollector, AccessLogSettings
+from loadwatch_collectors.sources.access_log.collector import STATE_AGE_SECONDS, AccessLogCollector, AccessLogSettings
 from loadwatch_collectors.sources.log_tail import AWAY_SECONDS
 
 Values = dict[tuple[str, ...], float]
@@ -191,6 +191,25 @@ def test_other_settings_begin_anew(agent: Agent, tmp_path: Path) -> None:
     grouped.tick()
     assert grouped.values(*REQUESTS) == {("GET", "^/users/[0-9]+/posts$", "200"): 1}
     grouped.collector.close()
+
+
+def test_that_an_old_state_keeps_the_names_of_routes_and_no_counts(tmp_path: Path) -> None:
+    agent = Agent(tmp_path)
+    append(agent.log, line("/"))
+    agent.tick()
+    append(agent.log, *(line(f"/posts/{one}-{other}-story") for one in "abcdefgh" for other in "klmnopqr"))
+    agent.tick()
+    agent.collector.close()
+    state = json.loads(agent.state.read_text())
+    agent.state.write_text(json.dumps({**state, "saved_s": state["saved_s"] - STATE_AGE_SECONDS - 1}))
+    append(agent.log, line("/posts/written-while-it-was-away"))
+    agent.collector = agent._start()  # pyright: ignore[reportPrivateUsage]
+    agent.tick()
+    append(agent.log, line("/posts/good-morning"))
+    agent.tick()
+    agent.tick()
+    assert agent.values(*REQUESTS) == {("GET", "/posts/:slug", "200"): 1}
+    agent.collector.close()
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"saved_s": "x"}', json.dumps({"saved_s": 1e12})])

@@ -130,6 +130,21 @@ export function runRoutesQuery(run: string, lang: "en" | "ja", base?: string) {
   });
 }
 
+/** What the databases of a run were asked, held against `base`, or against its own baseline. */
+export function runStatementsQuery(run: string, lang: "en" | "ja", base?: string) {
+  return queryOptions({
+    queryKey: ["runs", "one", run, "statements", lang, base ?? ""],
+    queryFn: ({ signal }) =>
+      unwrap(
+        api.GET("/api/runs/{run_id}/statements", {
+          params: { ...path(run), query: base === undefined ? { lang } : { lang, base } },
+          signal,
+        }),
+      ),
+    staleTime: 30_000,
+  });
+}
+
 /** Signals over a span that lies in the past: asked once, kept. */
 export function runSignalsQuery(signals: readonly string[], startMs: number, endMs: number, lang: "en" | "ja") {
   return queryOptions({

@@ -1,15 +1,21 @@
 import { useTranslation } from "react-i18next";
-import type { Cost, RunRoutes } from "@/api/runs/types";
+import type { Cost, RunRoutes, RunStatements } from "@/api/runs/types";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import classes from "./cost.module.css";
-import { callsText, LEAST_COVERAGE, unexplained, untold } from "./model";
+import { callsText, isSaid, LEAST_COVERAGE, missing, unexplained, untold } from "./model";
 
 const TOGETHER_SHOWN = 3;
 const GONE_SHOWN = 10;
 
+interface CostNotesProps {
+  readonly cost: Cost;
+  readonly routes: RunRoutes | undefined;
+  readonly statements: RunStatements | undefined;
+}
+
 /** What the figures stand on, and what could not be told. */
-export function CostNotes({ cost, routes }: { cost: Cost; routes: RunRoutes | undefined }) {
+export function CostNotes({ cost, routes, statements }: CostNotesProps) {
   const { t } = useTranslation();
   const locale = useLocale();
   const ratio = (value: number) => formatValue(value, "ratio", locale);
@@ -19,10 +25,13 @@ export function CostNotes({ cost, routes }: { cost: Cost; routes: RunRoutes | un
   const together = cost.together.filter(({ share }) => share >= 0.01).slice(0, TOGETHER_SHOWN);
   return (
     <ul className={classes.notes}>
-      {reason !== null && <li data-warns="true">{t(`cost.reason_${reason}`)}</li>}
-      {cost.coverage !== null && cost.coverage < LEAST_COVERAGE && (
-        <li data-warns="true">{t("cost.coverage", { share: ratio(cost.coverage) })}</li>
+      {reason !== null && !isSaid(reason, routes, statements) && (
+        <li data-warns="true">{t(`cost.reason_${reason}`)}</li>
       )}
+      {missing(cost, routes, statements).map((remark) => (
+        <li key={remark}>{remark}</li>
+      ))}
+      <StatementNotes cost={cost} statements={statements} />
       {routes !== undefined && routes.routes.length > 0 && (
         <>
           {routes.remarks.map((remark) => (
@@ -56,6 +65,32 @@ export function CostNotes({ cost, routes }: { cost: Cost; routes: RunRoutes | un
       )}
       {cost.base !== null && <li>{t("cost.against", { run: cost.base.name })}</li>}
     </ul>
+  );
+}
+
+/** How much of all that was executed the statements are, and whose requests they are divided by. */
+function StatementNotes({ cost, statements }: Omit<CostNotesProps, "routes">) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  const covered = statements?.coverage ?? cost.coverage;
+  const share = formatValue(covered, "ratio", locale);
+  const low = covered !== null && covered < LEAST_COVERAGE;
+  if (statements === undefined || statements.statements.length === 0) {
+    return low && <li data-warns="true">{t("cost.coverage", { share })}</li>;
+  }
+  // Below the functions the same stands already.
+  const said = statements.requests_by === "routes" && cost.functions?.requests_by === "routes";
+  const divided = !said && statements.statements.some((one) => one.calls_per_request !== null);
+  return (
+    <>
+      {covered !== null && !low && <li>{t("cost.covered", { share })}</li>}
+      {statements.remarks.map((remark, place) => (
+        <li key={remark} data-warns={(low && place === 0) || undefined}>
+          {remark}
+        </li>
+      ))}
+      {divided && statements.requests_by !== null && <li>{t(`cost.requests_${statements.requests_by}`)}</li>}
+    </>
   );
 }
 

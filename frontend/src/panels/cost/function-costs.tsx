@@ -56,6 +56,7 @@ export function FunctionCosts({ functions }: { functions: Cost["functions"] }) {
           {all ? t("cost.fewer") : t("cost.all", { total: functions.functions.length })}
         </TextButton>
       )}
+      {functions.requests_by === "routes" && <Hint>{t("cost.requests_routes")}</Hint>}
       {functions.by_route.length > 0 && (
         <Hint>
           {t("cost.cpuByRoute")} {functions.by_route.map((one) => byRouteText(one, locale)).join(", ")}

@@ -1,17 +1,18 @@
 import { expect, it } from "vitest";
-import type { Cost, CostRoute, CostStatement, RunRoutes } from "@/api/runs/types";
+import type { Cost, CostRoute, RunRoutes, RunStatements } from "@/api/runs/types";
 import {
   answerShares,
   byRouteText,
   callsText,
   hasCosts,
+  isSaid,
   leadingRoute,
+  missing,
   rangeText,
   rankBase,
   rankText,
   repeatedShares,
   routeLines,
-  statementMarks,
   unexplained,
   untold,
 } from "./model";
@@ -38,27 +39,6 @@ it("writes calls as people say them", () => {
   expect(rangeText({ value: 101, low: 101.1, high: 101.2 })).toBeNull();
 });
 
-it("marks statements by what they do", () => {
-  const one = {
-    calls: 10,
-    seconds: 1,
-    examined_per_sent: 1000,
-    no_index_used: 10,
-    tmp_disk_tables: 1,
-    lock_seconds: 0.1,
-  };
-  expect(statementMarks(one as CostStatement)).toEqual(["rows", "scan", "disk", "lock"]);
-  const clean = {
-    calls: 10,
-    seconds: 1,
-    examined_per_sent: null,
-    no_index_used: null,
-    tmp_disk_tables: 0,
-    lock_seconds: 0,
-  };
-  expect(statementMarks(clean as CostStatement)).toEqual([]);
-});
-
 it("says what no route explains where it is worth saying", () => {
   expect(unexplained(cost)).toBeCloseTo(0.2);
   expect(unexplained({ ...cost, explained_share: 0.95 })).toBeNull();
@@ -74,6 +54,21 @@ it("shows functions where nothing else was counted", () => {
   const none = { routes: [], statements: [], functions: null } as unknown as Cost;
   expect(hasCosts(none)).toBe(false);
   expect(hasCosts({ ...none, functions: {} } as unknown as Cost)).toBe(true);
+});
+
+it("says what is missing in the words of whoever should have counted it", () => {
+  const nothing = { source: "none", remarks: ["add it"], routes: [], statements: [] };
+  const none = { routes: [], statements: [], functions: null, profile_remarks: ["no profile"] } as unknown as Cost;
+  const [nobody, unasked] = [nothing as unknown as RunRoutes, nothing as unknown as RunStatements];
+  expect(missing(none, nobody, unasked)).toEqual(["add it", "add it", "no profile"]);
+  expect(missing({ ...none, routes: [route as unknown as CostRoute], profile_remarks: [] }, nobody, unasked)).toEqual([
+    "add it",
+  ]);
+  expect(isSaid("no-routes", nobody, undefined)).toBe(true);
+  expect(isSaid("no-statements", nobody, unasked)).toBe(true);
+  expect(isSaid("no-statements", nobody, { ...unasked, source: "mysql" } as unknown as RunStatements)).toBe(false);
+  expect(isSaid("too-short", nobody, unasked)).toBe(false);
+  expect(hasCosts(none, nobody, { ...unasked, statements: [{}] } as unknown as RunStatements)).toBe(true);
 });
 
 const routes = { routes: [{ name: "GET /b" }, { name: "GET /a" }] } as unknown as RunRoutes;

@@ -4,11 +4,11 @@ import type {
   CostEstimate,
   CostRoute,
   CostShare,
-  CostStatement,
   CpuRoute,
   RouteRank,
   RunRoute,
   RunRoutes,
+  RunStatements,
 } from "@/api/runs/types";
 import type { Locale } from "@/lib/time/time";
 import { formatValue } from "@/lib/units";
@@ -18,13 +18,35 @@ export const LEAST_COVERAGE = 0.95;
 /** A share of database time that is worth a sentence. */
 const LEADS = 0.2;
 const REMAINS = 0.1;
-const MANY_ROWS = 1000;
 
 /** Whether there is anything to show. */
-export function hasCosts(cost: Cost, routes?: RunRoutes): boolean {
+export function hasCosts(cost: Cost, routes?: RunRoutes, statements?: RunStatements): boolean {
   return (
-    (routes?.routes.length ?? 0) > 0 || cost.routes.length > 0 || cost.statements.length > 0 || cost.functions !== null
+    (routes?.routes.length ?? 0) > 0 ||
+    (statements?.statements.length ?? 0) > 0 ||
+    cost.routes.length > 0 ||
+    cost.statements.length > 0 ||
+    cost.functions !== null
   );
+}
+
+/** Whether the server's words of what is missing say why it cannot be told what routes ask, too. */
+export function isSaid(
+  reason: Cost["reason"] | "imported",
+  routes: RunRoutes | undefined,
+  statements: RunStatements | undefined,
+): boolean {
+  if (reason === "no-routes") return routes?.source === "none";
+  return reason === "no-statements" && statements?.source === "none";
+}
+
+/** What is missing, and which lines of the configuration switch it on: in the server's words. */
+export function missing(cost: Cost, routes?: RunRoutes, statements?: RunStatements): readonly string[] {
+  return [
+    ...(routes?.source === "none" && cost.routes.length === 0 ? routes.remarks : []),
+    ...(statements?.source === "none" && cost.statements.length === 0 ? statements.remarks : []),
+    ...cost.profile_remarks,
+  ];
 }
 
 /** The route that has most of the database's time, where it has enough of it. */
@@ -59,16 +81,6 @@ export function byRouteText(one: CpuRoute, locale: Locale): string {
   return one.base_share === null
     ? `${one.name} ${share}`
     : `${one.name} ${formatValue(one.base_share, "ratio", locale)} → ${share}`;
-}
-
-/** What a statement is marked with. */
-export function statementMarks(one: CostStatement): readonly ("rows" | "scan" | "disk" | "lock")[] {
-  const marks: ("rows" | "scan" | "disk" | "lock")[] = [];
-  if ((one.examined_per_sent ?? 0) >= MANY_ROWS) marks.push("rows");
-  if (one.calls > 0 && (one.no_index_used ?? 0) / one.calls >= 0.5) marks.push("scan");
-  if ((one.tmp_disk_tables ?? 0) > 0) marks.push("disk");
-  if (one.seconds > 0 && (one.lock_seconds ?? 0) / one.seconds >= REMAINS) marks.push("lock");
-  return marks;
 }
 
 /** The share of database time that no route explains, where it is worth saying. */

@@ -3,6 +3,7 @@
 from pydantic import Field
 
 from loadwatch_backend.evidence.normalised import Normalised
+from loadwatch_backend.evidence.request_counts import RequestsBy
 from loadwatch_backend.kit.schemas import Count, Milliseconds, Schema
 
 
@@ -20,6 +21,7 @@ class ProfileOut(Schema):
     asked_by: str
     bytes: Count
     requests: float | None = Field(description="Of the whole run, in those seconds.")
+    requests_by: RequestsBy | None = Field(description="Who counted them.")
 
 
 class ProfileRun(Schema):
@@ -120,6 +122,7 @@ class ProfileView(Schema):
     normalised: Normalised
     requests: float | None
     base_requests: float | None
+    requests_by: RequestsBy | None = Field(description="Who counted them: `routes` where it was so on either side.")
     functions: list[ProfileFunction]
     function_count: Count
     tree: ProfileTree

@@ -25,6 +25,7 @@ from loadwatch_backend.evidence.profiles.views.schemas import (
 )
 from loadwatch_backend.evidence.profiles.views.view import Side, make_view
 from loadwatch_backend.evidence.profiles.views.words import known_words
+from loadwatch_backend.evidence.request_counts import RequestCount, RequestsBy, weakest_of
 from loadwatch_backend.kit.language import Language
 
 _TYPES = {"allocs": "alloc_space"}
@@ -63,7 +64,8 @@ class Files(Protocol):
         ...
 
 
-Requests = Callable[[int, int], float | None]
+_Counts = tuple[tuple[float | None, RequestsBy | None], ...]
+Requests = Callable[[int, int], RequestCount | None]
 """The requests from one time to another, in ms; None where nothing tells."""
 
 
@@ -104,7 +106,7 @@ class Profiles:
         self._files = files
         self._runs = runs
         self._making = threading.Lock()
-        self._views: OrderedDict[ViewAsk, ProfileView] = OrderedDict()
+        self._views: OrderedDict[tuple[ViewAsk, _Counts], ProfileView] = OrderedDict()
 
     def list(self, run_id: str, base: str | None) -> ProfileList:
         """Profiles of a run and of its baseline, or of the run `base`.
@@ -142,19 +144,22 @@ class Profiles:
             ProfilesDifferError: they do not measure the same.
         """
         with self._making:
-            held = self._views.get(ask)
             # A file may have been deleted since: what is gone is not shown from memory.
             opened = {file: self._opened(file) for file in (*ask.files, *ask.base)}
+            outs = self._outs(list(opened.values()))
+            # The load tool's count may come later than that of an access log.
+            key = (ask, tuple((outs[file].requests, outs[file].requests_by) for file in opened))
+            held = self._views.get(key)
             if held is None:
-                now = self._side([opened[file] for file in ask.files])
-                base = self._side([opened[file] for file in ask.base]) if ask.base else None
+                now = _side([opened[file] for file in ask.files], outs)
+                base = _side([opened[file] for file in ask.base], outs) if ask.base else None
                 kind = _kind([opened[file] for file in ask.files], now)
                 meant = ask.sample_type or _TYPES.get(kind)
                 held = make_view(now, base, meant, kind, known_words(kind, ask.language))
                 if all(one.requests is not None or base is None for one in (now, base) if one is not None):
-                    self._views[ask] = held
+                    self._views[key] = held
             else:
-                self._views.move_to_end(ask)
+                self._views.move_to_end(key)
             while len(self._views) > REMEMBERED:
                 self._views.popitem(last=False)
             return held
@@ -186,24 +191,29 @@ class Profiles:
             raise UnknownProfileError(f"{opened.file.name!r} was not kept as a profile, but as {opened.file.kind}.")
         return opened
 
-    def _side(self, opened: Sequence[StoredEvidence]) -> Side:
-        """Profiles of several processes as one.
-
-        Each process does its part of the run's requests, so what all have taken together is divided by the requests of
-        the time in which one of them was profiled.
-        """
-        seconds: dict[tuple[str, str], list[float | None]] = defaultdict(list)
-        requests: dict[tuple[str, str], list[float | None]] = defaultdict(list)
+    def _outs(self, opened: Sequence[StoredEvidence]) -> "dict[str, ProfileOut]":
         counters = {run: self._runs.requests(run) for run in {one.file.run for one in opened}}
-        for one in opened:
-            out = _out(one.file, counters[one.file.run])
-            seconds[out.job, out.instance].append(out.seconds)
-            requests[out.job, out.instance].append(out.requests)
-        return Side(
-            profile=merge([read_profile(one.path.read_bytes()) for one in opened]),
-            requests=_mean_of_sums(requests),
-            seconds=_mean_of_sums(seconds),
-        )
+        return {one.file.id: _out(one.file, counters[one.file.run]) for one in opened}
+
+
+def _side(opened: Sequence[StoredEvidence], outs: Mapping[str, ProfileOut]) -> Side:
+    """Profiles of several processes as one.
+
+    Each process does its part of the run's requests, so what all have taken together is divided by the requests of
+    the time in which one of them was profiled.
+    """
+    seconds: dict[tuple[str, str], list[float | None]] = defaultdict(list)
+    requests: dict[tuple[str, str], list[float | None]] = defaultdict(list)
+    for one in opened:
+        out = outs[one.file.id]
+        seconds[out.job, out.instance].append(out.seconds)
+        requests[out.job, out.instance].append(out.requests)
+    return Side(
+        profile=merge([read_profile(one.path.read_bytes()) for one in opened]),
+        requests=_mean_of_sums(requests),
+        requests_by=weakest_of([outs[one.file.id].requests_by for one in opened]),
+        seconds=_mean_of_sums(seconds),
+    )
 
 
 def _out(file: EvidenceFile, counted: Requests) -> ProfileOut:
@@ -213,6 +223,7 @@ def _out(file: EvidenceFile, counted: Requests) -> ProfileOut:
     # What is of one moment was not taken for a time, whatever was ordered.
     lasts = kind not in PROFILE_KINDS or PROFILE_KINDS[kind].lasts
     seconds = float(given) if isinstance(given, int | float) and given > 0 and lasts else None
+    requests = None if seconds is None else counted(file.at_ms, file.at_ms + round(seconds * 1_000))
     return ProfileOut(
         id=file.id,
         name=file.name,
@@ -224,7 +235,8 @@ def _out(file: EvidenceFile, counted: Requests) -> ProfileOut:
         cause=_text(facts, "cause") or UPLOAD,
         asked_by=_text(facts, "asked_by") or file.author,
         bytes=file.bytes,
-        requests=None if seconds is None else counted(file.at_ms, file.at_ms + round(seconds * 1_000)),
+        requests=None if requests is None else requests.requests,
+        requests_by=None if requests is None else requests.by,
     )
 
 
@@ -234,7 +246,7 @@ def _kind(opened: Sequence[StoredEvidence], side: Side) -> str:
     return told.pop() if len(told) == 1 and told <= PROFILE_KINDS.keys() else str(kind_of(side.profile))
 
 
-def _nothing(from_ms: int, to_ms: int) -> float | None:
+def _nothing(from_ms: int, to_ms: int) -> RequestCount | None:
     del from_ms, to_ms
     return None
 

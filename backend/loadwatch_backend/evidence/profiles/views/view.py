@@ -32,6 +32,7 @@ from loadwatch_backend.evidence.profiles.views.schemas import (
     ProfileView,
     SampleTypeOut,
 )
+from loadwatch_backend.evidence.request_counts import RequestsBy, weakest_of
 
 MOST_FUNCTIONS = 300
 MOST_LABELS, MOST_LABEL_VALUES = 3, 20
@@ -50,6 +51,7 @@ class Side:
 
     profile: Profile
     requests: float | None
+    requests_by: RequestsBy | None = None
     seconds: float | None
 
 
@@ -81,6 +83,7 @@ def make_view(now: Side, base: Side | None, sample_type: str | None, kind: str, 
         normalised=normalised,
         requests=now.requests,
         base_requests=None if base is None else base.requests,
+        requests_by=weakest_of([one.requests_by for one in (now, base) if one is not None]),
         functions=[_function_out(table, place, divisors, words, callers) for place in rows],
         function_count=int(np.count_nonzero(table.cum.any(axis=1))),
         tree=_tree_out(tree, divisors),

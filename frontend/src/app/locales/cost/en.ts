@@ -26,6 +26,15 @@ export const cost = {
   allCalls: "Calls",
   callTime: "Time a call",
   examined: "Rows read per row sent",
+  perRequest: "Calls a request",
+  lock: "Lock time a call",
+  disk: "Temporary tables on disk",
+  noIndex: "Calls without an index",
+  missing: "Nothing of this run was counted that could say why.",
+  covered: "Statements hold {{share}} of what the database ran.",
+  requests_load_tool: "Figures per request are by the load tool's count of requests.",
+  requests_routes:
+    "Figures per request are by the requests that the access log or the application counted: the load tool told none.",
   askedBy: "Asked by",
   plan: "How the database runs it",
   planOf: "EXPLAIN of {{example}}, as of {{time}}.",
@@ -63,7 +72,7 @@ export const cost = {
   "reason_no-statements":
     "Cannot tell what requests ask of the database: nobody counted statements. The collector mysql_statements does.",
   reason_imported:
-    "Cannot tell which route asks what: an imported log has no figures of each second of the run. The collector access_log has.",
+    "Cannot tell which route asks what: the log that is kept has no figures of each second. `loadwatch import --access-log` keeps them.",
   "reason_no-requests": "Cannot tell which route asks what: no requests were counted in this window.",
   "reason_too-short":
     "Cannot tell which route asks what: the run is too short for the interval at which it was sampled.",

@@ -28,6 +28,15 @@ export const cost: typeof english = {
   allCalls: "回数",
   callTime: "1回の時間",
   examined: "読んだ行/返した行",
+  perRequest: "回数/リクエスト",
+  lock: "1回のロック時間",
+  disk: "ディスク上の一時テーブル",
+  noIndex: "インデックス未使用",
+  missing: "この実行には、原因を判定できる計測がありません。",
+  covered: "SQLの統計はDBが実行したもののうち{{share}}です。",
+  requests_load_tool: "1リクエストあたりの値は、負荷ツールが数えたリクエスト数によります。",
+  requests_routes:
+    "負荷ツールのリクエスト数がないため、1リクエストあたりの値はアクセスログまたはアプリケーションの計測によります。",
   askedBy: "呼び出し元",
   plan: "実行計画",
   planOf: "{{example}}のEXPLAIN({{time}}時点)。",
@@ -66,7 +75,7 @@ export const cost: typeof english = {
   "reason_no-statements":
     "リクエストがDBに何をさせたか判定できません。SQLの統計がありません(コレクターmysql_statementsで取得できます)。",
   reason_imported:
-    "どのルートが何を実行したか判定できません。取り込んだログには秒ごとの値がありません(コレクターaccess_logで取得できます)。",
+    "どのルートが何を実行したか判定できません。添付されたログに秒ごとの値がありません(`loadwatch import --access-log`で取り込むと保存されます)。",
   "reason_no-requests": "どのルートが何を実行したか判定できません。この期間にリクエストがありません。",
   "reason_too-short": "どのルートが何を実行したか判定できません。計測間隔に対して実行時間が短すぎます。",
   coverage:

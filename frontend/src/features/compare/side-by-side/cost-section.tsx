@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import type { Comparison } from "@/api/compare/types";
-import { runCostQuery, runRoutesQuery } from "@/api/runs/queries";
+import { runCostQuery, runRoutesQuery, runStatementsQuery } from "@/api/runs/queries";
 import { useLocale } from "@/lib/use-locale";
 import { CostLead } from "@/panels/cost/cost-lead";
 import { CostNotes } from "@/panels/cost/cost-notes";
@@ -21,7 +21,8 @@ export function CostSection({ data }: { data: Comparison }) {
   const enabled = run !== base;
   const { data: cost } = useQuery({ ...runCostQuery(run, locale, base), enabled });
   const { data: routes } = useQuery({ ...runRoutesQuery(run, locale, base), enabled });
-  if (cost === undefined || !hasCosts(cost, routes)) return null;
+  const { data: statements } = useQuery({ ...runStatementsQuery(run, locale, base), enabled });
+  if (cost === undefined || !hasCosts(cost, routes, statements)) return null;
   return (
     <section aria-labelledby="compare-cost">
       <div className={classes.sectionHead}>
@@ -30,9 +31,9 @@ export function CostSection({ data }: { data: Comparison }) {
       </div>
       <CostLead cost={cost} />
       <RouteCosts cost={cost} routes={routes} />
-      <StatementCosts cost={cost} />
+      <StatementCosts cost={cost} statements={statements} />
       <FunctionCosts functions={cost.functions} />
-      <CostNotes cost={cost} routes={routes} />
+      <CostNotes cost={cost} routes={routes} statements={statements} />
     </section>
   );
 }

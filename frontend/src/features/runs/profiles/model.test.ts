@@ -5,7 +5,7 @@ import { baseOf, choicesOf, formatOf, growth, kindsOf, signed, sortFunctions } f
 
 const profile = (id: string, more: Partial<Profile> = {}): Profile => ({
   ...{ id, name: `${id}.pb.gz`, kind: "cpu", job: "shop", instance: "web-1", at_ms: 0, seconds: 10, cause: "run" },
-  ...{ asked_by: "", bytes: 1, requests: 100 },
+  ...{ asked_by: "", bytes: 1, requests: 100, requests_by: "load_tool" as const },
   ...more,
 });
 const list = (profiles: Profile[], base: Profile[] | null): ProfileList => ({

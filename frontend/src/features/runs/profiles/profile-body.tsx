@@ -89,6 +89,7 @@ function Summary({ run, choice, view, address }: { run: Run; choice: Choice; vie
               : t(view.normalised === "second" ? "profiles.perSecond" : "profiles.perNothing")}
           </span>
         )}
+        {view.requests_by === "routes" && <span>{t("cost.requests_routes")}</span>}
         {first !== undefined && (
           <span>
             {choice.id === "all" ? t("profiles.processes", { count: choice.profiles.length }) : processOf(first)}

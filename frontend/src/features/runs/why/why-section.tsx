@@ -4,6 +4,7 @@ import type { Run } from "@/api/runs/types";
 import { CostLead } from "@/panels/cost/cost-lead";
 import { CostNotes } from "@/panels/cost/cost-notes";
 import { FunctionCosts } from "@/panels/cost/function-costs";
+import { hasCosts, missing } from "@/panels/cost/model";
 import { RouteCosts } from "@/panels/cost/route-costs";
 import { StatementCosts } from "@/panels/cost/statement-costs";
 import { Section } from "@/ui/page/section";
@@ -15,7 +16,8 @@ export function WhySection({ run }: { run: Run }) {
   const { t } = useTranslation();
   const why = useWhy(run);
   if (why === undefined) return null;
-  const { cost, routes } = why;
+  const { cost, routes, statements } = why;
+  if (!hasCosts(cost, routes, statements)) return <Missing remarks={missing(cost, routes, statements)} />;
   return (
     <Section
       id="why"
@@ -24,14 +26,27 @@ export function WhySection({ run }: { run: Run }) {
     >
       <CostLead cost={cost} />
       <RouteCosts cost={cost} routes={routes} />
-      <StatementCosts cost={cost} />
+      <StatementCosts cost={cost} statements={statements} />
       <FunctionCosts functions={cost.functions} />
       {cost.functions !== null && (
         <Hint>
           <Link to={`/runs/${run.id}/profiles`}>{t("cost.allProfiles")}</Link>
         </Hint>
       )}
-      <CostNotes cost={cost} routes={routes} />
+      <CostNotes cost={cost} routes={routes} statements={statements} />
+    </Section>
+  );
+}
+
+/** What would have to be counted to say why; of a run of which nobody counted anything. */
+function Missing({ remarks }: { remarks: readonly string[] }) {
+  const { t } = useTranslation();
+  if (remarks.length === 0) return null;
+  return (
+    <Section id="why" title={t("cost.title")}>
+      <Hint>
+        {t("cost.missing")} {remarks.join(" ")}
+      </Hint>
     </Section>
   );
 }

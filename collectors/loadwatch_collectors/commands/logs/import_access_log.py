@@ -1,7 +1,6 @@
 """`loadwatch import --access-log`: the part of access logs that lies within a run, kept with it as a digest."""
 
 import io
-import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,16 +13,15 @@ from loadwatch_formats.access_logs.groups import GroupError, MatchingGroups, spl
 from loadwatch_formats.access_logs.lines.keys import parse_keys
 from loadwatch_formats.access_logs.lines.line import AccessLogError, LineOptions
 from loadwatch_formats.access_logs.lines.registry import recognise_first
-from loadwatch_formats.access_logs.run_part import RunPart, Span
+from loadwatch_formats.access_logs.run_part import RunPart
 from loadwatch_formats.compression import decompressed, pieces
-from loadwatch_formats.times import format_rfc3339
 
-from loadwatch_collectors.commands.s3_logs import S3Logs
-from loadwatch_collectors.runs.delivery.client import Client, run_path
+from loadwatch_collectors.commands.logs.kept_with_run import keep_document, nothing_of, read_ended, spans_of
+from loadwatch_collectors.commands.logs.s3_logs import S3Logs
+from loadwatch_collectors.runs.delivery.client import Client
 from loadwatch_collectors.runs.errors import UsageError
 
 PIECE_BYTES = 1 << 16
-_WHOLE = "whole"
 
 
 def keep_access_log(client: Client, files: Sequence[Path | str], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -33,16 +31,9 @@ def keep_access_log(client: Client, files: Sequence[Path | str], options: Mappin
         AgentError: the server or AWS says no, a file is no access log, or has nothing of the run.
         OSError: a file cannot be read.
     """
-    run = client.get(run_path(options["run_id"]))
-    if run["ended_ms"] is None:
-        raise UsageError(f"{run['id']} is under way: import its log when it has ended")
+    run = read_ended(client, options["run_id"])
     groups = _groups(options)
-    steady = run["steady_window"]
-    part = RunPart(
-        Span(run["started_ms"], run["ended_ms"]),
-        None if steady is None or steady["source"] == _WHOLE else Span(steady["from_ms"], steady["to_ms"]),
-        groups,
-    )
+    part = RunPart(*spans_of(run), groups)
     try:
         keys = parse_keys(options["keys"])
     except AccessLogError as error:
@@ -61,13 +52,10 @@ def keep_access_log(client: Client, files: Sequence[Path | str], options: Mappin
     for problem in problems:
         click.echo(problem, err=True)
     if not document["routes"]:
-        raise UsageError(_nothing(part, run))
+        first, last = part.outside.first_ms, part.outside.last_ms
+        raise UsageError(nothing_of(run, None if first is None or last is None else (first, last)))
     click.echo(_said(document), err=True)
-    content = json.dumps(document, separators=(",", ":")).encode()
-    query = {"kind": "access_log", "name": f"{names[0].rpartition('/')[2]}.json"}
-    place = run_path(run["id"], "/evidence")
-    kind = "application/octet-stream"
-    return client.upload(place, io.BytesIO(content), len(content), query=query, kind=kind, progress=lambda _: None)
+    return keep_document(client, run, "access_log", names[0].rpartition("/")[2], document)
 
 
 def _groups(options: Mapping[str, Any]) -> MatchingGroups:
@@ -129,18 +117,3 @@ def _said(document: Mapping[str, Any]) -> str:
         if lines[name]:
             said.append(f"{lines[name]:,} {word}")
     return ", ".join(said)
-
-
-def _nothing(part: RunPart, run: Mapping[str, Any]) -> str:
-    when = f"{_time(run['started_ms'])} to {_time(run['ended_ms'])}"
-    first, last = part.outside.first_ms, part.outside.last_ms
-    if first is None or last is None:
-        return f"no line has a time that can be read; the run was from {when}"
-    return (
-        f"no line lies within the run, {when}: they are from {_time(first)} to {_time(last)}. Is it the right log, and "
-        "does its time zone stand in it?"
-    )
-
-
-def _time(at_ms: int) -> str:
-    return f"{format_rfc3339(at_ms)[:19]}Z"
