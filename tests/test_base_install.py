@@ -97,7 +97,9 @@ def test_the_base_install_is_lean_and_works(clean: Path, tmp_path: Path) -> None
     assert table.returncode == 0, table.stderr
     assert "/users/:id" in table.stdout
     slow = tmp_path / "slow.log"
-    slow.write_text("# Query_time: 0.5  Lock_time: 0.1 Rows_sent: 1  Rows_examined: 9\nselect 1;\n")
+    heading = "# Time: 2026-11-26T12:00:00.000000Z\n# User@Host: shop[shop] @ localhost []  Id: 8\n"
+    times = "# Query_time: 0.5  Lock_time: 0.1 Rows_sent: 1  Rows_examined: 9\n"
+    slow.write_text(f"{heading}{times}select 1;\n")
     table = run(clean / "loadwatch", "digest", "statements", str(slow))
     assert "select ?" in table.stdout, table.stderr
     matched = run(clean / "loadwatch", "digest", "statements", str(slow), "--match", "select")

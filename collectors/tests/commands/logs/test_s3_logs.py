@@ -2,7 +2,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-from loadwatch_collectors.commands import s3_logs
+from loadwatch_collectors.commands.logs import s3_logs
 from loadwatch_collectors.commands.logs.s3_logs import S3Logs
 from loadwatch_collectors.runs.errors import UsageError
 from loadwatch_formats.access_logs.alb_files import Range
