@@ -31,6 +31,12 @@ class ProblemError(Exception):
         self.detail = detail
         self.extra = extra
 
+    @property
+    def detail_ja(self) -> str:
+        """The same in Japanese, where the error brings it; else empty."""
+        said = self.extra.get("detail_ja", "")
+        return said if isinstance(said, str) else ""
+
     def headers(self) -> dict[str, str]:
         """What the answer says beside its document."""
         return {}

@@ -92,4 +92,5 @@ def _words(score: ActionScore, texts: Texts) -> list[str]:
         unit = "count" if score.load.kind is LoadKind.USERS else "per_second"
         before, now = (format_value(value, unit) for value in (score.load.before, score.load.now))
         words.append(texts(f"load.{score.load.kind}", before=before, now=now))
-    return [*words, score.detail] if score.detail else words
+    detail = score.detail_ja if texts.language is Language.JA and score.detail_ja else score.detail
+    return [*words, detail] if detail else words

@@ -17,6 +17,19 @@ class Words:
         """The text in a language."""
         return self.ja if language is Language.JA else self.en
 
+    def fill(self, **values: object) -> "Words":
+        """Both texts with their values filled in; one that is Words itself is read in the same language."""
+        english = {name: value.en if isinstance(value, Words) else value for name, value in values.items()}
+        japanese = {name: value.ja if isinstance(value, Words) else value for name, value in values.items()}
+        return Words(self.en.format(**english), self.ja.format(**japanese))
+
+    def __bool__(self) -> bool:
+        """Whether anything is said."""
+        return self.en != ""
+
+
+SILENT = Words("", "")
+"""Nothing to say."""
 
 Catalogue = Mapping[str, Words]
 """The texts of one subject, by key."""

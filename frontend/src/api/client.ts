@@ -13,16 +13,19 @@ export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
   readonly detail: string;
+  /** The same in Japanese, where the server says it; else empty. */
+  readonly detailJa: string;
   /** Seconds that the server asks to wait before another try; null when it names none. */
   readonly retryAfter: number | null;
 
-  constructor(status: number, code: string, detail: string, retryAfter: number | null = null) {
+  constructor(status: number, code: string, detail: string, retryAfter: number | null = null, detailJa = "") {
     super(detail === "" ? code : detail);
     this.name = "ApiError";
     this.status = status;
     this.code = code;
     this.detail = detail;
     this.retryAfter = retryAfter;
+    this.detailJa = detailJa;
   }
 }
 
@@ -46,11 +49,16 @@ export async function unwrap<T>(pending: Promise<Answered<T>>): Promise<T> {
 }
 
 function problemToError({ status, headers }: Response, body: unknown): ApiError {
-  const problem = (typeof body === "object" && body !== null ? body : {}) as { code?: unknown; detail?: unknown };
+  const problem = (typeof body === "object" && body !== null ? body : {}) as {
+    code?: unknown;
+    detail?: unknown;
+    detail_ja?: unknown;
+  };
   const code = typeof problem.code === "string" ? problem.code : `http-${status}`;
   // A proxy in front of the server answers 502 to 504 with a page of its own.
   const away = typeof problem.code !== "string" && status >= 502 && status <= 504;
   const wait = Number.parseInt(headers.get("Retry-After") ?? "", 10);
   const detail = typeof problem.detail === "string" ? problem.detail : "";
-  return new ApiError(status, away ? "offline" : code, detail, Number.isFinite(wait) ? wait : null);
+  const detailJa = typeof problem.detail_ja === "string" ? problem.detail_ja : "";
+  return new ApiError(status, away ? "offline" : code, detail, Number.isFinite(wait) ? wait : null, detailJa);
 }

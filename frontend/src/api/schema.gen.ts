@@ -2811,6 +2811,12 @@ export interface components {
              */
             detail: string;
             /**
+             * Detail Ja
+             * @description The same in Japanese; empty where it was kept in English only.
+             * @default
+             */
+            detail_ja: string;
+            /**
              * Unit
              * @default
              */
@@ -2880,6 +2886,12 @@ export interface components {
              * @description Of an expectation that cannot be read: where, and what may stand there.
              */
             detail: string;
+            /**
+             * Detail Ja
+             * @description The same in Japanese.
+             * @default
+             */
+            detail_ja: string;
             /** Unit */
             unit: string;
             /**
@@ -5813,6 +5825,12 @@ export interface components {
             state: components["schemas"]["ThresholdState"];
             /** Detail */
             detail: string;
+            /**
+             * Detail Ja
+             * @description The same in Japanese.
+             * @default
+             */
+            detail_ja: string;
         };
         /**
          * Meeting
@@ -9440,6 +9458,12 @@ export interface components {
             state: components["schemas"]["ThresholdState"];
             /** Detail */
             detail: string;
+            /**
+             * Detail Ja
+             * @description The same in Japanese; empty where it was kept in English only.
+             * @default
+             */
+            detail_ja: string;
         };
         /**
          * ThresholdState

@@ -19,8 +19,12 @@ export const i18n = i18next.createInstance();
 const CATALOGUES = {
   en: () => Promise.resolve(en),
   ja: async () => {
-    const [{ ja }, { remarks }] = await Promise.all([import("@/app/locales/ja"), import("@/app/locales/remarks.ja")]);
-    return { ...ja, remarks };
+    const [{ ja }, { remarks }, { faults }] = await Promise.all([
+      import("@/app/locales/ja"),
+      import("@/app/locales/remarks.ja"),
+      import("@/app/locales/faults.ja"),
+    ]);
+    return { ...ja, remarks, faults };
   },
 } as const;
 

@@ -85,3 +85,8 @@ export function shellCommand(words: readonly string[]): string {
 export function failures(outcomes: Readonly<Record<string, number>>): number {
   return Object.entries(outcomes).reduce((sum, [outcome, count]) => (outcome === "ok" ? sum : sum + count), 0);
 }
+
+/** What the server says of a measurement, in the page's language where it knows it. */
+export function detailOf(said: { readonly detail: string; readonly detail_ja: string }, locale: Locale): string {
+  return locale === "ja" && said.detail_ja !== "" ? said.detail_ja : said.detail;
+}

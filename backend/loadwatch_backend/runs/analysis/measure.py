@@ -24,8 +24,11 @@ from loadwatch_backend.runs.analysis.thresholds import (
     Threshold,
     quantile_of,
 )
+from loadwatch_backend.texts.thresholds import MEASURED
+from loadwatch_backend.texts.words import SILENT, Words
 
-NOT_KEPT = "single requests are not kept"
+
+BOTH = Words("{first} {then}", "{first}{then}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +36,7 @@ class Measured:
     """A figure; None with `detail` where nothing tells. `bounds` where it is an estimate."""
 
     actual: float | None
-    detail: str = ""
+    detail: Words = SILENT
     bounds: Bounds | None = None
 
 
@@ -65,7 +68,7 @@ class Measurer:
         try:
             measured = self._measured(threshold, span, limit)
         except ProblemError as error:
-            measured = Measured(actual=None, detail=error.detail)
+            measured = Measured(actual=None, detail=Words(error.detail, error.detail_ja or error.detail))
         state, detail = judge(measured, threshold.operator, limit)
         actual = measured.actual if measured.actual is not None and math.isfinite(measured.actual) else None
         return ThresholdOut(
@@ -77,7 +80,8 @@ class Measurer:
             actual=actual,
             window=str(threshold.window),
             state=state,
-            detail=detail,
+            detail=detail.en,
+            detail_ja=detail.ja,
         )
 
     def _span(self, window: Scope | Part) -> Span:
@@ -95,20 +99,21 @@ class Measurer:
     def _measured(self, threshold: Threshold, span: Span, limit: float | None) -> Measured:
         if not isinstance(threshold.window, Part):
             return self._over(threshold, span, limit)
+        seconds = f"{self.whole.seconds:g}"
         if span.from_ms >= self.whole.to_ms:
-            return Measured(actual=None, detail=f"The run is {self.whole.seconds:g} s long: the window is after it.")
+            return Measured(actual=None, detail=MEASURED["after-run"].fill(seconds=seconds))
         if span.to_ms <= self.whole.to_ms:
             return self._over(threshold, span, limit)
         found = self._over(threshold, Span(span.from_ms, self.whole.to_ms), limit)
-        cut = f"Up to the end of the run, which is {self.whole.seconds:g} s long."
-        return replace(found, detail=f"{found.detail} {cut}".strip())
+        cut = MEASURED["cut"].fill(seconds=seconds)
+        return replace(found, detail=BOTH.fill(first=found.detail, then=cut) if found.detail else cut)
 
     def _over(self, threshold: Threshold, span: Span, limit: float | None) -> Measured:
         if isinstance(threshold.metric, SeriesMetric):
             return self._of_series(threshold.metric, threshold.operator, span, limit)
         window = self.over(span)
         if window is None:
-            return Measured(actual=None, detail="There is no result of a load tool for this window.")
+            return Measured(actual=None, detail=MEASURED["no-result"])
         return measure_load(threshold.metric, window)
 
     def _of_series(self, metric: SeriesMetric, operator: str, span: Span, limit: float | None) -> Measured:
@@ -117,12 +122,12 @@ class Measurer:
         figures = aggregate(metric.function, found.values)
         known = np.flatnonzero(~np.isnan(figures))
         if not len(known):
-            return Measured(actual=None, detail="No samples in the window.")
+            return Measured(actual=None, detail=MEASURED["no-samples"])
         row = worst(figures, operator, limit)
         if len(known) == 1:
             return Measured(actual=float(figures[row]))
         labels = ", ".join(f"{name}={value}" for name, value in sorted(found.labels[row].items()) if name != "__name__")
-        return Measured(actual=float(figures[row]), detail=f"The worst of {len(known)} series: {labels}.")
+        return Measured(actual=float(figures[row]), detail=MEASURED["worst"].fill(count=len(known), labels=labels))
 
 
 def measure_load(metric: LoadMetric, window: WindowLoad) -> Measured:
@@ -142,11 +147,11 @@ def measure_load(metric: LoadMetric, window: WindowLoad) -> Measured:
     if name in OUTCOME_COUNTS:
         return Measured(actual=float(figures.outcomes.get(Outcome(OUTCOME_COUNTS[name]), 0)))
     actual = _COUNTED[name](window, ok)
-    return Measured(actual=actual, detail="" if actual is not None else "No requests in the window, or not told.")
+    return Measured(actual=actual, detail=SILENT if actual is not None else MEASURED["not-told"])
 
 
-def _nothing(window: WindowLoad) -> str:
-    return f"Not known over a window: {NOT_KEPT}." if window.figures.requests else "No requests in the window."
+def _nothing(window: WindowLoad) -> Words:
+    return MEASURED["not-kept" if window.figures.requests else "no-requests"]
 
 
 def _measure_percentile(window: WindowLoad, quantile: float) -> Measured:
@@ -223,16 +228,16 @@ def worst(figures: FloatArray, operator: str, limit: float | None) -> int:
     return int(np.nanargmax(np.abs(figures - (limit or 0.0))))
 
 
-def judge(measured: Measured, operator: str, limit: float | None) -> tuple[ThresholdState, str]:
+def judge(measured: Measured, operator: str, limit: float | None) -> tuple[ThresholdState, Words]:
     """Whether a threshold holds, and what there is to say."""
     if limit is None:
-        return ThresholdState.UNKNOWN, "The run has no target rate."
+        return ThresholdState.UNKNOWN, MEASURED["no-target"]
     if measured.actual is None or math.isnan(measured.actual):
-        return ThresholdState.UNKNOWN, measured.detail or "It could not be measured."
+        return ThresholdState.UNKNOWN, measured.detail or MEASURED["not-measured"]
     bounds = measured.bounds
     if bounds is None or bounds.low == bounds.high:
         return _state(holds(measured.actual, operator, limit)), measured.detail
-    caveat = f"Between {bounds.low:.6g} and {bounds.high:.6g} s by the percentiles of each second; {NOT_KEPT}."
+    caveat = MEASURED["between"].fill(low=f"{bounds.low:.6g}", high=f"{bounds.high:.6g}")
     if operator == "==":
         return ThresholdState.UNKNOWN, caveat
     answers = {holds(edge, operator, limit) for edge in (bounds.low, bounds.high)}

@@ -126,6 +126,7 @@ class ThresholdOut(Schema):
     window: str = Field(description="`steady`, `whole`, or `60s..120s`.")
     state: ThresholdState
     detail: str
+    detail_ja: str = Field(default="", description="The same in Japanese; empty where it was kept in English only.")
 
 
 class KeyFigure(Schema):

@@ -23,6 +23,7 @@ from loadwatch_backend.promql.parsing.expression import ValueType
 from loadwatch_backend.promql.parsing.parse import value_type
 from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.signals.service import parse_with_window
+from loadwatch_backend.texts.thresholds import UNREADABLE
 
 LATENCIES = ("p50", "p90", "p95", "p99", "max", "min", "mean")
 _PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d{1,3})?)(?![A-Za-z0-9_.])")
@@ -228,7 +229,7 @@ class _Reader:
         value = self._value(unit)
         window = self._window()
         if self._at < len(self._text):
-            raise self._error("nothing more, or `over steady`, `over whole` or `over 60s..120s`")
+            raise self._error("nothing-more")
         return Threshold(metric=metric, operator=operator, value=value, window=window)
 
     def _metric(self) -> LoadMetric | SeriesMetric:
@@ -243,8 +244,7 @@ class _Reader:
         if word is not None and word[0] in METRICS:
             return LoadMetric(name=word[0])
         self._at = start
-        functions = f"{'|'.join(FUNCTIONS)}(signal id or PromQL in quotes)"
-        raise self._error(f"one of {', '.join(METRICS)}, another percentile such as p99.9, or {functions}")
+        raise self._error("metric", metrics=", ".join(METRICS), functions="|".join(FUNCTIONS))
 
     def _series(self, function: str) -> SeriesMetric:
         start = self._skip()
@@ -257,26 +257,26 @@ class _Reader:
             word = self._take(_WORD)
             if word is None or word[0] not in self._signals:
                 self._at = start
-                raise self._error("the id of a signal (GET /api/signals lists them) or PromQL in double quotes")
+                raise self._error("signal")
             metric = SeriesMetric(function=function, text=word[0], is_signal=True, signal_unit=self._signals[word[0]])
         if not self._literal(")"):
-            raise self._error("`)`")
+            raise self._error("close")
         return metric
 
     def _check_promql(self, text: str, start: int) -> None:
         try:
             kind = value_type(parse_with_window(text, 60_000))
         except (QueryParseError, QueryUnsupportedError) as error:
-            raise self._refusal(start, f"PromQL that can be evaluated: {error.detail}") from error
+            raise self._refusal(start, "promql", detail=error.detail) from error
         if kind not in (ValueType.VECTOR, ValueType.SCALAR):
-            raise self._refusal(start, "PromQL whose value is an instant vector or a scalar")
+            raise self._refusal(start, "instant")
 
     def _operator(self) -> str:
         self._skip()
         for operator in OPERATORS:
             if self._literal(operator):
                 return operator
-        raise self._error("one of < <= > >= ==")
+        raise self._error("operator")
 
     def _value(self, unit: Unit | None) -> Value:
         start = self._skip()
@@ -284,19 +284,19 @@ class _Reader:
         if found is None:
             if self._word("target"):
                 return self._of_target(1.0, unit, start)
-            raise self._error("a number such as 300ms, or target")
+            raise self._error("number")
         number = float(found[0])
         if number in (float("inf"), float("-inf")):
-            raise self._refusal(start, "a number that a float can hold")
+            raise self._refusal(start, "float")
         if self._literal("*"):
             if not self._word("target"):
-                raise self._error("`target`")
+                raise self._error("target")
             return self._of_target(number, unit, start)
         return Value(number=number, unit=self._unit(unit, number, start))
 
     def _of_target(self, number: float, unit: Unit | None, start: int) -> Value:
         if unit not in (Unit.PER_SECOND, None):
-            raise self._refusal(start, "a value without `target`, which is a rate and fits rates only")
+            raise self._refusal(start, "no-target")
         return Value(number=number, of_target=True)
 
     def _unit(self, unit: Unit | None, number: float, start: int) -> str:
@@ -306,12 +306,12 @@ class _Reader:
         found = None if _OVER.match(self._text, place) else self._take(_UNIT)
         if found is None:
             if unit is Unit.SECONDS and number != 0:
-                raise self._refusal(start, f"a time with its unit ({', '.join(TIMES)}), as {_number(number)}ms")
+                raise self._refusal(start, "time-unit", units=", ".join(TIMES), example=f"{_number(number)}ms")
             return ""
         text = found[0].replace("μ", "µ")
         if text not in allowed:
             self._at = place
-            raise self._error(f"one of the units {', '.join(allowed)}")
+            raise self._error("unit", units=", ".join(allowed))
         return text
 
     def _window(self) -> Scope | Part:
@@ -327,13 +327,13 @@ class _Reader:
         self._skip()
         if first is None or not self._literal(".."):
             self._at = start
-            raise self._error("steady, whole, or seconds since the run's start such as 60s..120s")
+            raise self._error("window")
         self._skip()
         last = self._time()
         if last is None:
-            raise self._error("a time such as 120s")
+            raise self._error("time")
         if last <= first:
-            raise self._refusal(start, "a window that ends after its start")
+            raise self._refusal(start, "order")
         self._skip()
         return Part(from_seconds=first, to_seconds=last)
 
@@ -343,7 +343,7 @@ class _Reader:
         try:
             return None if found is None else parse_go_duration(found[1] + found[2])
         except ValueError:
-            raise self._refusal(start, "a time of less than 292 years, as 120s") from None
+            raise self._refusal(start, "long") from None
 
     # Pieces of text ---------------------------------------------------------------------------------------------------
 
@@ -372,17 +372,19 @@ class _Reader:
         self._at = start
         return False
 
-    def _error(self, expected: str) -> ThresholdError:
+    def _error(self, expected: str, **values: object) -> ThresholdError:
         self._skip()
-        return self._refusal(self._at, expected)
+        return self._refusal(self._at, expected, **values)
 
-    def _refusal(self, at: int, expected: str) -> ThresholdError:
-        found = f"`{self._text[at : at + 20]}`" if at < len(self._text) else "the end"
-        return ThresholdError(
-            f"Threshold {self._text[:200]!r}, column {at + 1}: {found} stands where {expected} is expected.",
-            expression=self._text,
+    def _refusal(self, at: int, expected: str, **values: object) -> ThresholdError:
+        piece = self._text[at : at + 20]
+        said = UNREADABLE["stands"].fill(
+            text=repr(self._text[:200]),
             column=at + 1,
+            found=UNREADABLE["piece"].fill(text=piece) if at < len(self._text) else UNREADABLE["end"],
+            expected=UNREADABLE[expected].fill(**values) if values else UNREADABLE[expected],
         )
+        return ThresholdError(said.en, detail_ja=said.ja, expression=self._text, column=at + 1)
 
 
 def _number(number: float) -> str:

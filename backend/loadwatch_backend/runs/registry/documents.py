@@ -28,6 +28,7 @@ from loadwatch_backend.runs.key_figures import key_figures
 from loadwatch_backend.runs.registry.limits import IsMuted, first_limit
 from loadwatch_backend.runs.registry.tables import FACT_COLUMNS, RunRow, read_column, write_column
 from loadwatch_backend.runs.schemas import CheckedFacts, Generator, RunOut, RunProgress, RunSummary
+from loadwatch_backend.texts.thresholds import MEASURED
 
 SILENT_MS = 120_000
 """Without a sign of life for this long a running run is said to be silent."""
@@ -190,6 +191,7 @@ def run_out(row: RunRow, analysis: Analysis | None, context: Context, now_ms: in
 
 def _unmeasured(expression: str) -> ThresholdOut:
     """A threshold of a run that was begun while another one is analysed."""
+    said = MEASURED["not-analysed"]
     return ThresholdOut(
         expression=expression,
         metric=expression,
@@ -199,7 +201,8 @@ def _unmeasured(expression: str) -> ThresholdOut:
         actual=None,
         window="",
         state=ThresholdState.UNKNOWN,
-        detail="The run has not been analysed yet.",
+        detail=said.en,
+        detail_ja=said.ja,
     )
 
 

@@ -27,6 +27,7 @@ from loadwatch_backend.runs.reviews.schemas import (
 )
 from loadwatch_backend.store.outages import ConstraintError
 from loadwatch_backend.store.relational import Relational, Session
+from loadwatch_backend.texts.words import SILENT, Words
 
 METRICS = frozenset(
     ("p50", "p90", "p95", "p99", "max", "min", "mean", "rate", "ok_rate", "success_ratio", "error_rate")
@@ -156,12 +157,12 @@ class Reviews:
     def _is_threshold(self, text: str) -> bool:
         return finding_of(text) is None and not self._problem_of(text)
 
-    def _problem_of(self, text: str) -> str:
+    def _problem_of(self, text: str) -> Words:
         try:
             self._analyses.analyst.check([text])
         except ProblemError as error:
-            return error.detail
-        return ""
+            return Words(error.detail, error.detail_ja or error.detail)
+        return SILENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,10 +219,11 @@ def _impact(question: _Question, measured: ThresholdOut, baseline: ThresholdOut 
         baseline=None if baseline is None else baseline.actual,
         state=state,
         detail=measured.detail,
+        detail_ja=measured.detail_ja,
     )
 
 
-def _unknown(question: _Question, detail: str) -> MeasuredImpact:
+def _unknown(question: _Question, detail: Words) -> MeasuredImpact:
     return MeasuredImpact(
         expression=question.shown,
         expected=None,
@@ -229,5 +231,6 @@ def _unknown(question: _Question, detail: str) -> MeasuredImpact:
         unit="",
         baseline=None,
         state=ThresholdState.UNKNOWN,
-        detail=detail,
+        detail=detail.en,
+        detail_ja=detail.ja,
     )

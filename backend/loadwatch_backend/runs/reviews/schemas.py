@@ -49,6 +49,7 @@ class MeasuredImpact(Schema):
     baseline: float | None = Field(description="The same in the scenario's baseline.")
     state: ThresholdState
     detail: str
+    detail_ja: str = Field(default="", description="The same in Japanese.")
 
 
 class ReviewOut(ReviewFields):

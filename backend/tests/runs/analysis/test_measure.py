@@ -9,6 +9,7 @@ from loadwatch_backend.runs.analysis.measure import Measured, aggregate, holds, 
 from loadwatch_backend.runs.analysis.pooled import Bounds
 from loadwatch_backend.runs.analysis.schemas import ThresholdState
 from loadwatch_backend.runs.analysis.thresholds import LoadMetric
+from loadwatch_backend.texts.thresholds import MEASURED
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_formats.outcomes import Outcome
 
@@ -105,7 +106,7 @@ def test_an_estimate_decides_only_where_its_bounds_agree():
     assert states == [ThresholdState.FAILED, ThresholdState.UNKNOWN, ThresholdState.PASSED]
     assert judge(measured, "==", 0.25)[0] is ThresholdState.UNKNOWN
     assert judge(Measured(actual=math.nan), "<", 1)[0] is ThresholdState.UNKNOWN
-    assert judge(Measured(actual=1.0), "<", None) == (ThresholdState.UNKNOWN, "The run has no target rate.")
+    assert judge(Measured(actual=1.0), "<", None) == (ThresholdState.UNKNOWN, MEASURED["no-target"])
 
 
 def measured(bench: Bench, *thresholds: str, **fields: Any) -> list[tuple[str, float | None, str]]:

@@ -108,7 +108,9 @@ def test_errors_name_the_column_and_what_is_allowed(text: str, column: int, hint
     assert error.value.extra["column"] == column
     assert hint in error.value.detail
     assert f"column {column}:" in error.value.detail
-    assert error.value.problem("/api/runs")["code"] == "threshold"
+    problem = error.value.problem("/api/runs")
+    assert problem["code"] == "threshold"
+    assert f"の{column}文字目" in problem["detail_ja"]
 
 
 def test_all_of_a_list_are_checked():

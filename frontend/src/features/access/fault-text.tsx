@@ -21,7 +21,7 @@ export function useFaultWords(): (error: Error) => string {
     if (!(error instanceof ApiError) || error.code === "offline") return faultText(error, t);
     if (error.retryAfter !== null) return t("signIn.wait", { span: formatDuration(error.retryAfter * 1000, locale) });
     const known = Object.entries(KNOWN).find(([code]) => code === error.code)?.[1];
-    return known === undefined ? error.message : t(`users.fault_${known}`);
+    return known === undefined ? faultText(error, t) : t(`users.fault_${known}`);
   };
 }
 

@@ -9,14 +9,17 @@ function run(part: Partial<Run> = {}): Run {
 
 const threshold = (expression: string, state: Threshold["state"]): Threshold => ({
   ...{ expression, metric: "p95", operator: "<", limit: 0.3, unit: "seconds", actual: 0.1, window: "steady" },
-  ...{ state, detail: "" },
+  ...{ state, detail: "", detail_ja: "" },
 });
 
 it("shows what the review expects, else what the run was started with", () => {
   const started = run({ expectations: [threshold("p95<300ms", "passed")] });
   expect(impacts(started, null)[0]).toMatchObject({ expression: "p95<300ms", expected: 0.3, state: "passed" });
   const measured = { expression: "rate>9", expected: 9, actual: 8, unit: "per_second", baseline: 7 };
-  const review = { measured: [{ ...measured, state: "failed", detail: "" }], monitored: [] } as unknown as Review;
+  const review = {
+    measured: [{ ...measured, state: "failed", detail: "", detail_ja: "" }],
+    monitored: [],
+  } as unknown as Review;
   expect(impacts(started, review).map(({ expression }) => expression)).toEqual(["rate>9"]);
 });
 

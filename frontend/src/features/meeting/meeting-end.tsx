@@ -6,6 +6,7 @@ import { reviewQuery, runQuery } from "@/api/runs/queries";
 import type { Review, Verdict } from "@/api/runs/types";
 import { runTitle } from "@/lib/run-text";
 import { ReviewActions } from "@/panels/actions/review-actions";
+import { faultText } from "@/ui/fault/problem";
 import { notifyGood, notifyProblem } from "@/ui/notify";
 import { StateMark, type Tone } from "@/ui/state-mark";
 import classes from "./meeting.module.css";
@@ -34,7 +35,7 @@ export function MeetingEnd({ runs, others, attendees, onAttendees, onShow }: Pro
       notifyGood(t("meeting.ended"));
       await client.invalidateQueries({ queryKey: ["runs", "meeting"] });
     },
-    onError: (error) => notifyProblem(t("meeting.endFailed"), error.message),
+    onError: (error) => notifyProblem(t("meeting.endFailed"), faultText(error, t)),
   });
   return (
     <section className={classes.end} aria-labelledby="meeting-end">

@@ -9,6 +9,7 @@ import { formatDuration, formatInstant } from "@/lib/time/time";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
+import { faultText } from "@/ui/fault/problem";
 import { Loading } from "@/ui/loading";
 import { PageMessage } from "@/ui/page-message";
 import { FindingsSlide } from "./findings-slide";
@@ -36,7 +37,7 @@ export function MeetingSlide({ id, Review }: Props) {
   if (run.isError) {
     return (
       <PageMessage icon="warning" title={t("meeting.runFailed")} role="alert">
-        <p>{run.error.message}</p>
+        <p>{faultText(run.error, t)}</p>
       </PageMessage>
     );
   }

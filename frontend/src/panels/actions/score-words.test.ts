@@ -7,7 +7,7 @@ beforeAll(() => startI18n("en"));
 
 const score = (part: Partial<ActionScore>): ActionScore => ({
   ...{ action: "a", of_run: "one", of_name: "", run: "two", run_name: "", run_started_ms: 0, scored_ms: 0 },
-  ...{ text: "", owner: "", expected: "p95<300ms", state: "held", reason: "", detail: "" },
+  ...{ text: "", owner: "", expected: "p95<300ms", state: "held", reason: "", detail: "", detail_ja: "" },
   ...{ unit: "seconds", limit: 0.3, actual: 0.228, before: 0.412, window: "steady", load: null },
   ...part,
 });

@@ -1,7 +1,7 @@
 /** What a score says, in words. Pure. */
 import type { TFunction } from "i18next";
 import type { ActionScore, ScoreState } from "@/api/runs/types";
-import { formatMeasure } from "@/lib/run-text";
+import { detailOf, formatMeasure } from "@/lib/run-text";
 import type { Locale } from "@/lib/time/time";
 import { formatValue } from "@/lib/units";
 import type { Tone } from "@/ui/state-mark";
@@ -22,7 +22,7 @@ export function scoreWords(score: ActionScore, t: TFunction, locale: Locale): st
     const [was, is] = [before, now].map((value) => formatValue(value, unit, locale));
     words.push(t(`actions.load_${kind}`, { before: was, now: is }));
   }
-  if (score.detail !== "") words.push(score.detail);
+  if (score.detail !== "") words.push(detailOf(score, locale));
   return words;
 }
 

@@ -4,7 +4,7 @@ import { Link } from "react-router";
 import { connectionsQuery } from "@/api/connect/queries";
 import { useMay } from "@/lib/access-scopes";
 import { CommandLine } from "@/ui/command-line";
-import { Problem } from "@/ui/fault/problem";
+import { faultText, Problem } from "@/ui/fault/problem";
 import { Section } from "@/ui/page/section";
 import { Dim, Hint } from "@/ui/text/text";
 import classes from "./connect.module.css";
@@ -24,7 +24,7 @@ export function ConnectCard() {
     <Section title={t("connect.title")} aside={<Link to="/connect">{t("connect.all")}</Link>}>
       {!may && <Hint>{t("connect.askAdministrator")}</Hint>}
       {may && isPending && <Hint>{t("connect.looking")}</Hint>}
-      {error !== null && <Problem calm>{error.message}</Problem>}
+      {error !== null && <Problem calm>{faultText(error, t)}</Problem>}
       {data !== undefined && !elsewhere && (
         <Hint>{listeners.length > 0 ? t("connect.lead") : t("connect.nothing")}</Hint>
       )}

@@ -5,6 +5,7 @@ import { liveFindingsQuery } from "@/api/findings/queries";
 import { formatDuration } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
+import { faultText } from "@/ui/fault/problem";
 import { Hint, TextButton } from "@/ui/text/text";
 import { DiagnosisBody } from "./diagnosis-body";
 import { FindingHeadline } from "./finding-headline";
@@ -32,7 +33,7 @@ export function LiveFindings({ sinceMs = 0 }: Props) {
       <div className={classes.live} />
     ) : (
       <Hint>
-        {t("findings.failed")}: {error.message}
+        {t("findings.failed")}: {faultText(error, t)}
       </Hint>
     );
   }

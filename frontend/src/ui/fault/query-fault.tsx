@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { PageMessage } from "@/ui/page-message";
+import { FaultWords } from "./problem";
 
 interface Props {
   readonly title: string;
@@ -32,7 +33,7 @@ export function QueryFault({ title, query, actions }: Props) {
         </>
       }
     >
-      <p>{query.error.message === "offline" ? t("error.offlineHint") : query.error.message}</p>
+      <p>{query.error.message === "offline" ? t("error.offlineHint") : <FaultWords error={query.error} />}</p>
       {query.data !== undefined && <p>{t("error.stale")}</p>}
     </PageMessage>
   );

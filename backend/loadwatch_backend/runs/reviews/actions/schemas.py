@@ -112,6 +112,7 @@ class ScoreFacts(Schema):
     state: ScoreState
     reason: ScoreReason
     detail: str = Field(description="What else there is to say of the measurement.")
+    detail_ja: str = Field(default="", description="The same in Japanese; empty where it was kept in English only.")
     unit: str = ""
     limit: Finite | None = None
     actual: Finite | None = Field(default=None, description="Null for a finding, and where nothing was measured.")
@@ -158,6 +159,7 @@ class ActionStanding(Schema):
     id: str
     problem: ActionProblem
     detail: str = Field(description="Of an expectation that cannot be read: where, and what may stand there.")
+    detail_ja: str = Field(default="", description="The same in Japanese.")
     unit: str
     before: float | None = Field(description="What was expected of later runs, in this one.")
     scores: list[ActionScore] = Field(description="By later runs, the newest first; at most 20.")

@@ -13,6 +13,7 @@ from loadwatch_backend.runs.analysis.thresholds import METRICS, is_latency
 from loadwatch_backend.runs.analysis.verdict import leans_on_generator
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.reviews.actions.schemas import LoadChange, LoadKind, ScoreReason, ScoreState
+from loadwatch_backend.texts.words import SILENT, Words
 
 SAME_LOAD = 0.05
 """Loads that differ by no more than this share are the same."""
@@ -43,7 +44,7 @@ class Judgement:
 
     state: ScoreState
     reason: ScoreReason = ScoreReason.NONE
-    detail: str = ""
+    detail: Words = SILENT
     load: LoadChange | None = None
 
 
@@ -61,14 +62,14 @@ def score_threshold(measured: ThresholdOut, before: Side, now: Side) -> Judgemen
         return _cannot(unfit, load)
     if measured.state is ThresholdState.UNKNOWN:
         reason = ScoreReason.NO_REQUESTS if now.requests == 0 else ScoreReason.NOT_MEASURED
-        return _cannot(reason, load, measured.detail)
+        return _cannot(reason, load, _said(measured))
     if now.generator == "saturated" and leans_on_generator(measured.metric):
-        return _cannot(ScoreReason.GENERATOR_SATURATED, load, measured.detail)
+        return _cannot(ScoreReason.GENERATOR_SATURATED, load, _said(measured))
     held = measured.state is ThresholdState.PASSED
     doubt = doubt_of(load, easier_with_less(measured), held=held)
     if doubt is not None:
-        return _cannot(doubt, load, measured.detail)
-    return Judgement(state=ScoreState.HELD if held else ScoreState.MISSED, detail=measured.detail, load=load)
+        return _cannot(doubt, load, _said(measured))
+    return Judgement(state=ScoreState.HELD if held else ScoreState.MISSED, detail=_said(measured), load=load)
 
 
 def score_gone(finding: str, before: Side, now: Side) -> Judgement:
@@ -129,7 +130,7 @@ def _unfit(before: Side, now: Side) -> ScoreReason | None:
     return None
 
 
-def _cannot(reason: ScoreReason, load: LoadChange | None, detail: str = "") -> Judgement:
+def _cannot(reason: ScoreReason, load: LoadChange | None, detail: Words = SILENT) -> Judgement:
     return Judgement(state=ScoreState.CANNOT_TELL, reason=reason, detail=detail, load=load)
 
 
@@ -137,6 +138,11 @@ def _has(found: FindingsOut, finding: str) -> bool:
     return any(one.id == finding for one in found.findings)
 
 
-def _needs(found: FindingsOut, finding: str) -> str:
+def _needs(found: FindingsOut, finding: str) -> Words:
     needs: Sequence[str] = next((one.needs for one in found.missing if one.id == finding), ())
-    return ", ".join(needs)
+    names = ", ".join(needs)
+    return Words(names, names)
+
+
+def _said(measured: ThresholdOut) -> Words:
+    return Words(measured.detail, measured.detail_ja or measured.detail)

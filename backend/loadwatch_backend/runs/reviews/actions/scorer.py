@@ -32,6 +32,7 @@ from loadwatch_backend.runs.reviews.actions.service import score_row
 from loadwatch_backend.runs.snapshots.schemas import SnapshotWhen
 from loadwatch_backend.store.outages import ConstraintError
 from loadwatch_backend.store.relational import Relational, Session
+from loadwatch_backend.texts.words import Words
 
 logger = structlog.get_logger(__name__)
 
@@ -205,7 +206,7 @@ def _asked(session: Session, run_id: str, of_run: str, action: str) -> _Asked | 
 
 def _facts(
     one: _Asked,
-    problem: str,
+    problem: Words,
     measured: dict[str, ThresholdOut],
     earlier: dict[str, ThresholdOut],
     before: _Known,
@@ -213,7 +214,8 @@ def _facts(
 ) -> ScoreFacts:
     judgement, figures = _judgement(one, problem, measured, before, now), measured.get(one.expected)
     words = {"text": one.text, "owner": one.owner, "expected": one.expected}
-    said = {"state": judgement.state, "reason": judgement.reason, "detail": judgement.detail, "load": judgement.load}
+    detail = {"detail": judgement.detail.en, "detail_ja": judgement.detail.ja}
+    said = {**detail, "state": judgement.state, "reason": judgement.reason, "load": judgement.load}
     if figures is None:
         return ScoreFacts.model_validate({**words, **said})
     return ScoreFacts.model_validate(
@@ -228,7 +230,9 @@ def _facts(
     )
 
 
-def _judgement(one: _Asked, problem: str, measured: dict[str, ThresholdOut], before: _Known, now: _Known) -> Judgement:
+def _judgement(
+    one: _Asked, problem: Words, measured: dict[str, ThresholdOut], before: _Known, now: _Known
+) -> Judgement:
     if problem:
         return Judgement(state=ScoreState.CANNOT_TELL, reason=ScoreReason.UNREADABLE, detail=problem)
     if now.analysis is None:

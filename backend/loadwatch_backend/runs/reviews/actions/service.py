@@ -33,6 +33,7 @@ from loadwatch_backend.runs.reviews.actions.schemas import (
 )
 from loadwatch_backend.runs.reviews.actions.tables import ActionScoreRow, ReviewActionRow
 from loadwatch_backend.store.relational import Relational, Session
+from loadwatch_backend.texts.words import Words
 
 SHOWN_SCORES = 20
 """Of one action, the newest."""
@@ -109,7 +110,7 @@ def read_scores_by(session: Session, run_id: str) -> list[ActionScore]:
 
 def standing_of(
     action: ReviewAction,
-    problem: str,
+    problem: Words,
     findings: FindingsOut | None,
     before: ThresholdOut | None,
     scores: Sequence[ActionScore],
@@ -129,7 +130,8 @@ def standing_of(
     return ActionStanding(
         id=action.id,
         problem=found,
-        detail=problem,
+        detail=problem.en,
+        detail_ja=problem.ja,
         unit="" if before is None else before.unit,
         before=None if before is None else before.actual,
         scores=list(scores[:SHOWN_SCORES]),

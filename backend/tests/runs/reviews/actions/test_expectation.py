@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pytest
 from loadwatch_backend.kit.errors import InvalidError
 from loadwatch_backend.runs.reviews.actions.expectation import finding_of, problem_of
+from loadwatch_backend.texts.words import SILENT, Words
 
 
 def refuse(texts: Sequence[str]) -> None:
@@ -31,7 +32,8 @@ def test_a_finding_that_is_to_be_gone(text: str, finding: str | None):
 
 
 def test_what_cannot_be_scored_says_why():
-    assert problem_of("pool-exhausted gone", refuse) == problem_of(" ", refuse) == ""
-    assert problem_of("p95<300ms", accept) == ""
-    assert problem_of("p95<", refuse) == "no threshold: p95<"
-    assert "no finding 'pool-exhausting'" in problem_of("pool-exhausting gone", refuse)
+    assert problem_of("pool-exhausted gone", refuse) == problem_of(" ", refuse) == SILENT
+    assert problem_of("p95<300ms", accept) == SILENT
+    assert problem_of("p95<", refuse) == Words("no threshold: p95<", "no threshold: p95<")
+    assert "no finding 'pool-exhausting'" in problem_of("pool-exhausting gone", refuse).en
+    assert "診断 'pool-exhausting'" in problem_of("pool-exhausting gone", refuse).ja

@@ -89,7 +89,7 @@ def test_held_and_missed():
 )
 def test_a_run_that_cannot_tell_says_why(change: dict[str, Any], expected: ThresholdOut, reason: str):
     said = score_threshold(expected, BEFORE, replace(NOW, **change))
-    assert (said.state, said.reason.value, said.detail) == (ScoreState.CANNOT_TELL, reason, expected.detail)
+    assert (said.state, said.reason.value, said.detail.en) == (ScoreState.CANNOT_TELL, reason, expected.detail)
 
 
 def test_where_targets_are_not_known_of_both_the_run_may_judge():
@@ -148,7 +148,7 @@ def test_a_finding_is_gone_only_where_it_was_and_where_it_was_looked_for():
     assert score_gone("pool-exhausted", never, NOW).reason is ScoreReason.NOT_THERE_BEFORE
     blind = replace(NOW, findings=findings(missing=("pool-exhausted",)))
     said = score_gone("pool-exhausted", BEFORE, blind)
-    assert (said.reason, said.detail) == (ScoreReason.NOT_CHECKED, "a, b")
+    assert (said.reason, said.detail.en) == (ScoreReason.NOT_CHECKED, "a, b")
     for lacking in (findings(), None):
         assert score_gone("pool-exhausted", BEFORE, replace(NOW, findings=lacking)).reason is ScoreReason.NOT_CHECKED
     assert score_gone("pool-exhausted", BEFORE, under(100.0)).reason is ScoreReason.LOAD_LOWER

@@ -22,5 +22,5 @@ export function useSignInFault(error: Error | null, wrong: string): string | nul
     return left > 0 ? t("signIn.wait", { span: formatDuration(left, locale) }) : null;
   }
   if (error.status === 401) return wrong;
-  return `${t("signIn.failed")}: ${error.message}`;
+  return `${t("signIn.failed")}: ${faultText(error, t)}`;
 }

@@ -103,7 +103,7 @@ it("parameters are told as they are typed", () => {
 it("thresholds on what the chart draws are lines of it", () => {
   const threshold = (expression: string, metric: string, operator: string, value: number | null) => ({
     ...{ expression, metric, operator, limit: value, unit: "seconds", actual: null, window: "steady" },
-    ...{ state: "unknown" as const, detail: "" },
+    ...{ state: "unknown" as const, detail: "", detail_ja: "" },
   });
   const thresholds = [
     threshold("p95<300ms", "p95", "<", 0.3),

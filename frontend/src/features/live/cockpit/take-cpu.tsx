@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { orderProfiles, profileOrdersQuery } from "@/api/profiles/queries";
 import { useMay } from "@/lib/access-scopes";
+import { faultText } from "@/ui/fault/problem";
 import { IconButton } from "@/ui/icon-button";
 import { useChange } from "@/ui/use-change";
 
@@ -25,7 +26,7 @@ export function TakeCpu({ run }: { run: string }) {
     <IconButton
       icon="sweep"
       size={24}
-      label={change.error === null ? t("cockpit.takeCpu") : change.error.message}
+      label={change.error === null ? t("cockpit.takeCpu") : faultText(change.error, t)}
       disabled={onItsWay === true || change.isPending}
       onClick={() => change.mutate()}
     />

@@ -15,7 +15,7 @@ import { furtherSignals, hasFleet, usualMode } from "@/panels/fleet-together";
 import { type PanelGroup, panelsOf } from "@/panels/panel-catalogue";
 import { hasValues } from "@/panels/panel-series";
 import type { ChartContext } from "@/panels/run/chart-context";
-import { Problem } from "@/ui/fault/problem";
+import { faultText, Problem } from "@/ui/fault/problem";
 import { Icon } from "@/ui/icon";
 import { Section } from "@/ui/page/section";
 import { Dim } from "@/ui/text/text";
@@ -124,7 +124,7 @@ function Group({ run, group: { group, panels }, context, open, onToggle }: Group
                   fleet={fleet}
                   context={context}
                   pending={query.isPending}
-                  error={query.error === null ? null : query.error.message}
+                  error={query.error === null ? null : faultText(query.error, t)}
                 />
               ))}
             </div>

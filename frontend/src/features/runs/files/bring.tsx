@@ -1,5 +1,7 @@
 import { Button, FileButton } from "@mantine/core";
 import { type DragEvent, type ReactNode, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { faultText } from "@/ui/fault/problem";
 import { Icon } from "@/ui/icon";
 import { PageMessage } from "@/ui/page-message";
 import classes from "./files.module.css";
@@ -17,6 +19,7 @@ export interface Bringing {
 
 /** What stands in it takes files that are dropped there. */
 export function DropZone({ bringing, children }: { bringing: Bringing; children: ReactNode }) {
+  const { t } = useTranslation();
   const [over, setOver] = useState(false);
   const holds = (event: DragEvent) => bringing.may && event.dataTransfer.types.includes("Files");
   return (
@@ -46,7 +49,7 @@ export function DropZone({ bringing, children }: { bringing: Bringing; children:
           {bringing.dropHere}
         </p>
       )}
-      {bringing.error !== null && <PageMessage icon="warning" title={bringing.error.message} role="alert" />}
+      {bringing.error !== null && <PageMessage icon="warning" title={faultText(bringing.error, t)} role="alert" />}
     </div>
   );
 }

@@ -32,7 +32,7 @@ it("every fact that people type has a place in the form, and in that of an impor
 it("only what was changed is sent", () => {
   const threshold = {
     ...{ expression: "p95<300ms", metric: "p95", operator: "<", limit: 0.3, unit: "seconds", actual: null },
-    ...({ window: "steady", state: "unknown", detail: "" } as const),
+    ...({ window: "steady", state: "unknown", detail: "", detail_ja: "" } as const),
   };
   const run = {
     ...{ name: "a", scenario: "s", scenario_version: "1", target_rate: 600, commit: "c", branch: "b", author: "m" },

@@ -4,6 +4,7 @@ import { useTranslation } from "react-i18next";
 import { orderProfiles } from "@/api/profiles/queries";
 import type { ProfileKind } from "@/api/profiles/types";
 import { useMay } from "@/lib/access-scopes";
+import { faultText } from "@/ui/fault/problem";
 import { PageMessage } from "@/ui/page-message";
 import { useChange } from "@/ui/use-change";
 import { KINDS } from "./model";
@@ -35,7 +36,7 @@ export function TakeProfile({ run, kinds }: { run: string; kinds: readonly Profi
           {t("profiles.take")}
         </Button>
       </span>
-      {change.error !== null && <PageMessage icon="warning" title={change.error.message} role="alert" />}
+      {change.error !== null && <PageMessage icon="warning" title={faultText(change.error, t)} role="alert" />}
     </>
   );
 }

@@ -1,6 +1,6 @@
 import { useTranslation } from "react-i18next";
 import type { Run, Threshold, ThresholdState } from "@/api/runs/types";
-import { formatMeasure } from "@/lib/run-text";
+import { detailOf, formatMeasure } from "@/lib/run-text";
 import { useLocale } from "@/lib/use-locale";
 import { Table } from "@/ui/list/table";
 import { Section } from "@/ui/page/section";
@@ -66,7 +66,7 @@ function Expectations({ rows, label }: { rows: readonly Threshold[]; label: stri
             </td>
             <th scope="row">
               <code>{row.expression}</code>
-              {row.detail !== "" && <span className={classes.detail}>{row.detail}</span>}
+              {row.detail !== "" && <span className={classes.detail}>{detailOf(row, locale)}</span>}
             </th>
             <td data-number>
               <strong>{formatMeasure(row.actual, row.unit, locale)}</strong>

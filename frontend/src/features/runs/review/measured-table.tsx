@@ -1,6 +1,6 @@
 import { useTranslation } from "react-i18next";
 import type { MeasuredImpact } from "@/api/runs/types";
-import { formatMeasure } from "@/lib/run-text";
+import { detailOf, formatMeasure } from "@/lib/run-text";
 import { useLocale } from "@/lib/use-locale";
 import { Table } from "@/ui/list/table";
 import { StateMark } from "@/ui/state-mark";
@@ -35,7 +35,7 @@ export function MeasuredTable({ measured }: { measured: readonly MeasuredImpact[
           <tr key={row.expression}>
             <th scope="row">
               <code>{row.expression}</code>
-              {row.detail !== "" && <span className={classes.detail}>{row.detail}</span>}
+              {row.detail !== "" && <span className={classes.detail}>{detailOf(row, locale)}</span>}
             </th>
             <td data-number>{formatMeasure(row.expected, row.unit, locale)}</td>
             <td data-number>

@@ -1,7 +1,7 @@
 import { Autocomplete, NativeSelect, Textarea, TextInput } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import type { ActionStanding } from "@/api/runs/types";
-import { formatMeasure } from "@/lib/run-text";
+import { detailOf, formatMeasure } from "@/lib/run-text";
 import { useLocale } from "@/lib/use-locale";
 import { ScoreList } from "@/panels/actions/score-list";
 import { isOverdue } from "@/panels/actions/score-words";
@@ -101,7 +101,7 @@ function Known({ standing, dropped }: { standing: ActionStanding; dropped: boole
       {standing.problem !== "" && (
         <p className={classes.problem}>
           <StateMark tone="warn" label={t("actions.unscored")} />{" "}
-          <Dim>{t(`actions.problem_${standing.problem}`, { detail: standing.detail })}</Dim>
+          <Dim>{t(`actions.problem_${standing.problem}`, { detail: detailOf(standing, locale) })}</Dim>
         </p>
       )}
       {standing.problem === "" && standing.scores.length === 0 && (
