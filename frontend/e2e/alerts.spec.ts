@@ -118,6 +118,34 @@ test("search and filters stand in the address, and pending alerts come after fir
   await expect(page.getByText("Nothing is firing")).toBeVisible();
 });
 
+test("nothing moves under a pointer: what comes stands below, and in its place once nobody looks", async ({ page }) => {
+  const name = unique("hold");
+  await system.queue(`${name}-a`, 500);
+  await system.queue(`${name}-b`, 500);
+  await page.goto(`${system.url}/alerts?search=${name}`);
+  const cards = page.locator("main [data-list-item]");
+  await expect(cards).toHaveCount(2);
+  const ids = () => cards.evaluateAll((all) => all.map((one) => (one as HTMLElement).dataset.listItem));
+  const before = await ids();
+  await cards.first().hover();
+  await expect(page.getByRole("heading", { name: /^Firing/ })).toContainText("order held while you look");
+  const box = await cards.first().boundingBox();
+  await system.queue(`${name}-c`, 500);
+  await expect(cards).toHaveCount(3);
+  await expect(cards.last()).toContainText(`${name}-c`);
+  expect((await ids()).slice(0, 2)).toEqual(before);
+  expect(await cards.first().boundingBox()).toEqual(box);
+  await page.mouse.move(0, 0);
+  await expect(cards.first()).toContainText(`${name}-c`);
+  await expect(page.getByRole("heading", { name: /^Firing/ })).not.toContainText("order held");
+
+  await cards.last().locator("[data-list-link]").focus();
+  await expect(page.getByRole("heading", { name: /^Firing/ })).toContainText("order held while you look");
+  await page.getByRole("searchbox").focus();
+  for (const last of "abc") await system.queue(`${name}-${last}`, 1);
+  await expect(cards).toHaveCount(0);
+});
+
 test("the keyboard walks, acknowledges, silences and opens", async ({ page }) => {
   const { found, recover } = await fire(page, "keys");
   await page.keyboard.press("j");

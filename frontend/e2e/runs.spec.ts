@@ -96,6 +96,39 @@ test("the list is searched, filtered, sorted and walked by keyboard, and its add
   await expect(page.getByRole("heading", { level: 1, name: `${scenario}-slow` })).toBeVisible();
 });
 
+test("rows stay where they are while a pointer is on them, and a sort order that is asked for counts at once", async ({
+  page,
+}) => {
+  const scenario = unique("hold");
+  const add = (name: string, latencyMs: number, minute: number) =>
+    addRun(
+      page.request,
+      { name: `${scenario}-${name}`, scenario },
+      { ...RESULT, seconds: 5, latencyMs, startMs: RESULT.startMs + minute * 60_000 },
+    );
+  await add("slow", 300, 0);
+  await add("fast", 5, 1);
+  await page.goto(`/runs?where=scenario%3A${scenario}`);
+  const rows = page.locator("tr[data-list-item]");
+  await expect(rows).toHaveCount(2);
+  await expect(rows.first()).toContainText("fast");
+  await rows.first().hover();
+  await expect(page.getByText("order held while you look")).toBeVisible();
+  const box = await rows.first().boundingBox();
+  await add("newest", 50, 2);
+  await expect(rows).toHaveCount(3);
+  await expect(rows.last()).toContainText("newest");
+  expect(await rows.first().boundingBox()).toEqual(box);
+  await page.mouse.move(0, 0);
+  await expect(rows.first()).toContainText("newest");
+  await expect(page.getByText("order held while you look")).toHaveCount(0);
+
+  await rows.first().getByRole("checkbox").focus();
+  await expect(page.getByText("order held while you look")).toBeVisible();
+  await page.getByRole("button", { name: "p95" }).click();
+  await expect(rows.first()).toContainText("slow");
+});
+
 test("an address of before shows what it showed, as a filter to go on from", async ({ page }) => {
   const scenario = unique("old");
   await addRun(

@@ -65,6 +65,7 @@ export const en = {
     reload: "Reload the page",
     clear: "Clear",
   },
+  list: { held: "order held while you look" },
   settings: {
     label: "Settings",
     language: "Language",

@@ -89,6 +89,7 @@ export const ja: Texts<typeof en & typeof pages> = {
     reload: "ページを再読み込み",
     clear: "クリア",
   },
+  list: { held: "見ている間は順序を保持" },
   settings: {
     label: "設定",
     language: "言語",

@@ -11,6 +11,7 @@ import { useRangeKeys } from "@/panels/range/use-range-keys";
 import { ErrorBoundary } from "@/ui/error-boundary";
 import { IconButton } from "@/ui/icon-button";
 import { notifyProblem } from "@/ui/notify";
+import { Dock } from "@/ui/page/dock";
 import { useNarrow } from "@/ui/use-narrow";
 import { AlertBell, FiringCount } from "./alert-bell";
 import { AlertWatch } from "./alert-watch";
@@ -71,7 +72,6 @@ export function Shell() {
           <RangeControls />
         </section>
       )}
-      <StatusBanners />
       <main id="content" className={classes.main} tabIndex={-1}>
         <ErrorBoundary resetKey={pathname} fallback={(error, retry) => <PageFault error={error} retry={retry} />}>
           <Suspense fallback={<Loader size="sm" m="xl" role="status" aria-label={t("line.connecting")} />}>
@@ -79,6 +79,9 @@ export function Shell() {
           </Suspense>
         </ErrorBoundary>
       </main>
+      <Dock>
+        <StatusBanners />
+      </Dock>
       <Drawer
         opened={menu}
         onClose={showMenu.close}

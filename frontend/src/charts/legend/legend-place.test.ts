@@ -6,11 +6,11 @@ const card = { width: 640, height: 218, ends: endsWidth(["sent", "stored"]) };
 it("puts the only series into the title line and few beside the ends of their lines", () => {
   expect(legendPlace("list", 0, card)).toBe("title");
   expect(legendPlace("list", 1, card)).toBe("title");
-  expect(legendPlace("list", 4, card)).toBe("ends");
+  expect(legendPlace("list", 5, card)).toBe("ends");
 });
 
 it("puts many, long names, and those of a small card below", () => {
-  expect(legendPlace("list", 5, card)).toBe("below");
+  expect(legendPlace("list", 6, card)).toBe("below");
   expect(legendPlace("list", 3, { ...card, ends: endsWidth(["connections of checkout-service-7f9c"]) })).toBe("below");
   expect(legendPlace("list", 3, { ...card, width: 338 })).toBe("below");
   expect(legendPlace("list", 4, { ...card, height: 120 })).toBe("below");

@@ -11,7 +11,7 @@ const USUAL_HEIGHT = 220;
 /** Two rows of a legend below the plot; a plot without them has their room. */
 const ROWS_PX = 48;
 /** More names than this beside their lines would be a list again. */
-const MOST_ENDS = 4;
+const MOST_ENDS = 5;
 /** A narrower card needs its width for the lines. */
 const LEAST_WIDTH = 340;
 /** Time axis and room for flags, where no label stands. */

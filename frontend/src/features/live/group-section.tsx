@@ -12,6 +12,7 @@ import type { PanelGroup, PanelInfo } from "@/panels/panel-catalogue";
 import { hasValues } from "@/panels/panel-series";
 import { SignalPanel } from "@/panels/signal/signal-panel";
 import { ErrorBoundary } from "@/ui/error-boundary";
+import { faultText } from "@/ui/fault/problem";
 import { Icon } from "@/ui/icon";
 import { PageMessage } from "@/ui/page-message";
 import { Badge } from "@/ui/text/tag";
@@ -186,7 +187,9 @@ export const FedPanel = memo(function FedPanel(props: { panel: PanelInfo; height
       nowMs={live ? feed.nowMs : null}
       staleAfterMs={live ? Math.max(STALE_MS, 3 * (answer?.stepMs ?? 0)) : null}
       pending={answer === undefined && (feed.pending.has(panel.id) || feed.error === null)}
-      error={feed.error === null || answer !== undefined ? null : offline ? t("error.offline") : feed.error.message}
+      error={
+        feed.error === null || answer !== undefined ? null : offline ? t("error.offline") : faultText(feed.error, t)
+      }
       notes={marks}
       bands={bands}
       limits={limits.get(panel.id) ?? NO_LIMITS}

@@ -9,6 +9,8 @@ import { useView } from "@/lib/view/context";
 import { useConnectionState } from "@/panels/feed/connection-context";
 import { useFeed, useFeedState } from "@/panels/feed/feed-context";
 import { CommandLine } from "@/ui/command-line";
+import { faultText } from "@/ui/fault/problem";
+import { Docked } from "@/ui/page/dock";
 import { Notice } from "@/ui/page/notice";
 import { PageMessage } from "@/ui/page-message";
 
@@ -26,27 +28,31 @@ export function LiveNotices() {
   const now = useNow(serverNow);
   if (line === "away") {
     return (
-      <Notice tone="bad" role="alert" icon="offline" framed>
-        <strong>{t("error.offline")}.</strong> {t("error.offlineHint")} {t("live.failedHint")}
-      </Notice>
+      <Docked>
+        <Notice tone="bad" role="alert" icon="offline" framed>
+          <strong>{t("error.offline")}.</strong> {t("error.offlineHint")} {t("live.failedHint")}
+        </Notice>
+      </Docked>
     );
   }
   if (error !== null && error.code !== "offline") {
     return (
-      <Notice
-        tone="bad"
-        role="alert"
-        icon="warning"
-        framed
-        action={
-          <Button size="compact-xs" variant="default" onClick={() => feed.retry()}>
-            {t("action.retry")}
-          </Button>
-        }
-      >
-        <strong>{t("live.failed")}.</strong> {error.message}{" "}
-        {error.status === 413 || error.status === 422 ? t("live.tooMuch") : ""}
-      </Notice>
+      <Docked>
+        <Notice
+          tone="bad"
+          role="alert"
+          icon="warning"
+          framed
+          action={
+            <Button size="compact-xs" variant="default" onClick={() => feed.retry()}>
+              {t("action.retry")}
+            </Button>
+          }
+        >
+          <strong>{t("live.failed")}.</strong> {faultText(error, t)}{" "}
+          {error.status === 413 || error.status === 422 ? t("live.tooMuch") : ""}
+        </Notice>
+      </Docked>
     );
   }
   if (told && newestMs === null) {
@@ -60,10 +66,12 @@ export function LiveNotices() {
   }
   if (view.live && newestMs !== null && now - newestMs > SILENT_MS) {
     return (
-      <Notice tone="warn" role="status" icon="warning" framed>
-        <strong>{t("live.stale", { age: formatDuration(now - newestMs, locale) })}.</strong> {t("live.staleHint")}{" "}
-        <Link to="/targets">{t("nav.targets")}</Link>
-      </Notice>
+      <Docked>
+        <Notice tone="warn" role="status" icon="warning" framed>
+          <strong>{t("live.stale", { age: formatDuration(now - newestMs, locale) })}.</strong> {t("live.staleHint")}{" "}
+          <Link to="/targets">{t("nav.targets")}</Link>
+        </Notice>
+      </Docked>
     );
   }
   return null;

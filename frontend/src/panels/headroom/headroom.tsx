@@ -1,18 +1,21 @@
 import { useEffect, useId, useState } from "react";
 import { useTranslation } from "react-i18next";
+import { faultText } from "@/ui/fault/problem";
+import { inHeldOrder, useHeldOrder } from "@/ui/list/held-order";
 import { Loading } from "@/ui/loading";
 import { TextButton } from "@/ui/text/text";
 import classes from "./headroom.module.css";
 import { InstanceLine, LimitLine } from "./limit-line";
-import { inHeldOrder, type LimitRow, limitRows } from "./limit-rows";
+import { type LimitRow, limitRows } from "./limit-rows";
 import { NearestLimit } from "./nearest-limit";
 import { rememberRoom, roomBefore } from "./room";
-import { useHeadroom, useHeldOrder } from "./use-headroom";
+import { useHeadroom } from "./use-headroom";
 import { useLimitWords } from "./use-limit-words";
 
 /** So many stand beside the nearest one. */
 const MOST_LINES = 12;
 const HEIGHT = 148;
+const keyOf = ({ resource }: LimitRow) => resource;
 
 /** The nearest limit as what is read first, all others as a thin table beside it. */
 export function Headroom() {
@@ -20,8 +23,8 @@ export function Headroom() {
   const words = useLimitWords();
   const { data, error, isPending, atMs } = useHeadroom();
   const rows = limitRows(data?.resources ?? [], data?.since_ms ?? null);
-  const { held, ...hold } = useHeldOrder(rows.map(({ resource }) => resource));
-  const [first, ...others] = inHeldOrder(rows, held);
+  const [held, hold] = useHeldOrder(rows.map(keyOf));
+  const [first, ...others] = inHeldOrder(rows, held, keyOf);
   const fleet = first !== undefined && first.entries.length > 1;
   useEffect(() => {
     if (rows.length > 0) rememberRoom({ lines: rows.length - 1, more: fleet || rows.length - 1 > MOST_LINES });
@@ -31,7 +34,7 @@ export function Headroom() {
       <h2 className="lw-visually-hidden">{t("headroom.title")}</h2>
       {error !== null && (
         <p className={classes.error} role="alert">
-          {t("headroom.failed")}: {error.message === "offline" ? t("error.offline") : error.message}
+          {t("headroom.failed")}: {error.message === "offline" ? t("error.offline") : faultText(error, t)}
         </p>
       )}
       {isPending && error === null && <Awaited />}

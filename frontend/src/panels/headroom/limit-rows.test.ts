@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { HeadroomEntry } from "@/api/types";
-import { inHeldOrder, limitRows } from "./limit-rows";
+import { limitRows } from "./limit-rows";
 
 type Reached = NonNullable<HeadroomEntry["first_full"]>;
 
@@ -77,15 +77,5 @@ describe("rows of limits", () => {
         entry("pool", "", at(500)),
       ]),
     ).toEqual({ swap: 1, cpu: 1, pool: 3 });
-  });
-
-  it("keep their order while somebody looks, and take in what comes at the end", () => {
-    const now = limitRows(
-      ["pool", "cpu", "fds", "swap"].map((resource) => entry(resource, "")),
-      null,
-    );
-    const names = (held: readonly string[] | null) => inHeldOrder(now, held).map(({ resource }) => resource);
-    expect(names(null)).toEqual(["pool", "cpu", "fds", "swap"]);
-    expect(names(["swap", "gone", "cpu", "fds"])).toEqual(["swap", "cpu", "fds", "pool"]);
   });
 });

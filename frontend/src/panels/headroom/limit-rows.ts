@@ -67,10 +67,3 @@ function ranksOf(groups: ReadonlyMap<string, readonly HeadroomEntry[]>, sinceMs:
   }
   return ranks;
 }
-
-/** The rows as they stood, while somebody looks at them; what came since stands at the end. */
-export function inHeldOrder(rows: readonly LimitRow[], held: readonly string[] | null): readonly LimitRow[] {
-  if (held === null) return rows;
-  const place = new Map(held.map((resource, index) => [resource, index]));
-  return rows.toSorted((a, b) => (place.get(a.resource) ?? held.length) - (place.get(b.resource) ?? held.length));
-}

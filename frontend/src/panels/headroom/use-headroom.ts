@@ -1,5 +1,4 @@
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
 import { headroomQuery } from "@/api/queries";
 import { serverNow } from "@/api/server-clock";
 import { followsNow, resolveRange } from "@/lib/time/range";
@@ -31,26 +30,4 @@ export function useHeadroom() {
     retry: false,
   });
   return { ...query, atMs };
-}
-
-/** Remembers the order of what is looked at, by pointer or by focus; null while nobody looks. */
-export function useHeldOrder(order: readonly string[]) {
-  const [held, setHeld] = useState<readonly string[] | null>(null);
-  const [pointed, setPointed] = useState(false);
-  const hold = () => setHeld((before) => before ?? order);
-  return {
-    held,
-    onPointerEnter: () => {
-      setPointed(true);
-      hold();
-    },
-    onPointerLeave: (event: React.PointerEvent<HTMLElement>) => {
-      setPointed(false);
-      if (!event.currentTarget.contains(document.activeElement)) setHeld(null);
-    },
-    onFocus: hold,
-    onBlur: (event: React.FocusEvent<HTMLElement>) => {
-      if (!pointed && !event.currentTarget.contains(event.relatedTarget)) setHeld(null);
-    },
-  };
 }

@@ -1,11 +1,11 @@
 import { act, cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { afterEach, expect, it } from "vitest";
-import { useHeldOrder } from "./use-headroom";
+import { inHeldOrder, useHeldOrder } from "./held-order";
 
 afterEach(cleanup);
 
-function List({ order }: { order: readonly string[] }) {
-  const { held, ...hold } = useHeldOrder(order);
+function List({ order, question = "" }: { order: readonly string[]; question?: string | null }) {
+  const [held, hold] = useHeldOrder(order, question);
   return (
     <section {...hold} aria-label="list">
       <button type="button">{(held ?? order).join(" ")}</button>
@@ -40,4 +40,27 @@ it("the order is the one that somebody began to look at, until pointer and focus
   shows("b a");
   fireEvent.pointerLeave(list);
   shows("a b");
+});
+
+it("another question is another list: it is held from the next look on, once it is answered", () => {
+  const { rerender } = render(<List order={["a", "b"]} question="all" />);
+  const list = screen.getByRole("region", { name: "list" });
+  const shows = (text: string) => expect(screen.getAllByRole("button")[0]?.textContent).toBe(text);
+
+  fireEvent.pointerEnter(list);
+  rerender(<List order={["b", "a"]} question="all" />);
+  shows("a b");
+  rerender(<List order={["b", "a"]} question={null} />);
+  fireEvent.pointerMove(list);
+  rerender(<List order={["c", "b"]} question="some" />);
+  shows("c b");
+  fireEvent.pointerMove(list);
+  rerender(<List order={["b", "c"]} question="some" />);
+  shows("c b");
+});
+
+it("what came since stands at the end, and what is gone leaves no gap", () => {
+  const inOrder = (held: readonly string[] | null) => inHeldOrder(["d", "c", "a"], held, (name) => name).join(" ");
+  expect(inOrder(null)).toBe("d c a");
+  expect(inOrder(["a", "b", "c"])).toBe("a c d");
 });

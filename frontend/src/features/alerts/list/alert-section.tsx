@@ -3,10 +3,11 @@ import { useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Alert, AlertState } from "@/api/alerts/types";
 import { Cards } from "@/ui/list/card";
+import { useHeldOrder } from "@/ui/list/held-order";
 import { Dim } from "@/ui/text/text";
 import type { AlertActions } from "../actions/use-alert-action";
 import { AlertCard } from "../card/alert-card";
-import { type AlertGroup, groupAlerts } from "../model/text";
+import { type AlertGroup, groupAlerts, sortAlerts } from "../model/text";
 import classes from "./alerts-page.module.css";
 
 interface Props {
@@ -14,20 +15,28 @@ interface Props {
   readonly alerts: readonly Alert[];
   readonly now: number;
   readonly act: AlertActions["act"];
+  /** What the list answers; null while another answer is awaited. */
+  readonly question: string | null;
 }
 
 /** Enough of one name to see what is the matter; ten thousand hosts without data are one matter. */
 const FIRST = 3;
 
 /** Alerts of one state, those of one incident or else of one name together. */
-export function AlertSection({ state, alerts, now, act }: Props) {
+export function AlertSection({ state, alerts, now, act, question }: Props) {
   const { t } = useTranslation();
-  const groups = useMemo(() => groupAlerts(alerts), [alerts]);
+  const order = useMemo(() => sortAlerts(alerts).map(({ id }) => id), [alerts]);
+  const [held, hold] = useHeldOrder(order, question);
+  const groups = useMemo(() => groupAlerts(alerts, held), [alerts, held]);
   if (alerts.length === 0) return null;
   return (
-    <section aria-labelledby={`alerts-${state}`} className={classes.section}>
+    <section aria-labelledby={`alerts-${state}`} className={classes.section} {...hold}>
       <h2 id={`alerts-${state}`} className={classes.sectionTitle}>
-        {t(`alerts.state_${state}`)} <Dim>{alerts.length}</Dim>
+        {t(`alerts.state_${state}`)}{" "}
+        <Dim>
+          {alerts.length}
+          {held !== null && ` · ${t("list.held")}`}
+        </Dim>
       </h2>
       {groups.map((group) => (
         <Group key={group.id} group={group} now={now} act={act} />

@@ -36,6 +36,7 @@ export function AlertsPage() {
   useActionKeys(alerts, act);
   const severities = useSeverities();
   const filtered = state.search !== "" || state.state !== null || state.severity !== null;
+  const section = { now, act, question: list.isPlaceholderData ? null : JSON.stringify(state) };
   const of = (wanted: Alert["state"]) => alerts.filter((alert) => alert.state === wanted);
   return (
     <>
@@ -49,8 +50,8 @@ export function AlertsPage() {
         {(alerts.length > 0 || filtered) && <AlertFilters state={state} onChange={change} severities={severities} />}
         {list.isPending && <Loading height={180} label={t("alerts.loading")} />}
         <div className={classes.list} aria-busy={list.isPlaceholderData}>
-          <AlertSection state="firing" alerts={of("firing")} now={now} act={act} />
-          <AlertSection state="pending" alerts={of("pending")} now={now} act={act} />
+          <AlertSection state="firing" alerts={of("firing")} {...section} />
+          <AlertSection state="pending" alerts={of("pending")} {...section} />
         </div>
         {list.data && list.data.total > alerts.length && (
           <Hint>{t("alerts.cut", { shown: alerts.length, total: list.data.total })}</Hint>

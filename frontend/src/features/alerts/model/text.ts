@@ -1,6 +1,7 @@
 /** How alerts are ranked, grouped and written. Pure. */
 import type { Alert, Rule } from "@/api/alerts/types";
 import type { Locale } from "@/lib/time/time";
+import { inHeldOrder } from "@/ui/list/held-order";
 
 /** How much an alert matters; teams name severities differently. */
 export type Gravity = "critical" | "warning" | "info" | "none";
@@ -48,11 +49,27 @@ export interface AlertGroup {
   readonly others: readonly Alert[];
 }
 
-/** Alerts of one incident together, and else those of one name; the gravest first, then those that began last. */
-export function groupAlerts(alerts: readonly Alert[]): readonly AlertGroup[] {
-  const sorted = alerts.toSorted(
+/**
+ * Alerts of one incident together, and else those of one name; the gravest first, then those that began last. Those in
+ * `held` keep that order, and what came since stands in groups of its own after them.
+ */
+export function groupAlerts(alerts: readonly Alert[], held: readonly string[] | null = null): readonly AlertGroup[] {
+  const sorted = sortAlerts(alerts);
+  if (held === null) return grouped(sorted);
+  const known = new Set(held);
+  const before = inHeldOrder(sorted, held, ({ id }) => id).filter(({ id }) => known.has(id));
+  const since = grouped(sorted.filter(({ id }) => !known.has(id)));
+  return [...grouped(before), ...since.map((group) => ({ ...group, id: `since ${group.id}` }))];
+}
+
+/** The gravest first, then those that began last. */
+export function sortAlerts(alerts: readonly Alert[]): readonly Alert[] {
+  return alerts.toSorted(
     (a, b) => quietRank(a) - quietRank(b) || rank(a.severity) - rank(b.severity) || b.active_ms - a.active_ms,
   );
+}
+
+function grouped(sorted: readonly Alert[]): readonly AlertGroup[] {
   const groups = new Map<string, { name: string; alerts: Alert[]; others: readonly Alert[] }>();
   for (const { id, cause, others } of mattersOf(sorted)) {
     const key = others.length > 0 ? `incident ${id}` : `name ${cause.name}`;

@@ -11,10 +11,10 @@ import classes from "./runs-page.module.css";
 import type { RowsProps } from "./runs-table";
 
 /** The same lines for a narrow screen. */
-export function RunsCards({ runs, now, selected, onSelect, pathOf }: RowsProps) {
+export function RunsCards({ runs, hold, now, selected, onSelect, pathOf }: RowsProps) {
   const { t } = useTranslation();
   return (
-    <Cards>
+    <Cards {...hold}>
       {runs.map((run) => {
         const title = runTitle(run);
         const chosen = selected.includes(run.id);

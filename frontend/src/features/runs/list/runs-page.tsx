@@ -3,11 +3,13 @@ import { useCallback, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Link, useNavigate, useSearchParams } from "react-router";
 import { ApiError } from "@/api/client";
+import type { RunLine } from "@/api/runs/types";
 import { serverNow } from "@/api/server-clock";
 import { useNow } from "@/lib/time/use-now";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { Icon } from "@/ui/icon";
 import { FilterBar, FilterSelect } from "@/ui/list/filter-bar";
+import { inHeldOrder, useHeldOrder } from "@/ui/list/held-order";
 import { LoadMore } from "@/ui/list/load-more";
 import { useListKeys } from "@/ui/list/use-list-keys";
 import { Loading } from "@/ui/loading";
@@ -29,6 +31,7 @@ import { SelectionBar } from "./selection-bar";
 import { useRunList, useRunListState } from "./use-run-list";
 
 const NO_FILES: readonly File[] = [];
+const keyOf = ({ id }: RunLine) => id;
 
 /** Every load test that was run or imported. */
 export function RunsPage() {
@@ -49,7 +52,9 @@ export function RunsPage() {
   });
   const filtered = state.where !== "";
   const unreadable = list.error instanceof ApiError && list.error.code === "run-filter" ? list.error.detail : null;
-  const rows = { runs: list.runs, now, selected, onSelect: select, pathOf };
+  const question = list.isPlaceholderData ? null : JSON.stringify([state.where, state.sort, state.descending]);
+  const [held, hold] = useHeldOrder(list.runs.map(keyOf), question);
+  const rows = { runs: inHeldOrder(list.runs, held, keyOf), hold, now, selected, onSelect: select, pathOf };
   const limits = useMemo(
     () => [...new Set(list.runs.flatMap(({ first_limit }) => first_limit?.id || []))],
     [list.runs],
@@ -59,7 +64,14 @@ export function RunsPage() {
     <ImportDrop onFiles={setFiles}>
       <PageHead
         title={t("runs.title")}
-        aside={list.data && t("runs.total", { total: list.total })}
+        aside={
+          list.data && (
+            <>
+              {t("runs.total", { total: list.total })}
+              {held !== null && ` · ${t("list.held")}`}
+            </>
+          )
+        }
         actions={
           <>
             <PageLink to="/runs/trend" icon="trend" label={t("runs.trend")} />

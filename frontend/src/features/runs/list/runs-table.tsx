@@ -4,6 +4,7 @@ import { useTranslation } from "react-i18next";
 import { Link, useNavigate } from "react-router";
 import type { RunLine, RunSort } from "@/api/runs/types";
 import { runTitle } from "@/lib/run-text";
+import type { HoldHandlers } from "@/ui/list/held-order";
 import { SortHead, sortOrder, Table } from "@/ui/list/table";
 import { type Column, type ColumnId, type Shown, shownColumns } from "./columns";
 import { MOST_COMPARED, type RunListState } from "./list-state";
@@ -13,6 +14,7 @@ import classes from "./runs-page.module.css";
 
 export interface RowsProps {
   readonly runs: readonly RunLine[];
+  readonly hold: HoldHandlers;
   readonly now: number;
   readonly selected: readonly string[];
   readonly onSelect: (id: string) => void;
@@ -24,7 +26,7 @@ interface Props extends RowsProps {
   readonly onSort: (sort: RunSort) => void;
 }
 
-export function RunsTable(props: Props) {
+export function RunsTable({ runs, hold, ...props }: Props) {
   const { t } = useTranslation();
   const shown = useMemo(() => shownColumns(props.state.columns), [props.state.columns]);
   return (
@@ -45,8 +47,8 @@ export function RunsTable(props: Props) {
           )}
         </tr>
       </thead>
-      <tbody>
-        {props.runs.map((run) => (
+      <tbody {...hold}>
+        {runs.map((run) => (
           <Row key={run.id} {...props} run={run} shown={shown} />
         ))}
       </tbody>
@@ -66,7 +68,14 @@ function Head({ column, state, onSort }: { column: Column } & Pick<Props, "state
   );
 }
 
-function Row({ run, now, selected, onSelect, pathOf, shown }: RowsProps & { run: RunLine; shown: readonly Shown[] }) {
+function Row({
+  run,
+  now,
+  selected,
+  onSelect,
+  pathOf,
+  shown,
+}: Omit<RowsProps, "runs" | "hold"> & { run: RunLine; shown: readonly Shown[] }) {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const title = runTitle(run);
