@@ -27,7 +27,6 @@ from loadwatch_backend.runs.analysis.thresholds import (
 from loadwatch_backend.texts.thresholds import MEASURED
 from loadwatch_backend.texts.words import SILENT, Words
 
-
 BOTH = Words("{first} {then}", "{first}{then}")
 
 

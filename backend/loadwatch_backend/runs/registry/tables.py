@@ -223,3 +223,5 @@ class MeetingRow(Base):
     since_ms: Mapped[int | None] = mapped_column(BigInteger)
     ended_ms: Mapped[int] = mapped_column(BigInteger, index=True)
     attendees: Mapped[str] = mapped_column(LongText)
+    scenario: Mapped[str | None] = mapped_column(String(NAME_LENGTH))
+    """Whose runs it went through; null of one about all."""

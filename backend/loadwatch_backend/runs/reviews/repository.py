@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import delete, or_, select
+from sqlalchemy import delete, func, or_, select
 from sqlalchemy.orm import Session
 
 from loadwatch_backend.runs.registry.tables import MeetingRow, RunReviewRow, RunRow, RunShareRow
@@ -26,15 +26,37 @@ def find_newest(session: Session, run_id: str) -> RunReviewRow | None:
 
 
 def last_meeting_ms(session: Session) -> int | None:
-    """When the last meeting ended."""
+    """When the last meeting about all scenarios ended."""
+    query = select(MeetingRow.ended_ms).where(MeetingRow.scenario.is_(None))
+    return session.scalar(query.order_by(MeetingRow.id.desc()).limit(1))
+
+
+def last_ended_ms(session: Session) -> int | None:
+    """When the last meeting ended, whatever it was about."""
     return session.scalar(select(MeetingRow.ended_ms).order_by(MeetingRow.id.desc()).limit(1))
 
 
-def find_runs_since(session: Session, since_ms: int | None) -> list[str]:
-    """Ids of runs that came, or ended, after a time; in order of their start."""
-    query = select(RunRow.id).order_by(RunRow.started_ms, RunRow.id)
+def find_runs_to_meet(session: Session, scenario: str = "") -> list[str]:
+    """Ids of runs that came, or ended, after the last meeting about them; in order of their start.
+
+    Args:
+        session: the transaction.
+        scenario: whose runs; empty for those of all.
+    """
+    ended = select(MeetingRow.scenario, func.max(MeetingRow.ended_ms).label("ended_ms")).group_by(MeetingRow.scenario)
+    own = ended.where(MeetingRow.scenario.is_not(None)).subquery()
+    last = own.c.ended_ms
+    query = (
+        select(RunRow.id)
+        .outerjoin(own, own.c.scenario == RunRow.scenario)
+        .where(or_(last.is_(None), RunRow.created_ms > last, RunRow.settled_ms > last))
+        .order_by(RunRow.started_ms, RunRow.id)
+    )
+    since_ms = last_meeting_ms(session)
     if since_ms is not None:
         query = query.where(or_(RunRow.created_ms > since_ms, RunRow.settled_ms > since_ms))
+    if scenario:
+        query = query.where(RunRow.scenario == scenario)
     return list(session.scalars(query))
 
 

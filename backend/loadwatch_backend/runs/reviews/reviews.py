@@ -14,7 +14,14 @@ from loadwatch_backend.runs.registry.repository import find_baseline, find_run
 from loadwatch_backend.runs.registry.tables import MeetingRow, RunReviewRow, RunRow
 from loadwatch_backend.runs.reviews.actions.expectation import finding_of, problem_of
 from loadwatch_backend.runs.reviews.actions.service import keep_actions, read_scores, read_scores_by, standing_of
-from loadwatch_backend.runs.reviews.repository import add, find_newest, find_runs_since, find_versions, last_meeting_ms
+from loadwatch_backend.runs.reviews.repository import (
+    add,
+    find_newest,
+    find_runs_to_meet,
+    find_versions,
+    last_ended_ms,
+    last_meeting_ms,
+)
 from loadwatch_backend.runs.reviews.schemas import (
     MeasuredImpact,
     Meeting,
@@ -117,9 +124,11 @@ class Reviews:
     def end_meeting(self, given: MeetingIn) -> Meeting:
         """Note that the meeting has ended; returns it with its runs."""
         with self._relational.transaction() as session:
-            meeting = _meeting(session)
+            meeting = _meeting(session, given.scenario)
             attendees = orjson.dumps(given.attendees).decode()
-            add(session, MeetingRow(since_ms=meeting.since_ms, ended_ms=self._clock(), attendees=attendees))
+            row = MeetingRow(since_ms=meeting.since_ms, ended_ms=self._clock(), attendees=attendees)
+            row.scenario = given.scenario or None
+            add(session, row)
         return meeting
 
     def _conflict(self, newest: RunReviewRow | None) -> ReviewConflictError:
@@ -196,10 +205,10 @@ def _version(row: RunReviewRow) -> ReviewVersion:
     return ReviewVersion(**fields.model_dump(), version=row.version, author=row.author, updated_ms=row.updated_ms)
 
 
-def _meeting(session: Session) -> Meeting:
-    """Runs that came, or ended, after the last meeting's end; in order of their start."""
-    since_ms = last_meeting_ms(session)
-    return Meeting(since_ms=since_ms, runs=find_runs_since(session, since_ms))
+def _meeting(session: Session, scenario: str = "") -> Meeting:
+    """Runs that came, or ended, after the last meeting about all or about their scenario; in order of their start."""
+    runs = find_runs_to_meet(session, scenario)
+    return Meeting(since_ms=last_meeting_ms(session) if runs else last_ended_ms(session), runs=runs)
 
 
 def _watch(name: str) -> str:

@@ -29,6 +29,7 @@ class ReviewFields(Schema):
     next_action: Text = ""
     feedback: Text = ""
     attendees: Annotated[list[Line], Field(max_length=50)] = Field(default_factory=list[str])
+    scenario: Line = Field(default="", description="Whose runs it went through; those of others stay. Empty for all.")
     actions: ReviewActions = Field(default_factory=list[ReviewAction])
 
 

@@ -9,8 +9,8 @@ from loadwatch_backend.runs.analysis.measure import Measured, aggregate, holds, 
 from loadwatch_backend.runs.analysis.pooled import Bounds
 from loadwatch_backend.runs.analysis.schemas import ThresholdState
 from loadwatch_backend.runs.analysis.thresholds import LoadMetric
-from loadwatch_backend.texts.thresholds import MEASURED
 from loadwatch_backend.runs.fields import RunState
+from loadwatch_backend.texts.thresholds import MEASURED
 from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.runs.analysis.building import Bench, gauge, per_second, result_of, subject

@@ -108,6 +108,7 @@ def check_writing(
     listed = Actions(relational, clock).list(None, 10, 0)
     assert [one.id for one in listed.actions] == ["a" * 16, "b"]
     assert (listed.actions[0].expected, listed.total, listed.owners) == ("語" * 200, 2, ["ken", "語" * 100])
+    assert reviews.end_meeting(MeetingIn(scenario="語" * 200)).runs == []
     assert reviews.end_meeting(MeetingIn(attendees=[LONG] * 50)).runs == ["one", "two"]
     assert reviews.next_meeting().runs == []
     share = shares.create("one", ShareIn(note=LONG))

@@ -54,3 +54,31 @@ def test_a_meeting_goes_through_the_runs_since_the_last_one(server: Any):
     late = imported(server, vegeta_csv(NOW_MS - 9_000_000))["id"]
     server.client.post(f"/api/runs/{running}/finish", json={"ended_ms": server.clock.now_ms})
     assert server.client.get("/api/meetings/next").json()["runs"] == [late, running]
+
+
+def test_a_meeting_about_one_scenario_leaves_the_runs_of_others(server: Any):
+    checkout, search = (imported(server, vegeta_csv(NOW_MS - at), scenario=name)["id"] for name, at in SCENARIOS)
+
+    def runs() -> list[str]:
+        return server.client.get("/api/meetings/next").json()["runs"]
+
+    def end(scenario: str) -> Any:
+        server.clock.now_ms += 10_000
+        ended = server.client.post("/api/meetings", json={"scenario": scenario}).json()
+        server.clock.now_ms += 10_000
+        return ended
+
+    assert runs() == [checkout, search]
+    assert end("checkout") == {"since_ms": None, "runs": [checkout]}
+    assert runs() == [search]
+    again = imported(server, vegeta_csv(NOW_MS - 4_000_000), scenario="checkout")["id"]
+    assert runs() == [search, again]
+    assert end("search")["runs"] == [search]
+    assert runs() == [again]
+    # One about all scenarios is later than each of theirs.
+    assert end("")["runs"] == [again]
+    assert runs() == []
+    assert server.client.get("/api/meetings/next").json()["since_ms"] == server.clock.now_ms - 10_000
+
+
+SCENARIOS = (("checkout", 6_000_000), ("search", 5_000_000))

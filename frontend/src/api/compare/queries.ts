@@ -116,6 +116,6 @@ export const meetingQuery = queryOptions({
   queryFn: ({ signal }) => unwrap(api.GET("/api/meetings/next", { signal })),
 });
 
-export function endMeeting(attendees: readonly string[]) {
-  return unwrap(api.POST("/api/meetings", { body: { attendees: [...attendees] } }));
+export function endMeeting(attendees: readonly string[], scenario: string) {
+  return unwrap(api.POST("/api/meetings", { body: { attendees: [...attendees], scenario } }));
 }

@@ -64,7 +64,7 @@ export const meeting = {
   attendeesHint: "Press Enter after each name",
   end: "End the meeting",
   endHint: "The next meeting begins with the runs after the newest one of now.",
-  endOthers: "It ends for all: {{count}} of other scenarios were not shown, and do not come again.",
+  endOthers: "It ends for this scenario: {{count}} of others stay for their own meeting.",
   ended: "Meeting ended",
   endFailed: "The meeting could not be ended",
 };

@@ -65,7 +65,7 @@ export const meeting: Record<keyof typeof english, string> = {
   attendeesHint: "名前ごとに Enter を押します",
   end: "会議を終える",
   endHint: "次の会議は、現時点で最新の実行より後の実行から始まります。",
-  endOthers: "会議は全体で終了します。他のシナリオの{{count}}件は表示されておらず、次回も表示されません。",
+  endOthers: "このシナリオの会議だけを終えます。他のシナリオの{{count}}件は、それぞれの会議に残ります。",
   ended: "会議を終えました",
   endFailed: "会議を終えられませんでした",
 };

@@ -15,25 +15,29 @@ const TONES: Readonly<Record<Verdict, Tone>> = { passed: "ok", failed: "bad", in
 
 interface Props {
   readonly runs: readonly string[];
+  /** The one that was chosen; empty for all. */
+  readonly scenario: string;
   /** Runs of other scenarios, which were not chosen. */
   readonly others: number;
   readonly attendees: readonly string[];
   readonly onAttendees: (names: readonly string[]) => void;
   readonly onShow: (run: string) => void;
+  readonly onEnded: () => void;
 }
 
 /** What was gone through and what follows from it; then the meeting can be ended. */
-export function MeetingEnd({ runs, others, attendees, onAttendees, onShow }: Props) {
+export function MeetingEnd({ runs, scenario, others, attendees, onAttendees, onShow, onEnded }: Props) {
   const { t } = useTranslation();
   const client = useQueryClient();
   const documents = useQueries({ queries: runs.map((run) => runQuery(run)) });
   const reviews = useQueries({ queries: runs.map((run) => reviewQuery(run)) });
   const known = [...new Set(reviews.flatMap(({ data }) => data?.attendees ?? []))];
   const end = useMutation({
-    mutationFn: () => endMeeting(attendees),
+    mutationFn: () => endMeeting(attendees, scenario),
     onSuccess: async () => {
       notifyGood(t("meeting.ended"));
       await client.invalidateQueries({ queryKey: ["runs", "meeting"] });
+      onEnded();
     },
     onError: (error) => notifyProblem(t("meeting.endFailed"), faultText(error, t)),
   });

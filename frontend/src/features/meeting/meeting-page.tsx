@@ -136,10 +136,12 @@ function Room({ all, sinceMs, Review }: RoomProps) {
         ) : current === undefined ? (
           <MeetingEnd
             runs={runs}
+            scenario={scenario}
             others={all.length - runs.length}
             attendees={attendees}
             onAttendees={setAttendees}
             onShow={(run) => show(runs.indexOf(run))}
+            onEnded={() => choose("")}
           />
         ) : (
           <MeetingSlide key={current} id={current} Review={Review} />
