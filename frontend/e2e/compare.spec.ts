@@ -145,6 +145,29 @@ test("a sweep draws two figures over a parameter and says what is missing", asyn
   await expect(page).toHaveURL(/\/runs\/\d{8}-\d{6}-\w+$/);
 });
 
+test("a sweep says which value to try next, and a trend draws each set of parameters", async ({ page, request }) => {
+  const scenario = unique("next");
+  const startMs = RESULT.startMs;
+  for (const [place, pool] of ["8", "16", "32"].entries()) {
+    const facts = { name: `pool ${pool}`, scenario, parameter: `pool=${pool}` };
+    for (const repeat of [1, 2, 3]) {
+      const at = { startMs: startMs + (place * 3 + repeat) * 100_000, latencyMs: 4000 / Number(pool) + repeat / 10 };
+      await addRun(request, { ...facts, commit: `c${place}${repeat}` }, at);
+    }
+  }
+  await page.goto(`/runs/sweep?scenario=${scenario}&first=p95&second=ok_rate`);
+  const headline = page.getByRole("region", { name: "In one sentence" });
+  await expect(headline).toContainText("Best of those measured: pool = 32");
+  await expect(headline).toContainText("Try 64 next.");
+
+  await page.goto(`/runs/trend?scenario=${scenario}&metric=p95`);
+  await expect(page.getByRole("figure").filter({ has: page.locator("[data-point]") })).toHaveCount(3);
+  await page.locator("input").and(page.getByLabel("Parameters", { exact: true })).click();
+  await page.getByRole("option", { name: /pool=16|pool = 16/ }).click();
+  await expect(page.getByRole("figure").filter({ has: page.locator("[data-point]") })).toHaveCount(1);
+  await expect(page).toHaveURL(/group=/);
+});
+
 test("capacity is forecast from runs at several rates, and axe finds nothing", async ({ page, request, watched }) => {
   const scenario = unique("capacity");
   const pool = { job: "app", instance: scenario, db_name: "main" };
@@ -236,6 +259,24 @@ test("a meeting steps through the new runs by arrow keys and ends", async ({ pag
   await page.keyboard.press("Enter");
   await page.getByRole("button", { name: "End the meeting" }).click();
   await expect(page.getByText("No runs to review")).toBeVisible();
+});
+
+test("a meeting about one scenario ends for that one alone", async ({ page, request }) => {
+  await request.post("/api/meetings", { data: { attendees: [] } });
+  const [checkout, search] = [unique("checkout"), unique("search")];
+  const startMs = Math.floor(Date.now() / 1000) * 1000 - 60_000;
+  await addRun(request, { name: `${checkout}-1`, scenario: checkout }, { startMs });
+  await addRun(request, { name: `${search}-1`, scenario: search }, { startMs: startMs + 1000 });
+  await page.goto("/runs/meeting");
+  const choice = page.getByRole("combobox", { name: "Scenario" });
+  await choice.selectOption(checkout);
+  await choice.blur();
+  await page.keyboard.press("End");
+  await expect(page.getByText("1 of others stay for their own meeting")).toBeVisible();
+  await page.getByRole("button", { name: "End the meeting" }).click();
+  await expect(page.getByRole("heading", { level: 2, name: `${search}-1` })).toBeVisible();
+  await expect(page).not.toHaveURL(/scenario=/);
+  await request.post("/api/meetings", { data: { attendees: [] } });
 });
 
 test("a run under way stays in sight, moves nothing as it begins and ends, and is a band on the charts", async ({

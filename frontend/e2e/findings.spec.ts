@@ -129,6 +129,31 @@ test("a run leads with what ran out, and the evidence is one click away", async 
   await expectWithin(page, 390);
 });
 
+test("a run without a finding is read without scrolling as well", async ({ page, playwright }) => {
+  const request = await playwright.request.newContext({ baseURL: system.url });
+  // Nothing was measured beside the load.
+  const shape = { ...RESULT, startMs: Math.floor(Date.now() / 1000) * 1000 - 7_200_000 };
+  const name = `bare-${Math.random().toString(36).slice(2, 7)}`;
+  const id = await addRun(request, { name, threshold: "p95<100ms" }, shape);
+  await request.dispose();
+  await page.goto(`${system.url}/runs/${id}`);
+  const main = page.getByRole("main");
+  const opening = main.locator("[data-verdict]").filter({ has: page.getByRole("heading", { level: 1 }) });
+  await expect(opening.locator('dl[aria-label="Figures of the run"] dt')).toHaveCount(4);
+  const first = main.getByRole("article").first();
+  await expect(first).toHaveAccessibleName("Requests by outcome");
+  await expect(first.locator(".lw-line").first()).toBeAttached();
+  for (const [width, height] of [
+    [1440, 900],
+    [1280, 720],
+  ] as const) {
+    await page.setViewportSize({ width, height });
+    await expect(opening).toBeInViewport({ ratio: 1 });
+    await expect(first).toBeInViewport({ ratio: 1 });
+  }
+  await expect(main.getByRole("button", { name: "Adjust" })).toBeAttached();
+});
+
 test("the live page says it while it lasts, and says nothing of the present while it shows the past", async ({
   page,
 }) => {

@@ -1,5 +1,6 @@
 import type { Locator, Page } from "@playwright/test";
 import { type AlertSystem, startAlertSystem } from "./alert-system";
+import { expectRoom } from "./fit";
 import { expect, expectAccessible, expectAccessibleInBoth, expectWithin, OWN_SERVER, test } from "./live-test";
 
 test.use(OWN_SERVER);
@@ -123,6 +124,56 @@ test.describe("on a phone", () => {
     await page.goto(`${system.url}/alerts`);
     await expect(page.getByText("Nothing is firing")).toBeVisible();
   });
+});
+
+test.describe("on a phone in Japanese", () => {
+  test.use({ viewport: { width: 390, height: 844 }, locale: "ja-JP", hasTouch: true });
+
+  test("cause, since, chart and first step stand in the first screen", async ({ page }) => {
+    await system.queue("chumon", 500);
+    await page.goto(`${system.url}/alerts/${await idOf("chumon")}`);
+    const title = page.getByRole("heading", { level: 1, name: "chumon holds 500 messages" });
+    await expect(page.locator("main .lw-line").first()).toBeAttached();
+    const step = page.getByRole("region", { name: "最初の手順" }).getByRole("listitem").first();
+    const bar = await page.getByRole("button", { name: "確認", exact: true }).boundingBox();
+    if (bar === null) throw new Error("there is no bar");
+    expect(bar.y + bar.height).toBeLessThanOrEqual(844);
+    for (const part of [title, page.locator("main figure, main .lw-line").first(), step]) {
+      const box = await part.boundingBox();
+      if (box === null) throw new Error(`${part} is not there`);
+      expect(box.y + box.height, `${part} ends above the bar`).toBeLessThanOrEqual(bar.y);
+    }
+    await expectWithin(page, 390);
+    await system.queue("chumon", 1);
+  });
+});
+
+test("at 200 % zoom an incident is whole, and Ctrl+K finds its alert by name", async ({ page }) => {
+  await system.queue("zoom", 300);
+  const id = await idOf("zoom");
+  for (const [width, height] of [
+    [720, 450],
+    [640, 360],
+  ] as const) {
+    await page.setViewportSize({ width, height });
+    await page.goto(`${system.url}/alerts/${id}`);
+    await expect(page.getByRole("heading", { level: 1, name: "zoom holds 300 messages" })).toBeVisible();
+    await expectRoom(page, width, height, "incident");
+  }
+  await post("/api/runs", { name: "ringing the till" });
+  await page.setViewportSize({ width: 1280, height: 860 });
+  await page.goto(`${system.url}/targets`);
+  const jump = page.getByPlaceholder("Find a panel, page, run, alert, target or command");
+  for (const [text, found, path] of [
+    ["QueueTooLong", "QueueTooLong", new RegExp(`/alerts/${id}`)],
+    ["ringing", "ringing the till", /\/runs\/\d{8}-/],
+  ] as const) {
+    await page.keyboard.press("Control+k");
+    await jump.fill(text);
+    await page.getByRole("dialog").getByRole("button", { name: found }).first().click();
+    await expect(page).toHaveURL(path);
+  }
+  await system.queue("zoom", 1);
 });
 
 test("one key acknowledges the incident from anywhere on its page, another one silences", async ({ page }) => {

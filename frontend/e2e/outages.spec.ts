@@ -1,6 +1,7 @@
 /** What pages say while the server is away or its database takes nothing, and that they stop saying so by themselves. */
 import { execFileSync } from "node:child_process";
 import { expect, expectAccessibleInBoth, OWN_SERVER, test } from "./live-test";
+import { writeSamples } from "./remote-write";
 import { start, untilReady } from "./start-system";
 
 test.use(OWN_SERVER);
@@ -30,6 +31,38 @@ test("pages say that nothing is evaluated while the disk takes no more", async (
     limitFiles("unlimited");
     await expect(banner).toBeHidden();
   } finally {
+    await system.stop();
+  }
+});
+
+test("samples that stop coming are said without anything moving", async ({ page }) => {
+  const system = await start("server", () => ({ LOADWATCH_DEFAULT_RULES: "false" }), untilReady);
+  const send = () => {
+    const sample = { labels: { __name__: "process_open_fds", job: "shop", instance: "a", name: "shop" }, value: 30 };
+    const limit = { labels: { ...sample.labels, __name__: "process_max_fds" }, value: 100 };
+    const timeMs = Date.now();
+    return writeSamples(system.url, [
+      { ...sample, timeMs },
+      { ...limit, timeMs },
+    ]);
+  };
+  const timer = setInterval(() => void send().catch(() => undefined), 1000);
+  try {
+    await page.goto(system.url);
+    await expect(page.getByRole("region", { name: "Headroom" }).locator("[data-limit]").first()).toBeVisible();
+    const below = page.getByRole("button", { name: "Fold Mission" });
+    await expect(below).toBeVisible();
+    let before = -1;
+    await expect(async () => {
+      before = (await below.boundingBox())?.y ?? -1;
+      await page.waitForTimeout(1500);
+      expect((await below.boundingBox())?.y).toBe(before);
+    }).toPass();
+    clearInterval(timer);
+    await expect(page.getByRole("status").filter({ hasText: /^No new sample for/ })).toBeInViewport({ ratio: 1 });
+    expect((await below.boundingBox())?.y).toBe(before);
+  } finally {
+    clearInterval(timer);
     await system.stop();
   }
 });

@@ -12,7 +12,7 @@ import { roomBefore } from "@/panels/headroom/room";
 import { useHeadroom } from "@/panels/headroom/use-headroom";
 import { panelsOf } from "@/panels/panel-catalogue";
 import { QueryFault } from "@/ui/fault/query-fault";
-import { Loading } from "@/ui/loading";
+import { LoadingChart } from "@/ui/page/loading-chart";
 import { PageMessage } from "@/ui/page-message";
 import { Board } from "./board";
 import { Cockpit } from "./cockpit/cockpit";
@@ -46,7 +46,7 @@ export function LivePage() {
         {placed && catalogue.isPending && (
           <div className={classes.grid} data-group="mission" role="status" aria-label={t("live.loading")}>
             {[1, 2, 3, 4, 5, 6].map((place) => (
-              <Loading key={place} height={CARD_HEIGHT} />
+              <LoadingChart key={place} height={CARD_HEIGHT} />
             ))}
           </div>
         )}

@@ -17,6 +17,8 @@ interface Props {
   readonly context: ChartContext;
   /** Of all charts these alone. */
   readonly only?: readonly LoadChart["id"][];
+  /** Of rate and latency, in pixels. */
+  readonly height?: number;
 }
 
 interface LoadChart {
@@ -27,10 +29,12 @@ interface LoadChart {
   readonly help: string;
 }
 
+const HEIGHT = 230;
+const SMALL_HEIGHT = 180;
 const NO_GRID = { startMs: 0, stepMs: 1000, count: 0 };
 
 /** What the generator saw, second by second. */
-export function LoadCharts({ run, seconds, context, only }: Props) {
+export function LoadCharts({ run, seconds, context, only, height = HEIGHT }: Props) {
   const { t } = useTranslation();
   const { range, ...actions } = context;
   const names = useMemo(
@@ -87,7 +91,7 @@ export function LoadCharts({ run, seconds, context, only }: Props) {
               error={seconds.error === null || none ? null : problem(seconds.error, t("error.offline"))}
               partial={chart.id === "latency" && data?.exact === false ? t("runs.page.chartHelp_toolLatency") : null}
               emptyHint={run.state === "running" ? t("runs.page.noSecondsYet") : t("runs.page.noSeconds")}
-              height={chart.id === "rate" || chart.id === "latency" ? 230 : 180}
+              height={chart.id === "rate" || chart.id === "latency" ? height : Math.min(height, SMALL_HEIGHT)}
               {...actions}
             />
           </Frame>

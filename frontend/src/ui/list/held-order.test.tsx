@@ -59,6 +59,14 @@ it("another question is another list: it is held from the next look on, once it 
   shows("c b");
 });
 
+it("a list that is taken away under the pointer is not held when it comes back", () => {
+  const { rerender } = render(<List order={["a", "b"]} />);
+  fireEvent.pointerEnter(screen.getByRole("region", { name: "list" }));
+  rerender(<List order={[]} />);
+  rerender(<List order={["b", "a"]} />);
+  expect(screen.getAllByRole("button")[0]?.textContent).toBe("b a");
+});
+
 it("what came since stands at the end, and what is gone leaves no gap", () => {
   const inOrder = (held: readonly string[] | null) => inHeldOrder(["d", "c", "a"], held, (name) => name).join(" ");
   expect(inOrder(null)).toBe("d c a");

@@ -1,17 +1,20 @@
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 
 interface Held {
   readonly order: readonly string[];
   readonly question: string;
 }
 
+type Pointer = React.PointerEvent<HTMLElement>;
+type Focus = React.FocusEvent<HTMLElement>;
+
 /** For the element that holds the list. */
 export interface HoldHandlers {
-  readonly onPointerEnter: () => void;
-  readonly onPointerMove: () => void;
-  readonly onPointerLeave: (event: React.PointerEvent<HTMLElement>) => void;
-  readonly onFocus: () => void;
-  readonly onBlur: (event: React.FocusEvent<HTMLElement>) => void;
+  readonly onPointerEnter: (event: Pointer) => void;
+  readonly onPointerMove: (event: Pointer) => void;
+  readonly onPointerLeave: (event: Pointer) => void;
+  readonly onFocus: (event: Focus) => void;
+  readonly onBlur: (event: Focus) => void;
 }
 
 /**
@@ -24,21 +27,30 @@ export function useHeldOrder(
 ): readonly [readonly string[] | null, HoldHandlers] {
   const [held, setHeld] = useState<Held | null>(null);
   const [pointed, setPointed] = useState(false);
-  const hold = () => {
+  const list = useRef<HTMLElement>(null);
+  const hold = ({ currentTarget }: Pointer | Focus) => {
+    list.current = currentTarget;
     if (question !== null) setHeld((before) => (before?.question === question ? before : { order, question }));
   };
+  // What is taken away while it is pointed at, or has the focus, says no farewell.
+  useEffect(() => {
+    if (held === null || list.current === null) return;
+    const gone = !list.current.isConnected || order.length === 0;
+    if (gone) setPointed(false);
+    if (gone || (!pointed && !list.current.contains(document.activeElement))) setHeld(null);
+  }, [held, order, pointed]);
   const handlers = {
-    onPointerEnter: () => {
+    onPointerEnter: (event: Pointer) => {
       setPointed(true);
-      hold();
+      hold(event);
     },
     onPointerMove: hold,
-    onPointerLeave: (event: React.PointerEvent<HTMLElement>) => {
+    onPointerLeave: (event: Pointer) => {
       setPointed(false);
       if (!event.currentTarget.contains(document.activeElement)) setHeld(null);
     },
     onFocus: hold,
-    onBlur: (event: React.FocusEvent<HTMLElement>) => {
+    onBlur: (event: Focus) => {
       if (!pointed && !event.currentTarget.contains(event.relatedTarget)) setHeld(null);
     },
   };

@@ -9,10 +9,34 @@ import { Section } from "@/ui/page/section";
 import { SteadyBar } from "./steady-bar";
 import type { RunChartsHandle } from "./use-run-charts";
 
+/** Where no finding has a chart, these are first: in sight without scrolling on a screen of 720 pixels. */
+const FIRST_HEIGHT = 170;
+
+interface Props {
+  readonly run: Run;
+  readonly charts: RunChartsHandle;
+  /** Stands right below the opening: charts before all that is said of them. */
+  readonly first: boolean;
+}
+
 /** The load over the run, second by second, and which part of it the figures cover. */
-export function LoadSection({ run, charts }: { run: Run; charts: RunChartsHandle }) {
+export function LoadSection({ run, charts, first }: Props) {
   const { t } = useTranslation();
   const { span, edit, seconds, context, notes, handle } = charts;
+  const chartsFirst = first && edit.draft === null;
+  const bars = (
+    <>
+      {run.state !== "running" && run.requests !== null && (
+        <SteadyBar run={run} edit={edit} lengthSeconds={span.lengthSeconds} />
+      )}
+      <NoteLane
+        notes={notes.notes}
+        range={span.range}
+        onDraw={(start, end) => handle?.add(start, end)}
+        onOpen={(note) => handle?.edit(note)}
+      />
+    </>
+  );
   return (
     <Section
       id="charts"
@@ -30,16 +54,9 @@ export function LoadSection({ run, charts }: { run: Run; charts: RunChartsHandle
         )
       }
     >
-      {run.state !== "running" && run.requests !== null && (
-        <SteadyBar run={run} edit={edit} lengthSeconds={span.lengthSeconds} />
-      )}
-      <NoteLane
-        notes={notes.notes}
-        range={span.range}
-        onDraw={(start, end) => handle?.add(start, end)}
-        onOpen={(note) => handle?.edit(note)}
-      />
-      <LoadCharts run={run} seconds={seconds} context={context} />
+      {!chartsFirst && bars}
+      <LoadCharts run={run} seconds={seconds} context={context} {...(first && { height: FIRST_HEIGHT })} />
+      {chartsFirst && bars}
     </Section>
   );
 }

@@ -14,6 +14,7 @@ import { FirstChart } from "@/panels/run/first-chart";
 import { KeyFigures } from "@/panels/run/key-figures";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { Loading } from "@/ui/loading";
+import { LoadingChart } from "@/ui/page/loading-chart";
 import { usePageTitle } from "@/ui/page/use-page-title";
 import { PageMessage } from "@/ui/page-message";
 import { LoadSection } from "../charts/load-section";
@@ -86,7 +87,7 @@ function RunBody({ run }: { run: Run }) {
   const running = run.state === "running";
   const charts = useRunCharts(run);
   const shown = running ? null : firstEvidence(run.diagnosis, run.findings);
-  const load = <LoadSection run={run} charts={charts} />;
+  const load = <LoadSection run={run} charts={charts} first={shown === null && !running} />;
   useAddressedPart();
   return (
     <div className={classes.page} data-adjusting={charts.edit.draft !== null}>
@@ -140,7 +141,7 @@ function Waiting() {
   return (
     <div role="status" aria-label={t("runs.page.loading")} className={classes.page}>
       <Loading height={250} />
-      <Loading height={320} />
+      <LoadingChart height={320} />
       <div className={classes.columns}>
         <Loading height={240} />
         <Loading height={240} />
