@@ -162,7 +162,10 @@ test("a sweep says which value to try next, and a trend draws each set of parame
 
   await page.goto(`/runs/trend?scenario=${scenario}&metric=p95`);
   await expect(page.getByRole("figure").filter({ has: page.locator("[data-point]") })).toHaveCount(3);
-  await page.locator("input").and(page.getByLabel("Parameters", { exact: true })).click();
+  await page
+    .locator("input")
+    .and(page.getByLabel("Parameters", { exact: true }))
+    .click();
   await page.getByRole("option", { name: /pool=16|pool = 16/ }).click();
   await expect(page.getByRole("figure").filter({ has: page.locator("[data-point]") })).toHaveCount(1);
   await expect(page).toHaveURL(/group=/);

@@ -7237,6 +7237,12 @@ export interface components {
             feedback: string;
             /** Attendees */
             attendees?: string[];
+            /**
+             * Scenario
+             * @description Whose runs it went through; those of others stay. Empty for all.
+             * @default
+             */
+            scenario: string;
             /** Actions */
             actions?: components["schemas"]["ReviewAction"][];
             /**
@@ -7284,6 +7290,12 @@ export interface components {
             feedback: string;
             /** Attendees */
             attendees?: string[];
+            /**
+             * Scenario
+             * @description Whose runs it went through; those of others stay. Empty for all.
+             * @default
+             */
+            scenario: string;
             /** Actions */
             actions?: components["schemas"]["ReviewAction"][];
             /** Version */
@@ -7339,6 +7351,12 @@ export interface components {
             feedback: string;
             /** Attendees */
             attendees?: string[];
+            /**
+             * Scenario
+             * @description Whose runs it went through; those of others stay. Empty for all.
+             * @default
+             */
+            scenario: string;
             /** Actions */
             actions?: components["schemas"]["ReviewAction"][];
             /** Version */
