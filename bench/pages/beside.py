@@ -3,7 +3,7 @@
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +32,7 @@ class Beside:
 
 
 @contextmanager
-def servers_beside(folder: Path) -> Iterator[Beside]:
+def servers_beside(folder: Path) -> Generator[Beside]:
     """Both servers, until the end of the block."""
     guarded, quiet = (f"127.0.0.1:{free_port()}" for _ in range(2))
     config = folder / "loadwatch.yml"

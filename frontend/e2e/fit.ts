@@ -75,6 +75,7 @@ export function letterSizes(page: Page): Promise<Record<string, string>> {
       const text = (node.textContent ?? "").trim();
       if (parent === null || text === "" || parent.closest("script, style, noscript") !== null) continue;
       if (!parent.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
+      if (parent.closest(".lw-visually-hidden") !== null || parent.getBoundingClientRect().width <= 1) continue;
       found[Number.parseFloat(getComputedStyle(parent).fontSize)] ??= `${text.slice(0, 40)} in ${parent.className}`;
     }
     return found;

@@ -5849,6 +5849,12 @@ export interface components {
         MeetingIn: {
             /** Attendees */
             attendees?: string[];
+            /**
+             * Scenario
+             * @description Whose runs it went through; those of others stay. Empty for all.
+             * @default
+             */
+            scenario: string;
         };
         /**
          * MetricInfo
@@ -7237,12 +7243,6 @@ export interface components {
             feedback: string;
             /** Attendees */
             attendees?: string[];
-            /**
-             * Scenario
-             * @description Whose runs it went through; those of others stay. Empty for all.
-             * @default
-             */
-            scenario: string;
             /** Actions */
             actions?: components["schemas"]["ReviewAction"][];
             /**
@@ -7290,12 +7290,6 @@ export interface components {
             feedback: string;
             /** Attendees */
             attendees?: string[];
-            /**
-             * Scenario
-             * @description Whose runs it went through; those of others stay. Empty for all.
-             * @default
-             */
-            scenario: string;
             /** Actions */
             actions?: components["schemas"]["ReviewAction"][];
             /** Version */
@@ -7351,12 +7345,6 @@ export interface components {
             feedback: string;
             /** Attendees */
             attendees?: string[];
-            /**
-             * Scenario
-             * @description Whose runs it went through; those of others stay. Empty for all.
-             * @default
-             */
-            scenario: string;
             /** Actions */
             actions?: components["schemas"]["ReviewAction"][];
             /** Version */

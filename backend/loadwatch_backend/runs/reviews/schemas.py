@@ -29,7 +29,6 @@ class ReviewFields(Schema):
     next_action: Text = ""
     feedback: Text = ""
     attendees: Annotated[list[Line], Field(max_length=50)] = Field(default_factory=list[str])
-    scenario: Line = Field(default="", description="Whose runs it went through; those of others stay. Empty for all.")
     actions: ReviewActions = Field(default_factory=list[ReviewAction])
 
 
@@ -89,3 +88,4 @@ class MeetingIn(Schema):
     """A meeting has ended: the next one begins after the newest run of now."""
 
     attendees: Annotated[list[Line], Field(max_length=50)] = Field(default_factory=list[str])
+    scenario: Line = Field(default="", description="Whose runs it went through; those of others stay. Empty for all.")

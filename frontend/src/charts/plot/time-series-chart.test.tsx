@@ -113,7 +113,7 @@ describe("TimeSeriesChart", () => {
     rerender(chart({ series: base.series.slice(0, 1) }));
     await waitFor(() => expect(container.querySelector(".lw-head > .lw-legend")).not.toBeNull());
     expect(screen.getByRole("button", { name: "sent" }).getAttribute("aria-pressed")).toBe("true");
-    const many = ["a", "b", "c", "d", "e"].map((id) => ({ id, name: id, values: base.series[0]?.values ?? [] }));
+    const many = ["a", "b", "c", "d", "e", "f"].map((id) => ({ id, name: id, values: base.series[0]?.values ?? [] }));
     rerender(chart({ series: many }));
     await waitFor(() => expect(list()?.dataset.place).toBe("below"));
   });
