@@ -273,6 +273,7 @@ test("a meeting about one scenario ends for that one alone", async ({ page, requ
   await page.goto("/runs/meeting");
   const choice = page.getByRole("combobox", { name: "Scenario" });
   await choice.selectOption(checkout);
+  await expect(page.getByRole("button", { name: /^Run 1 of 1/ })).toBeVisible();
   await choice.blur();
   await page.keyboard.press("End");
   await expect(page.getByText("1 of others stay for their own meeting")).toBeVisible();

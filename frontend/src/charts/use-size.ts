@@ -33,7 +33,11 @@ if (typeof window !== "undefined") {
       for (const take of sizes) take();
     });
   };
-  window.addEventListener("beforeprint", () => measure(true));
+  window.addEventListener("beforeprint", () => {
+    measure(true);
+    // A legend that has moved below a narrower chart has given its room to the plot.
+    measure(true);
+  });
   window.addEventListener("afterprint", () => measure(false));
 }
 
