@@ -2,7 +2,6 @@
 
 import re
 import sys
-import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -49,7 +48,8 @@ def servers_beside(folder: Path) -> Generator[Beside]:
         command = [LOADWATCH, "agent", "--config", config]
         environment = {"LOADWATCH_DATA": str(folder / "agent")}
         with ManagedProcess("agent", command, log=folder / "agent.log", environment=environment) as agent:
-            time.sleep(5)
+            status = f"http://{quiet}/api/status"
+            wait_until(status, lambda: _newest(status) is not None, seconds=START_SECONDS, process=agent)
             yield Beside(setup=f"http://{guarded}{found[0]}", quiet=f"http://{quiet}", agent=agent.pid)
 
 
@@ -66,3 +66,7 @@ def _wait_for(url: str, server: ManagedProcess) -> None:
             return False
 
     wait_until(url, ready, seconds=START_SECONDS, process=server)
+
+
+def _newest(status: str) -> int | None:
+    return urllib3.request("GET", status).json()["newest_sample_ms"]

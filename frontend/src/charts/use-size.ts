@@ -20,24 +20,27 @@ function shared(): ResizeObserver | null {
   return observer;
 }
 
+/** Takes all sizes at once. */
+export function measureAll(): void {
+  const sizes = [...callbacks].map(([element, take]) => {
+    const { clientWidth: width, clientHeight: height } = element;
+    return () => take({ width, height });
+  });
+  flushSync(() => {
+    for (const take of sizes) take();
+  });
+}
+
 // Observers do not hear of paper. The page takes its width before it is printed, so that letters in charts are not
 // scaled with lines; what is drawn of each chart follows in `useNear`, which listens later than this.
 if (typeof window !== "undefined") {
   const measure = (paper: boolean) => {
     document.documentElement.toggleAttribute("data-paper", paper);
-    const sizes = [...callbacks].map(([element, take]) => {
-      const { clientWidth: width, clientHeight: height } = element;
-      return () => take({ width, height });
-    });
-    flushSync(() => {
-      for (const take of sizes) take();
-    });
-  };
-  window.addEventListener("beforeprint", () => {
-    measure(true);
+    measureAll();
     // A legend that has moved below a narrower chart has given its room to the plot.
-    measure(true);
-  });
+    measureAll();
+  };
+  window.addEventListener("beforeprint", () => measure(true));
   window.addEventListener("afterprint", () => measure(false));
 }
 

@@ -1,6 +1,7 @@
 import { type RefObject, useEffect, useState } from "react";
 import { flushSync } from "react-dom";
 import { flushDraws } from "@/charts/draw-queue";
+import { measureAll } from "@/charts/use-size";
 
 const watched = new WeakMap<Element, (near: boolean) => void>();
 let observer: IntersectionObserver | null = null;
@@ -23,12 +24,20 @@ export function useNear(target: RefObject<Element | null>): boolean {
     const element = target.current;
     const view = shared();
     if (element === null || view === null) return;
+    let known = true;
+    const take = (now: boolean) => {
+      known = now;
+      setNear(now);
+    };
     // A print is taken as soon as all have heard of it.
     const all = () => {
-      flushSync(() => setNear(true));
+      const drawn = known;
+      flushSync(() => take(true));
       flushDraws();
+      // One that is drawn only now has a legend only now, which takes its room from the plot.
+      if (!drawn) measureAll();
     };
-    watched.set(element, setNear);
+    watched.set(element, take);
     view.observe(element);
     window.addEventListener("beforeprint", all);
     return () => {
