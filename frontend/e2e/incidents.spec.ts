@@ -170,7 +170,7 @@ test("at 200 % zoom an incident is whole, and Ctrl+K finds its alert by name", a
   ] as const) {
     await page.keyboard.press("Control+k");
     await jump.fill(text);
-    await page.getByRole("dialog").getByRole("button", { name: found }).first().click();
+    await page.getByRole("dialog").getByText(found, { exact: true }).first().click();
     await expect(page).toHaveURL(path);
   }
   await system.queue("zoom", 1);

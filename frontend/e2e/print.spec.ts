@@ -24,11 +24,11 @@ async function printed(page: Page): Promise<readonly number[]> {
   return page.evaluate(() => (window as unknown as { differences: number[] }).differences);
 }
 
-/** Names of what is there to press, but for what is read as well: heads of tables and groups, legends. */
+/** Names of what is there to press, but for what is read as well: heads of tables and groups, legends, the colours of runs. */
 function pressable(page: Page): Promise<string[]> {
   return page.evaluate(() =>
     [...document.querySelectorAll<HTMLElement>("button, input, select, textarea, [role=button], [role=tab]")]
-      .filter((one) => one.closest("th, summary, h2, h3, .lw-legend") === null)
+      .filter((one) => one.closest("th, summary, h2, h3, .lw-legend, [aria-pressed]") === null)
       .filter((one) => one.checkVisibility({ visibilityProperty: true }) && one.getBoundingClientRect().width > 1)
       .map((one) => (one.getAttribute("aria-label") ?? one.textContent ?? "").slice(0, 60)),
   );
