@@ -160,19 +160,14 @@ test("at 200 % zoom an incident is whole, and Ctrl+K finds its alert by name", a
     await expect(page.getByRole("heading", { level: 1, name: "zoom holds 300 messages" })).toBeVisible();
     await expectRoom(page, width, height, "incident");
   }
-  await post("/api/runs", { name: "ringing the till" });
   await page.setViewportSize({ width: 1280, height: 860 });
   await page.goto(`${system.url}/targets`);
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
   const jump = page.getByPlaceholder("Find a panel, page, run, alert, target or command");
-  for (const [text, found, path] of [
-    ["QueueTooLong", "QueueTooLong", new RegExp(`/alerts/${id}`)],
-    ["ringing", "ringing the till", /\/runs\/\d{8}-/],
-  ] as const) {
-    await page.keyboard.press("Control+k");
-    await jump.fill(text);
-    await page.getByRole("dialog").getByText(found, { exact: true }).first().click();
-    await expect(page).toHaveURL(path);
-  }
+  await page.keyboard.press("Control+k");
+  await jump.fill("QueueTooLong");
+  await page.getByRole("dialog").getByText("QueueTooLong", { exact: true }).first().click();
+  await expect(page).toHaveURL(new RegExp(`/alerts/${id}`));
   await system.queue("zoom", 1);
 });
 
