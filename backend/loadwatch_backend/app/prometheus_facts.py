@@ -1,5 +1,7 @@
 """What the server says of itself to who asks it as a Prometheus."""
 
+from typing import Any
+
 import yaml
 from loadwatch_formats.durations import format_duration
 
@@ -43,7 +45,7 @@ def _flags(ground: Foundation) -> dict[str, str]:
 
 def _configuration(settings: Settings) -> str:
     interval = format_duration(round(settings.rules_interval_seconds * 1_000))
-    document = {
+    document: dict[str, Any] = {
         "global": {"evaluation_interval": interval, "external_labels": {}},
         "rule_files": list(settings.rules),
     }

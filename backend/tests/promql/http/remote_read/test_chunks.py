@@ -1,5 +1,6 @@
 """XOR chunks: the bytes of Prometheus' own encoder, and read back by a decoder of the format."""
 
+import itertools
 import json
 import struct
 from pathlib import Path
@@ -25,10 +26,7 @@ steps = st.one_of(
 
 @given(st.integers(-(2**40), 2**41), st.lists(st.tuples(steps, words), min_size=1, max_size=150))
 def test_what_is_encoded_is_read_back(first: int, samples: list[tuple[int, int]]) -> None:
-    times, time = [], first
-    for step, _ in samples:
-        time += step
-        times.append(time)
+    times = list(itertools.accumulate((step for step, _ in samples), initial=first))[1:]
     values = [word for _, word in samples]
     assert decode(encode(times, values)) == list(zip(times, values, strict=True))
 
