@@ -65,14 +65,14 @@ Below `/prometheus/api/v1`, with Prometheus' parameters, shapes and errors; a re
 | path | what |
 | --- | --- |
 | `query`, `query_range` | values of an expression |
-| `series`, `labels`, `label/<name>/values` | series, and names and values of their labels, with `match[]`, times and `limit` |
+| `series`, `labels`, `label/<name>/values` | series, and their labels and values, with `match[]`, times and `limit` |
 | `metadata` | type, help and unit: one entry of each metric |
 | `query_exemplars` | an empty list: no exemplars are stored |
 | `format_query`, `parse_query` | an expression laid out over lines, and as a tree |
 | `rules`, `alerts` | [rules](rules.md) with their alerts |
-| `targets`, `scrape_pools` | who sent samples within a day, with their health; where these were scraped only the senders know |
+| `targets`, `scrape_pools` | who sent samples within a day, and how that is; what was scraped only they know |
 | `alertmanagers` | none: notifications are sent by the server itself |
-| `status/buildinfo`, `status/runtimeinfo`, `status/flags`, `status/config` | the server, in Prometheus' words |
+| `status/buildinfo`, `…/runtimeinfo`, `…/flags`, `…/config` | the server, in Prometheus' words |
 | `status/tsdb` | numbers of series by name, label and value, over all that are kept |
 | `read` | remote read: `remote_read: [{{url: http://<server>:8000/prometheus/api/v1/read, read_recent: true}}]` |
 

@@ -173,7 +173,7 @@ def _same(first: list[dict[str, Any]], second: list[dict[str, Any]]) -> bool:
 def _compare(asked: Asked, expressions: Sequence[str]) -> int:
     """How many of them gave something; both must say the same of each."""
     full = 0
-    # A minute after the first page: a counter that begins within the window is extrapolated otherwise since Prometheus 3.
+    # A minute after the first page: a counter that begins in a window is extrapolated otherwise since Prometheus 3.
     start = asked.first_ms // 1_000 + 62
     grid = {"start": start, "end": start + (PAGES - 1) * STEP_MS // 1_000, "step": 20}
     for expression in expressions:
