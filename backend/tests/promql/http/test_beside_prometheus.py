@@ -8,7 +8,7 @@ import re
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from loadwatch_backend.kit.clock import system_clock
@@ -117,7 +117,7 @@ def test_the_same_refusals(both: Both, path: str, fields: dict[str, str]) -> Non
 def _keys(document: Any) -> Any:
     """The shape of a document: keys, and types of what is below."""
     if isinstance(document, dict):
-        return {key: _keys(value) for key, value in document.items()}
+        return {key: _keys(value) for key, value in cast("dict[str, Any]", document).items()}
     return "number" if isinstance(document, int | float) and not isinstance(document, bool) else type(document).__name__
 
 
