@@ -35,6 +35,15 @@ GENERATORS: Sequence[Generator] = (
         writes=("backend/loadwatch_backend/ingest/remote*_pb2.py*",),
     ),
     Generator(
+        name="remote-read messages",
+        command=(
+            PYTHON, "-m", "grpc_tools.protoc", "-I", "backend",
+            "--python_out=backend", "--pyi_out=backend",
+            "loadwatch_backend/promql/http/remote_read/read.proto",
+        ),
+        writes=("backend/loadwatch_backend/promql/http/remote_read/read_pb2.py*",),
+    ),
+    Generator(
         name="OTLP messages",
         command=(
             PYTHON, "-m", "grpc_tools.protoc", "-I", "backend/loadwatch_backend/ingest/otlp",

@@ -46,6 +46,10 @@ from loadwatch_backend.notify.schemas import UndeliveredOut, undelivered_out
 from loadwatch_backend.observe.endpoints import health_router, metrics_router
 from loadwatch_backend.promql.http.endpoints import root_router as prometheus_root_router
 from loadwatch_backend.promql.http.endpoints import router as prometheus_router
+from loadwatch_backend.promql.http.expressions import expressions_router
+from loadwatch_backend.promql.http.federation import federation_router
+from loadwatch_backend.promql.http.remote_read.endpoints import remote_read_router
+from loadwatch_backend.promql.http.status import status_router as prometheus_status_router
 from loadwatch_backend.report.endpoints import router as report_router
 from loadwatch_backend.report.endpoints import share_router
 from loadwatch_backend.runbooks.endpoints import router as runbooks_router
@@ -53,6 +57,7 @@ from loadwatch_backend.runs.endpoints import router as runs_router
 from loadwatch_backend.signals.endpoints import router as signals_router
 from loadwatch_backend.store.outages import DatabaseError, Outage
 from loadwatch_backend.targets.endpoints import router as targets_router
+from loadwatch_backend.targets.prometheus.endpoints import prometheus_targets_router
 from loadwatch_backend.timeouts.endpoints import router as timeouts_router
 
 
@@ -147,6 +152,18 @@ WRITES_OF = (
 """Routers whose GET needs `read`, with the scope that their other methods need."""
 
 
+PROMETHEUS_READS = (
+    prometheus_router,
+    expressions_router,
+    prometheus_status_router,
+    prometheus_targets_router,
+    prometheus_rules_router,
+    remote_read_router,
+    federation_router,
+)
+"""Prometheus' API: reading by whatever method."""
+
+
 @functools.cache
 def build_routes(operation_id: Callable[[APIRoute], str]) -> Sequence[BaseRoute]:
     """All routes, for every application of this process: what FastAPI learns of one it keeps with it."""
@@ -160,8 +177,8 @@ def build_routes(operation_id: Callable[[APIRoute], str]) -> Sequence[BaseRoute]
         router.include_router(admin_router, dependencies=[Depends(require(Scope.ADMIN))])
     for agents_router in (write_router, otlp_router, profile_agents_router):
         router.include_router(agents_router, dependencies=[Depends(require(Scope.SAMPLES_WRITE))])
-    router.include_router(prometheus_router, dependencies=[Depends(require(Scope.READ))])
-    router.include_router(prometheus_rules_router, dependencies=[Depends(require(Scope.READ))])
+    for read_router in PROMETHEUS_READS:
+        router.include_router(read_router, dependencies=[Depends(require(Scope.READ))])
     router.include_router(metrics_router, dependencies=[Depends(require(Scope.READ))])
     router.include_router(health_router)
     router.include_router(prometheus_root_router)

@@ -15,6 +15,7 @@ from loadwatch_backend.app.alerting import open_alerts, open_changes, open_heart
 from loadwatch_backend.app.costs import CostRuns
 from loadwatch_backend.app.foundation import Foundation, open_foundation
 from loadwatch_backend.app.profiling import ProfiledRuns, open_profile_orders
+from loadwatch_backend.app.prometheus_facts import prometheus_facts
 from loadwatch_backend.app.reporting import ReportParts
 from loadwatch_backend.app.run_functions import ProfiledFunctions, ProfiledWaits
 from loadwatch_backend.app.run_notes import RunNotes
@@ -67,6 +68,7 @@ from loadwatch_backend.observe.metrics import (
 from loadwatch_backend.observe.self_watch import SelfWatch
 from loadwatch_backend.promql.admission.classes import Queries
 from loadwatch_backend.promql.engine import Engine
+from loadwatch_backend.promql.http.status import ServerFacts
 from loadwatch_backend.records.figures import figures_of
 from loadwatch_backend.report.service import ReportService
 from loadwatch_backend.runs.analysis.analyst import Analyst
@@ -124,6 +126,7 @@ class Services:
     heartbeat: Heartbeat | None
     connect: ConnectService
     backups: Backups
+    prometheus_facts: ServerFacts
     setup_secret: str | None
     """Of the first administrator's link, while there is no administrator."""
 
@@ -251,6 +254,7 @@ def open_services(
         backups=Backups(
             relational=relational, store=store, data=settings.data, clock=clock, monotonic=ground.monotonic
         ),
+        prometheus_facts=prometheus_facts(ground),
         setup_secret=begin_setup(relational, clock, given.setup_secret) if access.gate.access is Access.USERS else None,
     )
     metrics.show(_numbers(services))

@@ -34,9 +34,9 @@ def check(paths: Sequence[Path]) -> None:
     broken = 0
     for path in paths:
         read = _read(path)
-        if read.faults:
+        if read.all_faults:
             broken += 1
-            _tell_faults(path, read.faults)
+            _tell_faults(path, read.all_faults)
         else:
             click.echo(f"{path}: {_counted(read)}")
     if broken:
@@ -105,8 +105,8 @@ def _groups(path: Path, file: RuleTestFile) -> list[RuleGroup] | None:
             whole = False
         for name in found:
             read = _read(Path(name))
-            _tell_faults(Path(name), read.faults)
-            whole = whole and not read.faults
+            _tell_faults(Path(name), read.all_faults)
+            whole = whole and not read.all_faults
             groups += read.groups
     return groups if whole else None
 

@@ -136,16 +136,22 @@ class RuleFiles:
         if former is not None and former.content_hash == content_hash:
             return replace(former, signature=signature)
         read = (_read_built_in if path in self._built_in else read_rules)(content, path, self._interval_ms)
+        faults = read.all_faults
+        error = "\n".join(f"{path}:{one.line}:{one.column}: {one.message}" for one in faults)
         if read.faults:
             kept = former.file.groups if former else ()
-            error = "\n".join(f"{path}:{one.line}:{one.column}: {one.message}" for one in read.faults)
-            return self._broken(path, signature, content_hash, kept, error, read.faults[0].line)
+            return self._broken(path, signature, content_hash, kept, error, faults[0].line)
+        if read.left_out:
+            log.error("rules cannot be read and are left out", path=path, error=error, left_out=len(read.left_out))
         file = RuleFile(
             path=path,
-            state=RuleFileState.OK,
+            state=RuleFileState.PARTIAL if read.left_out else RuleFileState.OK,
             loaded_ms=self._clock(),
             groups=read.groups,
+            error=error,
+            line=faults[0].line if faults else None,
             built_in=path in self._built_in,
+            left_out=frozenset((one.group, one.name) for one in read.left_out),
         )
         return _Known(signature=signature, content_hash=content_hash, file=file)
 

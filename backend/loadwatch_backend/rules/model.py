@@ -79,13 +79,15 @@ class RuleFileState(StrEnum):
     """How the last reading of a rule file ended."""
 
     OK = "ok"
+    PARTIAL = "partial"
+    """Some of its rules could not be read and are left out; all others are in force."""
     BROKEN = "broken"
     """It could not be read; the rules of its last good reading stay in force."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleFile:
-    """One rule file as it was last read; `error` and `line` say what is wrong with a broken one."""
+    """One rule file as it was last read; `error` and `line` say what is wrong with it, or with some of its rules."""
 
     path: str
     state: RuleFileState
@@ -94,6 +96,14 @@ class RuleFile:
     error: str = ""
     line: int | None = None
     built_in: bool = False
+    left_out: frozenset[tuple[str, str]] = frozenset()
+    """Group and name of each rule that is left out; a rule without a name has an empty one."""
+
+    def may_have(self, group: str, name: str) -> bool:
+        """Whether a rule that is not in force may stand in it, where it cannot be read."""
+        if self.state is RuleFileState.BROKEN:
+            return True
+        return not self.left_out.isdisjoint({(group, name), (group, "")})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

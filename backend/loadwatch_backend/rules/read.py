@@ -48,11 +48,28 @@ _POLICIES = ", ".join(policy.value for policy in NoDataPolicy)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """A rule that cannot be read; `name` is empty where it has none that can."""
+
+    group: str
+    name: str
+    faults: Sequence[Fault]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Read:
-    """What a file says; the groups are worth something only without faults."""
+    """What a file says. Its groups are worth something only without faults; they are without the rules left out."""
 
     groups: Sequence[RuleGroup]
     faults: Sequence[Fault]
+    """Of the file and its groups."""
+    left_out: Sequence[LeftOut] = ()
+    """Rules that cannot be read, each with all that is wrong with it."""
+
+    @property
+    def all_faults(self) -> Sequence[Fault]:
+        """Everything that is wrong, in the order of the text."""
+        return sorted([*self.faults, *(fault for one in self.left_out for fault in one.faults)])
 
 
 def read_rules(content: bytes, file: str, default_interval_ms: int) -> Read:
@@ -65,6 +82,7 @@ class _Reader:
         self._file = file
         self._interval_ms = default_interval_ms
         self._faults = Faults()
+        self._left_out: list[LeftOut] = []
         self._ids: set[str] = set()
 
     def read(self, content: bytes) -> Read:
@@ -76,7 +94,7 @@ class _Reader:
             if "groups" in entries:
                 for node in items_of(entries["groups"].value, "`groups`", self._faults):
                     groups.append(self._group(node, names))
-        return Read(groups=groups, faults=sorted(self._faults.found))
+        return Read(groups=groups, faults=sorted(self._faults.found), left_out=self._left_out)
 
     def _group(self, node: yaml.Node, names: set[str]) -> RuleGroup:
         entries = mapping_of(node, "a group", self._faults, _GROUP_KEYS)
@@ -100,15 +118,29 @@ class _Reader:
             labels=labels,
         )
         nodes = items_of(entries["rules"].value, "`rules`", self._faults) if "rules" in entries else ()
-        rules = [rule for one in nodes if (rule := self._rule(one, group)) is not None]
+        rules = [rule for one in nodes if (rule := self._rule_or_none(one, group)) is not None]
         return replace(group, rules=rules)
 
-    def _rule(self, node: yaml.Node, group: RuleGroup) -> Rule | None:
+    def _rule_or_none(self, node: yaml.Node, group: RuleGroup) -> Rule | None:
+        """A rule; none when anything is wrong with it, which then is no fault of its file."""
+        faults_of_file, self._faults = self._faults, Faults()
         entries = mapping_of(node, "a rule", self._faults, _RULE_KEYS)
-        if not entries:
+        kind, name = RuleKind.ALERTING, ""
+        rule = None
+        if entries:
+            kind, name = self._name(node, entries)
+            rule = self._rule(node, entries, kind, name, group)
+        else:
             self._faults.add(node, "a rule needs `alert` or `record`, and `expr`")
-            return None
-        kind, name = self._name(node, entries)
+        faults, self._faults = sorted(self._faults.found), faults_of_file
+        if not faults:
+            return rule
+        self._left_out.append(LeftOut(group=group.name, name=name, faults=faults))
+        return None
+
+    def _rule(
+        self, node: yaml.Node, entries: Mapping[str, Entry], kind: RuleKind, name: str, group: RuleGroup
+    ) -> Rule | None:
         expression, parsed = self._expression(node, entries)
         if kind is RuleKind.RECORDING:
             for key in _ALERTING_ONLY:

@@ -50,7 +50,7 @@ def store_of(data: Mapping[str, float], at_ms: int = NOW) -> CountingStore:
 def rule_of(text: str, group: str = "") -> Rule:
     lines = f"groups:\n- name: g\n{group}  rules:\n  - {text}\n"
     read = read_rules(lines.encode(), "rules.yml", 1_000)
-    assert not read.faults
+    assert not read.all_faults
     return read.groups[0].rules[0]
 
 

@@ -4,11 +4,28 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+import structlog.testing
 from loadwatch_backend.rules.files import RuleFiles
 from loadwatch_backend.rules.model import RuleFileState, RuleSet
 
 GOOD = "groups:\n- name: {name}\n  rules:\n  - alert: A\n    expr: up == 0\n"
-BROKEN = "groups:\n- name: a\n  rules:\n  - alert: A\n    expr: up ==\n"
+BROKEN = "groups:\n- name: a\n  rules:\n  - alert: A\n    expr: [up\n"
+PARTIAL = """\
+groups:
+- name: a
+  rules:
+  - alert: A
+    expr: up == 0
+  - alert: Mistyped
+    expr: up ==
+    for: 5
+  - {record: a:b, expr: sum(up)}
+- name: c
+  rules:
+  - alert: C
+    expr: up == 0
+    annotations: {summary: "{{ $label }}"}
+"""
 
 
 def write(path: Path, text: str) -> None:
@@ -62,11 +79,35 @@ def test_a_broken_file_keeps_its_old_rules_and_says_which_line(folder: Path, fil
     after = files.reload()
     assert names(after) == ["a", "b"]
     broken = after.files[0]
-    assert (broken.state, broken.line) == (RuleFileState.BROKEN, 5)
-    assert broken.error.startswith(f"{folder / 'a.yml'}:5:11: invalid PromQL")
+    assert (broken.state, broken.line) == (RuleFileState.BROKEN, 6)
+    assert broken.error.startswith(f"{folder / 'a.yml'}:6:1: ")
     write(folder / "a.yml", GOOD.format(name="mended"))
     assert names(files.reload()) == ["mended", "b"]
     assert files.current().files[0].state is RuleFileState.OK
+
+
+def test_a_rule_that_cannot_be_read_leaves_out_that_rule_alone(folder: Path, files: RuleFiles) -> None:
+    path = folder / "a.yml"
+    write(path, PARTIAL)
+    with structlog.testing.capture_logs() as logs:
+        after = files.reload()
+    assert [(group.name, [rule.name for rule in group.rules]) for group in after.groups] == [
+        ("a", ["A", "a:b"]),
+        ("c", []),
+        ("b", ["A"]),
+    ]
+    partial = after.files[0]
+    assert (partial.state, partial.line) == (RuleFileState.PARTIAL, 7)
+    first, second, third = partial.error.splitlines()
+    assert first.startswith(f"{path}:7:11: invalid PromQL")
+    assert second.startswith(f"{path}:8:10: `for`: '5' is not a duration")
+    assert third.startswith(f"{path}:14:28: the template of annotation 'summary'")
+    assert [(one["path"], one["left_out"], one["error"]) for one in logs] == [(str(path), 2, partial.error)]
+    # Alerts of these may be of rules that stand there and cannot be read, those of others are of rules that are gone.
+    assert partial.may_have("a", "Mistyped")
+    assert partial.may_have("c", "C")
+    assert not partial.may_have("a", "Removed")
+    assert files.reload() is after
 
 
 def test_a_file_goes_back_to_what_it_was(folder: Path, files: RuleFiles) -> None:
@@ -83,7 +124,7 @@ def test_a_file_that_is_broken_from_the_start_has_no_rules(tmp_path: Path) -> No
     broken, missing = files.current().files
     assert not files.current().groups
     assert broken.state is missing.state is RuleFileState.BROKEN
-    assert broken.line == 5
+    assert broken.line == 6
     assert missing.error == "there is no such file"
 
 

@@ -17,7 +17,7 @@ def read(text: str, file: str = "rules.yml") -> Read:
 
 def only(text: str) -> Read:
     found = read(text)
-    assert not found.faults
+    assert not found.all_faults
     return found
 
 
@@ -29,7 +29,7 @@ def test_good_files(name: str) -> None:
 @pytest.mark.parametrize("name", BAD)
 def test_bad_files_say_where_and_what(name: str) -> None:
     text, expected = BAD[name]
-    found = read(text).faults
+    found = read(text).all_faults
     assert [(one.line, one.column) for one in found] == [(line, column) for line, column, _ in expected]
     for fault, (_, _, words) in zip(found, expected, strict=True):
         assert words in fault.message
@@ -46,7 +46,7 @@ LAUGHS = [
 
 @pytest.mark.parametrize("text", LAUGHS)
 def test_aliases_that_multiply_are_refused_before_they_are_written_out(text: str) -> None:
-    (fault,) = read(text).faults
+    (fault,) = read(text).all_faults
     assert "with its aliases written out the document has more than 1000000 values" in fault.message
 
 
@@ -129,13 +129,13 @@ def test_a_group_without_an_interval_gets_the_default() -> None:
     ],
 )
 def test_where_loadwatch_is_stricter(text: str, line: int, words: str) -> None:
-    fault = read(text).faults[0]
+    fault = read(text).all_faults[0]
     assert fault.line == line
     assert words in fault.message
 
 
 def test_what_is_not_utf8_is_told_by_place() -> None:
-    fault = read_rules(b"groups:\n- name: \xff\n", "a", 1_000).faults[0]
+    fault = read_rules(b"groups:\n- name: \xff\n", "a", 1_000).all_faults[0]
     assert (fault.line, fault.column) == (2, 9)
     assert "0xff" in fault.message
 
@@ -149,7 +149,7 @@ def ids(text: str, file: str = "rules.yml") -> list[str]:
 
 def only_of(text: str, file: str) -> Read:
     found = read(text, file)
-    assert not found.faults
+    assert not found.all_faults
     return found
 
 

@@ -309,14 +309,19 @@ class Evaluator:
         """Go on with the states of rules that are as they were, and end those of rules that are gone."""
         groups = rules.groups
         known = {rule.id for group in groups for rule in group.rules}
-        unreadable = {
-            file.path for file in rules.files if file.state is RuleFileState.BROKEN and Path(file.path).exists()
+        files = {
+            file.path: file for file in rules.files if file.state is not RuleFileState.OK and Path(file.path).exists()
         }
+
+        def may_be_there(facts: RuleFacts | None) -> bool:
+            file = None if facts is None else files.get(facts.file)
+            return facts is not None and file is not None and file.may_have(facts.group, facts.name)
+
         gone = [
             rule_id
             for rule_id in self._states
-            # What fires is not over because somebody mistyped a rule file before the start.
-            if rule_id not in known and not (rule_id in self._facts and self._facts[rule_id].file in unreadable)
+            # What fires is not over because somebody mistyped a rule, or a rule file before the start.
+            if rule_id not in known and not may_be_there(self._facts.get(rule_id))
         ]
         entries = [
             Entry(facts=self._facts[rule_id], step=resolve_all(self._states[rule_id], now_ms, ResolvedReason.RULE_GONE))

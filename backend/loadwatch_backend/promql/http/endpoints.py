@@ -14,11 +14,11 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import PlainTextResponse
 
 from loadwatch_backend.kit.services import service
-from loadwatch_backend.kit.version import VERSION
 from loadwatch_backend.promql.admission.classes import Queries
 from loadwatch_backend.promql.admission.memory import LABELS_BYTES, Ticket
 from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.promql.errors import QueryTooLargeError
+from loadwatch_backend.promql.http.describe import RESPONSES, documented, form_of
 from loadwatch_backend.promql.http.parameters import (
     NEWEST_MS,
     OLDEST_MS,
@@ -42,11 +42,8 @@ from loadwatch_backend.promql.http.streaming import answer
 from loadwatch_backend.promql.labels import label_key, take_rows
 from loadwatch_backend.promql.notes import Notes
 from loadwatch_backend.promql.parsing.expression import ValueType
-from loadwatch_backend.promql.parsing.parse import format_expression
 from loadwatch_backend.promql.value import Grid, Matrix, RawMatrix, Scalar, StringValue
 
-_PROMETHEUS_VERSION = "3.0.0"
-"""The version whose queries and HTTP API this follows; Grafana picks its features by it."""
 _TRUNCATED = "results truncated due to limit"
 MOST_LOOKBACK_MS = 86_400_000
 """Of a query: a sample that is older than a day is no present value, and each slice of a range reads this far back."""
@@ -62,63 +59,10 @@ Query = Annotated[Parameters, Depends(read_parameters)]
 PromqlEngine = Annotated[Engine, Depends(service(Engine))]
 QueryQueues = Annotated[Queries, Depends(service(Queries))]
 
-_DESCRIPTIONS = {
-    "query": "PromQL expression",
-    "time": "Evaluation time: seconds since the epoch or RFC 3339; now by default",
-    "start": "First time: seconds since the epoch or RFC 3339",
-    "end": "Last time: seconds since the epoch or RFC 3339",
-    "step": "Seconds or a duration such as 15s",
-    "limit": "Number of results; 0 means all",
-    "lookback_delta": "How long a sample counts as the present value; 5m by default",
-    "match[]": "Series selector; may be repeated",
-    "metric": "Name of one metric",
-}
 
-
-def _documented(*names: str, required: Sequence[str] = ()) -> dict[str, Any]:
-    """OpenAPI for parameters that may come in the address or in a form."""
-    return {
-        "parameters": [
-            {
-                "name": name,
-                "in": "query",
-                "required": name in required,
-                "description": _DESCRIPTIONS[name],
-                "schema": {"type": "array", "items": {"type": "string"}} if name == "match[]" else {"type": "string"},
-            }
-            for name in names
-        ]
-    }
-
-
-def _form(*names: str, required: Sequence[str] = ()) -> dict[str, Any]:
-    properties = {
-        name: {
-            "description": _DESCRIPTIONS[name],
-            **({"type": "array", "items": {"type": "string"}} if name == "match[]" else {"type": "string"}),
-        }
-        for name in names
-    }
-    schema = {"type": "object", "properties": properties, "required": list(required)}
-    return {
-        "requestBody": {
-            "required": bool(required),
-            "content": {"application/x-www-form-urlencoded": {"schema": schema}},
-        }
-    }
-
-
-_ERROR = {"content": {"application/json": {"schema": {"type": "object", "required": ["status", "errorType", "error"]}}}}
-_RESPONSES: dict[int | str, dict[str, Any]] = {
-    400: {"description": "A parameter or the expression is not valid", **_ERROR},
-    413: {"description": "The form is too large"},
-    422: {"description": "The expression cannot be evaluated, or is too large", **_ERROR},
-    503: {"description": "The query took too long, or the store is not available", **_ERROR},
-}
-
-
-def _json(content: bytes, status: int = 200) -> Response:
-    return Response(content, status, media_type="application/json")
+def whole(data: object) -> Response:
+    """The answer whose `data` is known at once and small."""
+    return Response(success(orjson.dumps(data).decode()), media_type="application/json")
 
 
 def _limited(matrix: Matrix, limit: int | None) -> tuple[Matrix, list[str]]:
@@ -153,10 +97,10 @@ _QUERY = ("query", "time", "limit", "lookback_delta")
 
 
 @router.get(
-    "/query", summary="Instant query", responses=_RESPONSES, openapi_extra=_documented(*_QUERY, required=["query"])
+    "/query", summary="Instant query", responses=RESPONSES, openapi_extra=documented(*_QUERY, required=["query"])
 )
 @router.post(
-    "/query", summary="Instant query by form", responses=_RESPONSES, openapi_extra=_form(*_QUERY, required=["query"])
+    "/query", summary="Instant query by form", responses=RESPONSES, openapi_extra=form_of(*_QUERY, required=["query"])
 )
 async def query(request: Request, engine: PromqlEngine, queries: QueryQueues, parameters: Query) -> Response:
     """The value of an expression at one instant."""
@@ -189,14 +133,14 @@ _REQUIRED_RANGE = ("query", "start", "end", "step")
 @router.get(
     "/query_range",
     summary="Range query",
-    responses=_RESPONSES,
-    openapi_extra=_documented(*_QUERY_RANGE, required=_REQUIRED_RANGE),
+    responses=RESPONSES,
+    openapi_extra=documented(*_QUERY_RANGE, required=_REQUIRED_RANGE),
 )
 @router.post(
     "/query_range",
     summary="Range query by form",
-    responses=_RESPONSES,
-    openapi_extra=_form(*_QUERY_RANGE, required=_REQUIRED_RANGE),
+    responses=RESPONSES,
+    openapi_extra=form_of(*_QUERY_RANGE, required=_REQUIRED_RANGE),
 )
 async def query_range(request: Request, engine: PromqlEngine, queries: QueryQueues, parameters: Query) -> Response:
     """The value of an expression at start, start + step, ... up to end."""
@@ -239,14 +183,14 @@ _MATCH = ("match[]", "start", "end", "limit")
 @router.get(
     "/series",
     summary="Series that match",
-    responses=_RESPONSES,
-    openapi_extra=_documented(*_MATCH, required=["match[]"]),
+    responses=RESPONSES,
+    openapi_extra=documented(*_MATCH, required=["match[]"]),
 )
 @router.post(
     "/series",
     summary="Series that match, by form",
-    responses=_RESPONSES,
-    openapi_extra=_form(*_MATCH, required=["match[]"]),
+    responses=RESPONSES,
+    openapi_extra=form_of(*_MATCH, required=["match[]"]),
 )
 async def series(request: Request, engine: PromqlEngine, queries: QueryQueues, parameters: Query) -> Response:
     """Label sets of all series that match any of the selectors."""
@@ -263,8 +207,8 @@ async def series(request: Request, engine: PromqlEngine, queries: QueryQueues, p
     return await answer(request, queries.api, write)
 
 
-@router.get("/labels", summary="Names of labels", responses=_RESPONSES, openapi_extra=_documented(*_MATCH))
-@router.post("/labels", summary="Names of labels, by form", responses=_RESPONSES, openapi_extra=_form(*_MATCH))
+@router.get("/labels", summary="Names of labels", responses=RESPONSES, openapi_extra=documented(*_MATCH))
+@router.post("/labels", summary="Names of labels, by form", responses=RESPONSES, openapi_extra=form_of(*_MATCH))
 async def labels(request: Request, engine: PromqlEngine, queries: QueryQueues, parameters: Query) -> Response:
     """Sorted names of the labels of all series that match."""
     matchers, span, limit = parameters.matchers(), _span(parameters), parameters.limit()
@@ -275,9 +219,7 @@ async def labels(request: Request, engine: PromqlEngine, queries: QueryQueues, p
     )
 
 
-@router.get(
-    "/label/{name}/values", summary="Values of a label", responses=_RESPONSES, openapi_extra=_documented(*_MATCH)
-)
+@router.get("/label/{name}/values", summary="Values of a label", responses=RESPONSES, openapi_extra=documented(*_MATCH))
 async def label_values(
     request: Request, engine: PromqlEngine, queries: QueryQueues, name: str, parameters: Query
 ) -> Response:
@@ -298,17 +240,20 @@ def _span(parameters: Parameters) -> tuple[int, int]:
 
 
 @router.get(
-    "/metadata", summary="Metadata of metrics", responses=_RESPONSES, openapi_extra=_documented("metric", "limit")
+    "/metadata",
+    summary="Metadata of metrics",
+    responses=RESPONSES,
+    openapi_extra=documented("metric", "limit", "limit_per_metric"),
 )
 def metadata(engine: PromqlEngine, parameters: Query) -> Response:
-    """Type, help and unit of metrics, as their senders gave them."""
+    """Type, help and unit of metrics, as their senders gave them: one entry of each, the newest."""
     known = engine.store.metadata()
-    wanted, limit = parameters.text("metric"), parameters.limit()
+    wanted, limit = parameters.text("metric"), parameters.number("limit")
+    parameters.number("limit_per_metric")
     names = sorted(name for name in known if not wanted or name == wanted)[:limit]
-    document = {
-        name: [{"type": known[name].type, "help": known[name].help, "unit": known[name].unit}] for name in names
-    }
-    return _json(success(orjson.dumps(document).decode()))
+    return whole(
+        {name: [{"type": known[name].type, "help": known[name].help, "unit": known[name].unit}] for name in names}
+    )
 
 
 @root_router.get("", include_in_schema=False, response_class=PlainTextResponse)
@@ -316,35 +261,3 @@ def metadata(engine: PromqlEngine, parameters: Query) -> Response:
 async def read_root() -> str:
     """For people and tools that open the address of the data source itself."""
     return _ROOT
-
-
-@router.get("/status/buildinfo", summary="Version")
-def build_info() -> Response:
-    """What Grafana asks to know which features it may use."""
-    document = {
-        "application": "Loadwatch",
-        "version": _PROMETHEUS_VERSION,
-        "revision": VERSION,
-        "branch": "",
-        "buildUser": "",
-        "buildDate": "",
-        "goVersion": "",
-    }
-    return _json(success(orjson.dumps(document).decode()))
-
-
-@router.get(
-    "/format_query",
-    summary="Format an expression",
-    responses=_RESPONSES,
-    openapi_extra=_documented("query", required=["query"]),
-)
-@router.post(
-    "/format_query",
-    summary="Format an expression, by form",
-    responses=_RESPONSES,
-    openapi_extra=_form("query", required=["query"]),
-)
-def format_query(parameters: Query) -> Response:
-    """An expression, laid out over lines."""
-    return _json(success(orjson.dumps(format_expression(parameters.text("query"))).decode()))

@@ -89,6 +89,13 @@ class Parameters:
             raise InvalidParameterError(f'invalid parameter "{name}": "{text[:100]}" is not a number of results')
         return int(text) or None
 
+    def number(self, name: str) -> int | None:
+        """A number of results of which 0 means none; None where it is negative or not given, which means all."""
+        text = self.text(name)
+        if not re.fullmatch(r"([+-]?\d{1,18})?", text, re.ASCII):
+            raise InvalidParameterError(f"{name} must be a number")
+        return int(text) if text and int(text) >= 0 else None
+
     def matchers(self) -> list[tuple[Matcher, ...]]:
         """The selectors of `match[]`."""
         texts = self.texts("match[]")

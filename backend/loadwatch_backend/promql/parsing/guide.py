@@ -22,9 +22,8 @@ _TEXT = """<!-- Written by `python -m loadwatch_backend.promql.parsing.guide`; d
 
 # PromQL
 
-Loadwatch answers PromQL over Prometheus' HTTP API below `/prometheus/api/v1`: `query`, `query_range`, `series`,
-`labels`, `label/<name>/values`, `metadata`, `format_query` and `status/buildinfo`. In Grafana, add a data source of
-type Prometheus with the address `http://<server>:8000/prometheus`.
+Loadwatch answers PromQL over Prometheus' [HTTP API](#paths) below `/prometheus/api/v1`. In Grafana, add a data source
+of type Prometheus with the address `http://<server>:8000/prometheus`.
 
 The meaning is that of Prometheus 3: ranges and the look-back are open on the left, a stale marker ends a series,
 `rate`, `increase` and `delta` extrapolate. Prometheus' own test scripts run as tests of this engine, and it is compared
@@ -59,6 +58,31 @@ of the query, `min_of(a, b)` and `max_of(a, b)`.
 
 ## Functions
 {functions}
+## Paths
+
+Below `/prometheus/api/v1`, with Prometheus' parameters, shapes and errors; a real Prometheus stands beside it in tests.
+
+| path | what |
+| --- | --- |
+| `query`, `query_range` | values of an expression |
+| `series`, `labels`, `label/<name>/values` | series, and their labels and values, with `match[]`, times and `limit` |
+| `metadata` | type, help and unit: one entry of each metric |
+| `query_exemplars` | an empty list: no exemplars are stored |
+| `format_query`, `parse_query` | an expression laid out over lines, and as a tree |
+| `rules`, `alerts` | [rules](rules.md) with their alerts |
+| `targets`, `scrape_pools` | who sent samples within a day, and how that is; what was scraped only they know |
+| `alertmanagers` | none: notifications are sent by the server itself |
+| `status/buildinfo`, `…/runtimeinfo`, `…/flags`, `…/config` | the server, in Prometheus' words |
+| `status/tsdb` | numbers of series by name, label and value, over all that are kept |
+| `read` | remote read: `remote_read: [{{url: http://<server>:8000/prometheus/api/v1/read, read_recent: true}}]` |
+
+`/prometheus/federate?match[]=...` is the newest sample of each series within the look-back, with its time, for another
+Prometheus to scrape; stale markers end a series there, too. Names that are not plain come in quotes to who takes them,
+else with `_` for what is not plain.
+
+Remote read gives STREAMED_XOR_CHUNKS to who accepts it first, else SAMPLES, with stale markers as they are; it waits
+for its turn and takes its memory as queries do.
+
 ## Limits
 
 | what | limit |

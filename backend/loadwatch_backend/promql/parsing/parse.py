@@ -17,6 +17,7 @@ from loadwatch_backend.promql.parsing.expression import (
 from loadwatch_backend.promql.parsing.grammar import parse_syntax
 from loadwatch_backend.promql.parsing.layout import layout
 from loadwatch_backend.promql.parsing.translate import translate
+from loadwatch_backend.promql.parsing.tree import Document, tree_of
 
 _CACHED_TEXT = 2_000
 """Characters of the longest text whose tree is kept: all of them together take some 70 MiB at the very most."""
@@ -44,6 +45,13 @@ def format_expression(text: str) -> str:
     nodes = parse_syntax(text)
     translate(nodes, text)
     return layout(nodes)
+
+
+def expression_tree(text: str) -> Document:
+    """The tree of `text` as a document for programs that draw or change it; raises as `parse_expression`."""
+    nodes = parse_syntax(text)
+    translate(nodes, text)
+    return tree_of(nodes)
 
 
 def value_type(expression: Expression) -> ValueType:

@@ -138,22 +138,45 @@ def test_rules_that_are_as_they_were_keep_their_alerts(tmp_path: Path) -> None:
         assert over["transitions"][-1]["reason"] == "rule-gone"
 
 
-def test_a_broken_rule_file_resolves_nothing_not_even_over_a_restart(tmp_path: Path) -> None:
+BROKEN = SLOW.replace("> 5", "> 5: [")
+MISTYPED = SLOW.replace("> 5", "> > 5") + "      - {alert: Other, expr: y > 5}\n"
+
+
+@pytest.mark.parametrize(("mistyped", "state"), [(BROKEN, "broken"), (MISTYPED, "partial")])
+def test_a_mistyped_rule_or_file_resolves_nothing_not_even_over_a_restart(
+    tmp_path: Path, mistyped: str, state: str
+) -> None:
     with watch(tmp_path / "s", SLOW) as watched:
         watched.write(a=6)
         watched.wait_states(a="firing")
-        watched.rules.write_text(SLOW.replace("> 5", "> > 5"))
+        watched.rules.write_text(mistyped)
         files = watched.server.client.post("/api/rules/reload").json()["files"]
-        assert files[0]["state"] == "broken"
+        assert files[0]["state"] == state
         watched.write(a=6)
         assert watched.states() == {"a": "firing"}
-    with watch(tmp_path / "s", SLOW.replace("> 5", "> > 5")) as watched:
+    with watch(tmp_path / "s", mistyped) as watched:
         wait_for("evaluates", lambda: watched.get("/api/alerts")["evaluator"] == "here")
         assert watched.states() == {"a": "firing"}
         watched.rules.write_text(SLOW)
         watched.server.client.post("/api/rules/reload")
         watched.write(a=1)
         watched.wait_states()
+
+
+def test_a_rule_that_cannot_be_read_leaves_the_others_of_its_file(tmp_path: Path) -> None:
+    with watch(tmp_path / "s", MISTYPED) as watched:
+        rules = watched.get("/api/rules")
+        (file,) = (one for one in rules["files"] if not one["built_in"])
+        assert (file["state"], file["line"], file["rules"]) == ("partial", 7, 1)
+        assert f"{watched.rules}:7:15: invalid PromQL" in file["error"]
+        watched.write("y", b=6)
+        watched.wait_states(b="firing")
+        (group,) = watched.get("/prometheus/api/v1/rules")["data"]["groups"]
+        assert [rule["name"] for rule in group["rules"]] == ["Other"]
+        # What is taken out of the file is gone, whatever else there is that cannot be read.
+        watched.rules.write_text(MISTYPED.replace("alert: Other", "alert: Another"))
+        watched.server.client.post("/api/rules/reload")
+        wait_for("only Another", lambda: [one["name"] for one in watched.alerts()] == ["Another"])
 
 
 def test_a_series_that_vanishes_is_kept_told_or_over_as_the_rule_says(tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ from loadwatch_backend.kit.services import find_service
 from loadwatch_backend.promql.admission.classes import Queries
 from loadwatch_backend.promql.engine import Engine, EngineSettings
 from loadwatch_backend.promql.http.endpoints import router
+from loadwatch_backend.promql.http.expressions import expressions_router
+from loadwatch_backend.promql.http.status import status_router
 from loadwatch_backend.store.embedded.engine import open_embedded
 from loadwatch_backend.store.embedded.settings import EmbeddedSettings
 from loadwatch_backend.store.port import Batch, MetricMetadata, SampleStore
@@ -86,7 +88,8 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Generator[Client]:
     settings = EmbeddedSettings(data_directory=tmp_path_factory.mktemp("server"))
     store = open_embedded(settings, lambda: 1000 * (START_S + 60))
     app = FastAPI()
-    app.include_router(router)
+    for one in (router, expressions_router, status_router):
+        app.include_router(one)
     app.add_exception_handler(ProblemError, _problem)
     queries = Queries(memory_bytes=256 << 20, at_once=2, wait_seconds=30)
     app.state.services = SimpleNamespace(engine=Engine(store), queries=queries)

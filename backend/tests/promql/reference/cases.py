@@ -18,6 +18,7 @@ LOOKBACK_MS = 300_000
 SEED, RANDOM = 20_260, 700
 """Of the random queries, and how many there are."""
 MINUTE = 60_000
+QUERIES_FILE = Path(__file__).parent / "queries.txt"
 
 Value = float | str
 Sample = tuple[int, Value]
@@ -217,7 +218,7 @@ def queries(seed: int, count: int) -> list[tuple[str, tuple[int, int, int]]]:
     """The queries of queries.txt and `count` random ones, with the grids they are evaluated on."""
     result: list[tuple[str, tuple[int, int, int]]] = []
     grids: list[tuple[int, int, int]] = []
-    for line in (Path(__file__).parent / "queries.txt").read_text().splitlines():
+    for line in QUERIES_FILE.read_text().splitlines():
         if line.startswith("@ "):
             grids = [GRIDS[name] for name in line.split()[1:]]
         elif line and not line.startswith("#"):

@@ -46,6 +46,7 @@ export function WatchWarnings({ list, now }: { list: AlertList; now: number }) {
   const locale = useLocale();
   const rules = useRules();
   const broken = rules.data?.files.filter((file) => file.state === "broken") ?? [];
+  const partial = rules.data?.files.filter((file) => file.state === "partial") ?? [];
   const failing = rules.data?.groups.flatMap((group) => group.rules.filter((rule) => rule.health === "error")) ?? [];
   const age = list.evaluated_ms === null ? 0 : now - list.evaluated_ms;
   return (
@@ -53,6 +54,9 @@ export function WatchWarnings({ list, now }: { list: AlertList; now: number }) {
       {age > STALE_MS && <Warning text={t("alerts.staleRules", { age: formatDuration(age, locale) })} />}
       {broken.length > 0 && (
         <Warning text={t("alerts.brokenFiles", { total: broken.length, path: broken[0]?.path ?? "" })} link />
+      )}
+      {partial.length > 0 && (
+        <Warning text={t("alerts.partialFiles", { total: partial.length, path: partial[0]?.path ?? "" })} link />
       )}
       {failing.length > 0 && (
         <Warning text={t("alerts.failingRules", { total: failing.length, name: failing[0]?.name ?? "" })} link />

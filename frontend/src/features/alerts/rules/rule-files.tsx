@@ -10,13 +10,16 @@ import { Dim, Hint } from "@/ui/text/text";
 import { fileName } from "../model/text";
 import classes from "./rules-page.module.css";
 
+const ORDER: readonly RuleFile["state"][] = ["broken", "partial", "ok"];
+const TONES = { ok: "ok", partial: "warn", broken: "bad" } as const;
+
 /** The files that rules come from: the broken ones first with what is wrong and where, the built-in ones in one line. */
 export function RuleFiles({ files }: { files: readonly RuleFile[] }) {
   const { t } = useTranslation();
   const plain = files.filter((file) => file.built_in && file.error === "");
   const own = files
     .filter((file) => !plain.includes(file))
-    .toSorted((a, b) => Number(b.state === "broken") - Number(a.state === "broken"));
+    .toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state));
   return (
     <Section title={t("alerts.rules.files")}>
       {files.length === 0 && <Hint>{t("alerts.noRulesHint")}</Hint>}
@@ -28,6 +31,7 @@ export function RuleFiles({ files }: { files: readonly RuleFile[] }) {
               <Notice tone="bad" role="alert" icon={null}>
                 {file.line === null ? file.error : t("alerts.rules.atLine", { line: file.line, error: file.error })}
                 {file.state === "broken" && <span> {t("alerts.rules.brokenHint")}</span>}
+                {file.state === "partial" && <span> {t("alerts.rules.partialHint")}</span>}
               </Notice>
             )}
           </li>
@@ -49,7 +53,7 @@ function FileLine({ files, name }: { files: readonly RuleFile[]; name: string })
   const { t } = useTranslation();
   const locale = useLocale();
   const { zone } = useView();
-  const broken = files.some((file) => file.state === "broken");
+  const state = ORDER.find((one) => files.some((file) => file.state === one)) ?? "ok";
   const read = Math.max(...files.map((file) => file.loaded_ms));
   const facts = {
     total: files.reduce((sum, file) => sum + file.rules, 0),
@@ -57,10 +61,7 @@ function FileLine({ files, name }: { files: readonly RuleFile[]; name: string })
   };
   return (
     <div className={classes.fileLine}>
-      <StateMark
-        tone={broken ? "bad" : "ok"}
-        label={broken ? t("alerts.rules.file_broken") : t("alerts.rules.file_ok")}
-      />
+      <StateMark tone={TONES[state]} label={t(`alerts.rules.file_${state}`)} />
       <span className={classes.path}>{name}</span>
       <Dim>{t("alerts.rules.fileFacts", facts)}</Dim>
     </div>

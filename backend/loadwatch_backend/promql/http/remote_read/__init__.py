@@ -1,0 +1,1 @@
+"""Remote read: samples of series to another Prometheus, raw or as streamed chunks."""

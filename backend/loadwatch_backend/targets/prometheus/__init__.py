@@ -1,0 +1,1 @@
+"""Targets in the shape of Prometheus' HTTP API."""
