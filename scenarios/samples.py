@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from loadwatch_backend.runs.archive.samples import SCHEMA
+from loadwatch_backend.runs.archive.samples import sample_schema
 
 TIME_NAMES = ("_time_seconds", "_timestamp_seconds", "ALERTS_FOR_STATE")
 """Ends of names of metrics whose values are times, in seconds since the epoch."""
@@ -39,7 +39,7 @@ def move_samples(content: bytes, by_ms: int) -> bytes:
     output = io.BytesIO()
     dictionaries: Any = ["series"]  # the stubs know only yes and no
     pq.write_table(
-        pa.Table.from_arrays(columns, schema=SCHEMA),
+        pa.Table.from_arrays(columns, schema=sample_schema()),
         output,
         compression="zstd",
         compression_level=_LEVEL,

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from loadwatch_backend.runs.archive.samples import SCHEMA, read_samples
+from loadwatch_backend.runs.archive.samples import read_samples, sample_schema
 from loadwatch_backend.store.port import STALE_NAN_BITS
 
 from scenarios.samples import move_samples
@@ -19,7 +19,7 @@ VALUES = {"a": 1.5, "b": 1.7e9, "process_start_time_seconds": 1.7e9}
 def samples() -> bytes:
     """Each series in two row groups, the later one first, each with a stale marker."""
     output = io.BytesIO()
-    with pq.ParquetWriter(output, SCHEMA, write_statistics=False) as writer:
+    with pq.ParquetWriter(output, sample_schema(), write_statistics=False) as writer:
         for name in NAMES:
             for first in (1_000_100, 1_000_000):
                 labels = pa.array([f'{{"__name__":"{name}"}}'])
@@ -28,7 +28,7 @@ def samples() -> bytes:
                     pa.array([first, first + 1], pa.int64()),
                     pa.array([VALUES[name], STALE], pa.float64(), from_pandas=False),
                 ]
-                writer.write_table(pa.Table.from_arrays(columns, schema=SCHEMA))
+                writer.write_table(pa.Table.from_arrays(columns, schema=sample_schema()))
     return output.getvalue()
 
 

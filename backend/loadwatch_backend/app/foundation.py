@@ -49,7 +49,9 @@ def open_foundation(settings: Settings, clock: Clock, monotonic: Callable[[], fl
         )
     store = open_embedded(_store_settings(settings), clock)
     stack.callback(store.close)
-    relational = open_relational(settings.relational_url or default_url(settings.data))
+    url = settings.relational_url
+    # The lock on the data directory keeps other servers from the SQLite file in it.
+    relational = open_relational(url or default_url(settings.data), alone=not url)
     stack.callback(relational.close)
     queries = Queries(
         memory_bytes=settings.query_memory_bytes,

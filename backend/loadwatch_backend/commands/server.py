@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import gc
 import os
 import re
 import signal
@@ -287,6 +288,8 @@ async def serve(settings: Settings, bound: socket.socket) -> None:
 
     The lifespan is entered here and not by uvicorn, so that what goes wrong at the start is an error and not a log.
     """
+    # All that is loaded stays: looking for garbage in it once takes as long as opening the store.
+    gc.freeze()
     app = create_app(
         settings,
         process_clock(),

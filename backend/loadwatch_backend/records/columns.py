@@ -13,7 +13,7 @@ CodeArray = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
-    """Requests as columns of equal length, in the meaning of `parquet.RECORD_SCHEMA`.
+    """Requests as columns of equal length, in the meaning of `parquet.record_schema`.
 
     Attributes:
         endpoint: codes of the run's endpoint names.

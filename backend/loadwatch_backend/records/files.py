@@ -16,7 +16,7 @@ class RunFiles:
 
     @property
     def records(self) -> Path:
-        """Single requests, in `parquet.RECORD_SCHEMA`."""
+        """Single requests, in `parquet.record_schema`."""
         return self.directory / RECORDS
 
     @property

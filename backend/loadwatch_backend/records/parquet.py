@@ -1,7 +1,6 @@
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyarrow comes without complete types; this file is the typed edge around it.
 """`records.parquet`: written in row groups as the requests come, read back by column and by time."""
 
+import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,33 +8,36 @@ from types import TracebackType
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
+from loadwatch_backend.kit.deferred import Deferred
 from loadwatch_backend.kit.errors import InvalidError
 from loadwatch_backend.records.columns import CodeArray, Columns
 from loadwatch_backend.records.model import IntArray
 
-RECORD_SCHEMA: Any = pa.schema(
-    [
-        pa.field("time_ns", pa.int64(), nullable=False),  # start of the request, nanoseconds since the epoch
-        pa.field("latency_ns", pa.int64(), nullable=False),
-        pa.field("status", pa.int32(), nullable=False),  # 0: no response, or a tool that does not tell
-        pa.field("outcome", pa.uint8(), nullable=False),  # an index into OUTCOMES
-        pa.field("endpoint", pa.dictionary(pa.int32(), pa.string()), nullable=False),
-        pa.field("bytes_in", pa.int64(), nullable=False),  # -1: the tool does not tell
-        pa.field("bytes_out", pa.int64(), nullable=False),
-        pa.field("error", pa.dictionary(pa.int32(), pa.string()), nullable=True),
-    ]
-)
-"""Columns of `records.parquet`."""
+pa, pq = Deferred("pyarrow"), Deferred("pyarrow.parquet")
 
 GROUP_ROWS = 1 << 18
 """Rows of a row group: small enough that a window of seconds reads little besides."""
 MAX_GROUP_ROWS = 1 << 21
 MAX_ROWS = 1_000_000_000
-_ParquetWriter: Any = pq.ParquetWriter
 _DICTIONARIES = ["endpoint", "error", "status", "outcome", "bytes_in", "bytes_out"]
+
+
+@functools.cache
+def record_schema() -> Any:
+    """Columns of `records.parquet`, as pyarrow's schema."""
+    return pa.schema(
+        [
+            pa.field("time_ns", pa.int64(), nullable=False),  # start of the request, nanoseconds since the epoch
+            pa.field("latency_ns", pa.int64(), nullable=False),
+            pa.field("status", pa.int32(), nullable=False),  # 0: no response, or a tool that does not tell
+            pa.field("outcome", pa.uint8(), nullable=False),  # an index into OUTCOMES
+            pa.field("endpoint", pa.dictionary(pa.int32(), pa.string()), nullable=False),
+            pa.field("bytes_in", pa.int64(), nullable=False),  # -1: the tool does not tell
+            pa.field("bytes_out", pa.int64(), nullable=False),
+            pa.field("error", pa.dictionary(pa.int32(), pa.string()), nullable=True),
+        ]
+    )
 
 
 class DamagedRecordsError(InvalidError):
@@ -49,9 +51,9 @@ class RecordWriter:
     """Writes requests in the order given."""
 
     def __init__(self, path: Path) -> None:
-        self._writer: Any = _ParquetWriter(
+        self._writer: Any = pq.ParquetWriter(
             path,
-            RECORD_SCHEMA,
+            record_schema(),
             compression="lz4",
             use_dictionary=_DICTIONARIES,
             write_statistics=["time_ns"],
@@ -82,7 +84,7 @@ class RecordWriter:
         texts, wrong = pa.array(endpoints, pa.string()), pa.array(errors, pa.string())
         batches = [_batch(columns, texts, wrong) for columns in self._held]
         self._held, self._rows = [], 0
-        self._writer.write_table(pa.Table.from_batches(batches, RECORD_SCHEMA), row_group_size=GROUP_ROWS)
+        self._writer.write_table(pa.Table.from_batches(batches, record_schema()), row_group_size=GROUP_ROWS)
 
 
 def _batch(columns: Columns, endpoints: Any, errors: Any) -> Any:
@@ -103,7 +105,7 @@ def _batch(columns: Columns, endpoints: Any, errors: Any) -> Any:
             pa.array(unknown if columns.bytes_out is None else columns.bytes_out),
             error,
         ],
-        schema=RECORD_SCHEMA,
+        schema=record_schema(),
     )
 
 
@@ -175,7 +177,7 @@ class RecordReader:
     def _check(self, path: Path) -> list[Group]:
         """Everything a hostile footer could claim is compared with limits before a single page is read."""
         metadata = self._file.metadata
-        if not self._file.schema_arrow.equals(RECORD_SCHEMA):
+        if not self._file.schema_arrow.equals(record_schema()):
             raise DamagedRecordsError(f"{path.name} has other columns than a run's records.")
         if metadata.num_rows > MAX_ROWS:
             raise DamagedRecordsError(f"{path.name} claims {metadata.num_rows} rows; at most {MAX_ROWS} are read.")

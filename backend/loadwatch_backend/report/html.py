@@ -1,14 +1,16 @@
 """A report as one HTML file that loads nothing: style, charts and figures are inside of it."""
 
 import base64
+import functools
 import hashlib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from loadwatch_backend.kit.deferred import Deferred
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.kit.version import VERSION
 from loadwatch_backend.report.actions import told_actions
@@ -32,13 +34,22 @@ STYLE = (TEMPLATES / "report.css").read_text(encoding="utf-8")
 ENDPOINTS_SHOWN = 50
 RESOURCES_SHOWN = 12
 
-_environment = Environment(
-    loader=FileSystemLoader(TEMPLATES),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
+jinja2 = Deferred("jinja2")
+
+
+@functools.cache
+def _environment() -> Any:
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _template(name: str) -> Any:
+    return _environment().get_template(name)
 
 
 def page_headers() -> Mapping[str, str]:
@@ -55,7 +66,7 @@ def page_headers() -> Mapping[str, str]:
 def render_html(report: Report, language: Language) -> str:
     """The whole page."""
     run = report.run
-    return _environment.get_template("report.html.j2").render(
+    return _template("report.html.j2").render(
         t=Texts(REPORT, language),
         lang=language.value,
         style=Markup(STYLE),
@@ -99,9 +110,7 @@ def render_html(report: Report, language: Language) -> str:
 
 def render_gone(language: Language) -> str:
     """The page of a share link that opens nothing; wrong, expired and revoked ones look alike."""
-    return _environment.get_template("gone.html.j2").render(
-        t=Texts(REPORT, language), lang=language.value, style=Markup(STYLE)
-    )
+    return _template("gone.html.j2").render(t=Texts(REPORT, language), lang=language.value, style=Markup(STYLE))
 
 
 def written(review: ReviewOut) -> Sequence[tuple[str, str]]:

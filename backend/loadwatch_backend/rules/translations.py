@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -15,6 +16,8 @@ from loadwatch_backend.rules.model import Rule, RuleGroup
 from loadwatch_backend.texts.runbook_pages import PAGES, split_front_matter
 
 RUNBOOK_PATH = "/runbooks/"
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""libyaml's, which is ten times as fast, where PyYAML was built with it."""
 
 Texts = Mapping[str, Mapping[str, str]]
 """By the alert's name: `summary` and `description`, templates."""
@@ -25,7 +28,7 @@ def read_texts(page: Path) -> Texts:
     """What stands before a runbook; empty when there is no such page."""
     if not page.is_file():
         return {}
-    return yaml.safe_load(split_front_matter(page.read_text(encoding="utf-8"))[0]) or {}
+    return yaml.load(split_front_matter(page.read_text(encoding="utf-8"))[0], Loader=_LOADER) or {}
 
 
 def translated(groups: Sequence[RuleGroup]) -> tuple[RuleGroup, ...]:

@@ -7,14 +7,15 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import markdown
-
+from loadwatch_backend.kit.deferred import Deferred
 from loadwatch_backend.kit.errors import NotFoundError
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.runbooks.steps import Part, first_steps
 from loadwatch_backend.texts.runbook_pages import PAGES, split_front_matter
 from loadwatch_backend.texts.runbooks import RUNBOOKS
 from loadwatch_backend.texts.words import Texts
+
+markdown = Deferred("markdown")
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,80}")
 STYLE = Path(__file__).with_name("page.css").read_text(encoding="utf-8")

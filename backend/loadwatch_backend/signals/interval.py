@@ -1,5 +1,6 @@
 """How often the data of an expression comes, read from its newest samples."""
 
+import functools
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
@@ -128,6 +129,15 @@ def tree_of(text: str, interval_ms: int | None, fine_ms: int, *, held: bool = Fa
                 return with_children(node, [fitted(child) for child in children(node)])
 
     return fitted(parse_expression(fill_window(text, ANY_MS)))
+
+
+@functools.cache
+def any_tree_of(text: str) -> Expression:
+    """An expression of the catalogue with some window, which changes no selector: tells how often its data comes.
+
+    Parsed when it is first asked for: all of the catalogue at once was a sixth of a server's start.
+    """
+    return parse_expression(fill_window(text, UNKNOWN_WINDOW_MS))
 
 
 def fill_window(text: str, window_ms: int) -> str:

@@ -12,7 +12,6 @@ from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.promql.admission.memory import Ticket
 from loadwatch_backend.promql.engine import Engine
-from loadwatch_backend.promql.parsing.parse import parse_expression
 from loadwatch_backend.promql.value import Matrix
 from loadwatch_backend.signals.cadence import newest_step
 from loadwatch_backend.signals.headroom import (
@@ -22,7 +21,7 @@ from loadwatch_backend.signals.headroom import (
     state_of,
     within_limit,
 )
-from loadwatch_backend.signals.interval import IntervalDetector, fill_window, lookback_of, tree_of
+from loadwatch_backend.signals.interval import IntervalDetector, any_tree_of, lookback_of, tree_of
 from loadwatch_backend.signals.late import read_late_resource
 from loadwatch_backend.signals.legend import render_legend
 from loadwatch_backend.signals.model import Cadence, Resource
@@ -65,13 +64,6 @@ class Limits:
         self._intervals = intervals
         self._resources = resources
         self._reached = Reached()
-        # The window changes no selector, so any will do to find out how often the data comes.
-        self._trees = {
-            text: parse_expression(fill_window(text, 60_000))
-            for resource in resources
-            for text in (resource.used, resource.limit, resource.demand)
-            if text
-        }
 
     def headroom(self, at_ms: int | None, since_ms: int | None, language: Language, ticket: Ticket) -> dict[str, Any]:
         """Every resource of every target, as in `Headroom`."""
@@ -188,7 +180,7 @@ class Limits:
             return {}
 
     def _interval(self, text: str, start_ms: int, end_ms: int) -> int | None:
-        return self._intervals.detect(self._trees[text], start_ms, end_ms)
+        return self._intervals.detect(any_tree_of(text), start_ms, end_ms)
 
     def _history(self, asked: _Asked, text: str) -> Matrix:
         start_ms = asked.at_ms - (HISTORY_POINTS - 1) * HISTORY_STEP_MS

@@ -20,6 +20,7 @@ from loadwatch_backend.signals.grid import MAX_EVALUATED, Plan, plan_grid
 from loadwatch_backend.signals.interval import (
     WINDOW,
     IntervalDetector,
+    any_tree_of,
     cover_of,
     fill_window,
     lookback_of,
@@ -89,8 +90,6 @@ class SignalService:
         self._asked: Mapping[str, tuple[Panel, Signal]] = {
             one.id: (panel, one) for panel, signal in self._signals.values() for one in (signal, *together(signal))
         }
-        # The window changes no selector, so any will do to find out how often the data comes.
-        self._trees = {id: parse_with_window(signal.expression, 60_000) for id, (_, signal) in self._asked.items()}
         self._limits = Limits(engine, clock, self._intervals, resources)
 
     def catalogue(self, language: Language) -> SignalCatalogue:
@@ -206,10 +205,10 @@ class SignalService:
     def _interval(self, id: str, start_ms: int, end_ms: int) -> int | None:
         cadence = self._asked[id][1].cadence
         if cadence is None:
-            return self._intervals.detect(self._trees[id], start_ms, end_ms)
+            return self._intervals.detect(any_tree_of(self._asked[id][1].expression), start_ms, end_ms)
         if cadence.usual_ms is None:
             return cadence.period_ms
-        found = self._intervals.detect_finest(self._trees[id], end_ms)
+        found = self._intervals.detect_finest(any_tree_of(self._asked[id][1].expression), end_ms)
         return cadence.usual_ms if found is None else max(found, cadence.period_ms)
 
     def _is_awaited(self, id: str) -> bool:
@@ -249,7 +248,7 @@ class SignalService:
                 labels, values = self._values(engine, signal, interval_ms, plan, newest_ms)
             else:
                 labels, values, newest_value_ms = read_late(
-                    engine, signal, self._trees[id], plan, newest_ms, stacked=panel.stacked
+                    engine, signal, any_tree_of(self._asked[id][1].expression), plan, newest_ms, stacked=panel.stacked
                 )
         except ProblemError as error:
             return _failed(id, error.code, error.detail)

@@ -194,6 +194,7 @@ class Leadership:
 
     def _keep(self, epoch: int) -> None:
         with self._relational.transaction(even_if_away=True) as session:
+            self._relational.pass_over(session)
             mine = self._beat(session, epoch)
         if mine:
             self._beaten = self._monotonic()

@@ -5,6 +5,7 @@ fractions of a second, and on nothing about integers.
 """
 
 import os
+import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -28,6 +29,10 @@ Identity = BigInteger().with_variant(Integer(), "sqlite")
 
 Session = OrmSession
 """For services, which open a transaction and pass it on; what is read and written is said by repositories."""
+
+
+_CHANGES, _PASSED_OVER = "loadwatch-changes", "loadwatch-passed-over"
+"""Of a connection's record: how many rows it has changed so far, and whether those of now are not counted."""
 
 
 class RelationalError(Exception):
@@ -57,8 +62,13 @@ class Relational:
     once instead of waiting, and leave the threads and connections to what needs no database.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, *, alone: bool = False) -> None:
+        """`alone`: no other server writes to the tables. Commands such as `loadwatch user` may, to those of access."""
         self.engine = engine
+        self._alone = alone
+        self._written = 0
+        if alone:
+            event.listen(engine, "checkin", self._note_written)
         self._sessions = sessionmaker(engine, expire_on_commit=False)
         self._away: str | None = None
 
@@ -82,6 +92,29 @@ class Relational:
         with self._answering(even_if_away=False), self.engine.begin() as connection:
             yield connection
 
+    @property
+    def written(self) -> int | None:
+        """Another number after each transaction that wrote; None where other servers may write as well.
+
+        Ask before reading: what was committed before that is read, and what is committed later changes the number.
+        """
+        return self._written if self._alone else None
+
+    def pass_over(self, session: Session) -> None:
+        """What this transaction writes is not counted in `written`: a beat, which nobody looks for."""
+        if self._alone:
+            session.connection().info[_PASSED_OVER] = True
+
+    def _note_written(self, connection: Any, record: Any) -> None:
+        """SQLite's connection comes back to the pool, after its transaction."""
+        if connection is None:
+            return
+        changes = connection.total_changes
+        counts = not record.info.pop(_PASSED_OVER, False)
+        if changes != record.info.get(_CHANGES, 0):
+            record.info[_CHANGES] = changes
+            self._written += counts
+
     @contextmanager
     def _answering(self, *, even_if_away: bool) -> Generator[None]:
         away = self._away
@@ -101,13 +134,35 @@ class Relational:
         self.engine.dispose()
 
 
+class Stillness:
+    """Spares a look at tables: while nobody has written since one that found nothing to do, another finds no more.
+
+    For one thread. `seconds` bounds how long that is believed, for what comes by the clock alone.
+    """
+
+    def __init__(self, relational: Relational, seconds: float) -> None:
+        self._relational = relational
+        self._seconds = seconds
+        self._seen: int | None = None
+        self._until = 0.0
+
+    @property
+    def holds(self) -> bool:
+        """Whether a look can be spared."""
+        return self._seen is not None and self._relational.written == self._seen and time.monotonic() < self._until
+
+    def note(self, written: int | None) -> None:
+        """There was nothing to do when `written` was asked of the tables, before the look; None: there was."""
+        self._seen, self._until = written, time.monotonic() + self._seconds
+
+
 def default_url(data: Path) -> str:
     """SQLite in the data directory."""
     return f"sqlite:///{data / 'loadwatch.sqlite'}"
 
 
-def open_relational(url: str) -> Relational:
-    """Connect and bring the tables up to date.
+def open_relational(url: str, *, alone: bool = False) -> Relational:
+    """Connect and bring the tables up to date; `alone` as in `Relational`.
 
     Raises:
         RelationalError: the URL is wrong, the database cannot be reached, or a migration failed.
@@ -147,7 +202,7 @@ def open_relational(url: str) -> Relational:
     except SQLAlchemyError as error:
         engine.dispose()
         raise RelationalError(f"cannot bring the database {where} up to date: {error}") from error
-    return Relational(engine)
+    return Relational(engine, alone=alone and engine.dialect.name == "sqlite")
 
 
 def _is_damage(error: DatabaseError) -> bool:

@@ -51,6 +51,7 @@ class Desk:
     def __init__(self, folder: Path, text: str, url: str | None = None) -> None:
         self.now_ms = START_MS
         self.url = url or default_url(folder)
+        self.alone = url is None
         self.path = folder / "notifications.yml"
         self.path.write_text(text)
         self.moment: Moment | None = None
@@ -59,7 +60,7 @@ class Desk:
         self.open()
 
     def open(self) -> None:
-        self.relational = open_relational(self.url)
+        self.relational = open_relational(self.url, alone=self.alone)
         self.file = ConfigurationFile(self.path, lambda: self.now_ms)
         assert self.file.in_force.error == ""
         book = SilenceBook()

@@ -187,7 +187,7 @@ def run_sending(
     start: bool = True,
 ) -> Generator[Sending]:
     """Send until the block ends."""
-    relational = open_relational(url or default_url(folder))
+    relational = open_relational(url or default_url(folder), alone=url is None)
     known = list(integrations)
     context = SendContext(transport=transport(networks, resolver), clock=clock)
     workers = Workers(

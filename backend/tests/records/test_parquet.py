@@ -9,20 +9,20 @@ import pyarrow.parquet as pq
 import pytest
 from loadwatch_backend.records import parquet
 from loadwatch_backend.records.files import RunFiles
-from loadwatch_backend.records.parquet import RECORD_SCHEMA, DamagedRecordsError, RecordReader, check_records
+from loadwatch_backend.records.parquet import DamagedRecordsError, RecordReader, check_records, record_schema
 
 from backend.tests.records.making import make_records, make_result
 
 
 def table(rows: int) -> Any:
     arrays: list[Any] = []
-    for field in RECORD_SCHEMA:
+    for field in record_schema():
         if pa.types.is_dictionary(field.type):
             indices = pa.array(np.zeros(rows, dtype=np.int32))
             arrays.append(pa.DictionaryArray.from_arrays(indices, pa.array(["x"])))
         else:
             arrays.append(pa.array(np.zeros(rows, dtype=np.int64)).cast(field.type))
-    return pa.Table.from_arrays(arrays, schema=RECORD_SCHEMA)
+    return pa.Table.from_arrays(arrays, schema=record_schema())
 
 
 def test_what_is_written_can_be_read(tmp_path: Path) -> None:

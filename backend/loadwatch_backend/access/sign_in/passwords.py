@@ -4,9 +4,9 @@ Argon2id with the parameters of OWASP's Password Storage Cheat Sheet (19 MiB, 2 
 memory, so only a few run at once.
 """
 
-import functools
 import threading
 import unicodedata
+from base64 import b64encode
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -19,6 +19,8 @@ from loadwatch_backend.kit.errors import InvalidError, UnavailableError
 _HASHER = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
 LEAST_LENGTH = 12
 AT_ONCE = 2
+_VERSION = 0x13
+"""Of Argon2, by RFC 9106."""
 WAIT_SECONDS = 10.0
 
 
@@ -60,10 +62,11 @@ def check_strength(password: str, name: str) -> None:
         raise WeakPasswordError("This is little more than the user's name; choose another password.")
 
 
-@functools.cache
-def _nobody(hasher: PasswordHasher) -> str:
-    """Checked for names that do not exist, so that they take as long as those that do."""
-    return hasher.hash("nobody has this password")
+def nobodys_hash(hasher: PasswordHasher) -> str:
+    """What a password's hash looks like that nobody has: checking names that do not exist takes as long as others."""
+    salt, digest = (b64encode(bytes(length)).decode().rstrip("=") for length in (hasher.salt_len, hasher.hash_len))
+    parameters = f"m={hasher.memory_cost},t={hasher.time_cost},p={hasher.parallelism}"
+    return f"$argon2id$v={_VERSION}${parameters}${salt}${digest}"
 
 
 class Passwords:
@@ -72,7 +75,7 @@ class Passwords:
     def __init__(self, hasher: PasswordHasher | None = None) -> None:
         self._hasher = hasher or _HASHER
         self._slots = threading.BoundedSemaphore(AT_ONCE)
-        self._nobody = _nobody(self._hasher)
+        self._nobody = nobodys_hash(self._hasher)
 
     def hash(self, password: str) -> str:
         """What is kept of a password: parameters, salt and hash in one text."""

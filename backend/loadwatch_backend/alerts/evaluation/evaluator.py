@@ -36,7 +36,7 @@ from loadwatch_backend.store.outages import DatabaseError
 log = structlog.get_logger(__name__)
 
 WORKERS = 2
-BEAT_SECONDS = 1.0
+BEAT_SECONDS = 2.0
 """How often the place in time is noted and requests of people are read."""
 PRUNE_SECONDS = 3_600.0
 PRUNE_AGAIN_SECONDS = 1.0

@@ -198,6 +198,7 @@ class Journal:
     def beat(self, now_ms: int) -> Sequence[Request]:
         """Note that rules are being evaluated, and read what people ask for; raises as `write`."""
         with self._relational.transaction() as session:
+            self._relational.pass_over(session)
             self._lead.check(session)
             note_evaluation(session, now_ms)
             return find_requests(session)

@@ -4,6 +4,7 @@ All state is in the database. What takes alerts in is the transaction that chang
 outbox, written in the same transaction as the note that it was sent: a kill loses nothing and repeats nothing.
 """
 
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -30,10 +31,12 @@ from loadwatch_backend.notify.routing.routing import (
     short_hash,
 )
 from loadwatch_backend.notify.silences.repository import forget_silences
-from loadwatch_backend.store.relational import Relational, Session
+from loadwatch_backend.store.relational import Relational, Session, Stillness
 
 FLUSH_GROUPS = 500
 """Groups flushed in one transaction; others wait for the gate meanwhile."""
+STILL_SECONDS = 10.0
+"""While nobody writes and no group is due, the tables are looked at so often."""
 CARE_MS = 3_600_000
 """Between two times of forgetting what is old."""
 
@@ -66,6 +69,9 @@ class Dispatcher:
         self._external_url = external_url
         self._fence = fence
         self._cared_ms: int | None = None
+        self._still = Stillness(relational, STILL_SECONDS)
+        self._looked: tuple[str, int, int | None] = ("", 0, None)
+        """Of the last look: digest of the configuration, its time, and when the next group is due."""
 
     # In ---------------------------------------------------------------------------------------------------------------
 
@@ -154,6 +160,11 @@ class Dispatcher:
     def flush(self, now_ms: int) -> int | None:
         """Write the deliveries of groups that are due; milliseconds until the next one is."""
         configuration = self._file.current
+        digest, looked_ms, first = self._looked
+        # A clock that was set back makes groups due that were not.
+        if self._still.holds and digest == configuration.digest and looked_ms <= now_ms < (first or math.inf):
+            return None if first is None else first - now_ms
+        written = self._relational.written
         with self._relational.transaction() as session:
             routed = repository.read_gate(session).routed_by == configuration.digest
             due = repository.any_due(session, now_ms)
@@ -164,6 +175,8 @@ class Dispatcher:
                 self._reroute(session, configuration, now_ms)
             due = True
         looked = due
+        self._looked = (configuration.digest, now_ms, first)
+        self._still.note(None if looked else written)
         while due:
             with self._relational.transaction() as session:
                 self._fence(session)

@@ -39,7 +39,7 @@ from loadwatch_backend.notify.outbox.schedule import Random, is_due
 from loadwatch_backend.notify.senders.model import AttemptOutcome, Integration, Result, SendContext, SendRules
 from loadwatch_backend.notify.senders.registry import sender_of
 from loadwatch_backend.store.outages import DatabaseError
-from loadwatch_backend.store.relational import Relational, Session
+from loadwatch_backend.store.relational import Relational, Session, Stillness
 
 logger = structlog.get_logger(__name__)
 
@@ -110,6 +110,7 @@ class Workers:
         self._claims: set[str] = set()
         self._asked: dict[int, float] = {}
         self._failures: dict[str, float] = {}
+        self._still = Stillness(relational, TAKE_BACK_SECONDS)
         self._news = threading.Event()
         self._stopping = threading.Event()
         self._threads: list[threading.Thread] = []
@@ -240,9 +241,13 @@ class Workers:
     def _claim_some(self, busy: Collection[IntegrationKey], free: int) -> tuple[list[_Job], bool]:
         """Claim what there is; whether anything was found that was not busy."""
         jobs: list[_Job] = []
+        if self._still.holds:
+            return [], False
+        written = self._relational.written
         with self._relational.transaction() as session:
             now_ms = self._clock()
             if not any_waiting(session):
+                self._still.note(written)
                 return [], False
             found = find_due(session, now_ms, busy, free, self._resting(session, now_ms))
             if not found:

@@ -4,8 +4,8 @@ Source of the rules: promql/parser/lex.go of Prometheus 3. Positions are charact
 """
 
 import re
-from dataclasses import dataclass
 from enum import Enum, auto
+from typing import NamedTuple
 
 from loadwatch_backend.promql.errors import QueryParseError
 
@@ -56,8 +56,7 @@ class Kind(Enum):
     END = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A piece of a text, and where it begins."""
 
     kind: Kind

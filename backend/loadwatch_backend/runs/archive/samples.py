@@ -1,34 +1,27 @@
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-# pyarrow comes without complete types; this file is the typed edge around it.
 """`samples.parquet`: all samples of a window, written and read in bounded memory.
 
 Labels are a dictionary column of JSON, so each row group says every series once. Values are stored plain: Parquet's
 dictionary of doubles takes all NaN to be one, and a stale marker is a NaN of its own.
 """
 
+import functools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 import orjson
-import pyarrow as pa
-import pyarrow.parquet as pq
 
+from loadwatch_backend.kit.deferred import Deferred
 from loadwatch_backend.runs.errors import ArchiveError
 from loadwatch_backend.store.errors import QueryLimitError
 from loadwatch_backend.store.port import Labels, Matcher, MatchOperator, Reader, Selection
 
-SCHEMA: Any = pa.schema(
-    [
-        pa.field("series", pa.dictionary(pa.int32(), pa.string()), nullable=False),
-        pa.field("time_ms", pa.int64(), nullable=False),
-        pa.field("value", pa.float64(), nullable=False),
-    ]
-)
+pa, pq = Deferred("pyarrow"), Deferred("pyarrow.parquet")
+
 GROUP_ROWS = 1 << 18
 MOST_GROUP_ROWS = 1 << 20
 MOST_GROUP_BYTES = 256 << 20
@@ -42,6 +35,18 @@ MOST_LABEL_BYTES = 4_096
 
 _METRIC = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
 _LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
+
+
+@functools.cache
+def sample_schema() -> Any:
+    """Columns of `samples.parquet`, as pyarrow's schema."""
+    return pa.schema(
+        [
+            pa.field("series", pa.dictionary(pa.int32(), pa.string()), nullable=False),
+            pa.field("time_ms", pa.int64(), nullable=False),
+            pa.field("value", pa.float64(), nullable=False),
+        ]
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +64,7 @@ def write_samples(store: Reader, window: tuple[int, int], target: IO[bytes]) -> 
     rows = 0
     dictionaries: Any = ["series"]  # the stubs know only yes and no
     writer: Any = pq.ParquetWriter(
-        target, SCHEMA, compression="zstd", use_dictionary=dictionaries, write_statistics=False
+        target, sample_schema(), compression="zstd", use_dictionary=dictionaries, write_statistics=False
     )
     with writer:
         for selection in _selections(store, *window):
@@ -70,7 +75,7 @@ def write_samples(store: Reader, window: tuple[int, int], target: IO[bytes]) -> 
                 pa.array(selection.timestamps, pa.int64()),
                 pa.array(selection.values, pa.float64(), from_pandas=False),
             ]
-            writer.write_table(pa.Table.from_arrays(columns, schema=SCHEMA), row_group_size=GROUP_ROWS)
+            writer.write_table(pa.Table.from_arrays(columns, schema=sample_schema()), row_group_size=GROUP_ROWS)
             rows += len(series)
     return rows
 
@@ -110,7 +115,7 @@ def check_ratio(path: Path, rows_per_byte: float) -> None:
 
 
 def _check_footer(file: Any, path: Path) -> None:
-    if not file.schema_arrow.equals(SCHEMA):
+    if not file.schema_arrow.equals(sample_schema()):
         raise ArchiveError(f"{path.name} has other columns than the samples of an archive.")
     metadata = file.metadata
     size = path.stat().st_size
@@ -139,10 +144,11 @@ def _sample_batch(batch: Any) -> SampleBatch:
 
 def _labels(text: Any) -> Labels:
     try:
-        labels = orjson.loads(text)
+        found: Any = orjson.loads(text)
     except (TypeError, orjson.JSONDecodeError) as error:
         raise ArchiveError(f"{str(text)[:100]!r} is no set of labels.") from error
-    if not isinstance(labels, dict) or len(labels) > MOST_LABELS or not _METRIC.fullmatch(str(labels.get("__name__"))):
+    labels = cast(Mapping[str, Any], found)
+    if not isinstance(found, dict) or len(labels) > MOST_LABELS or not _METRIC.fullmatch(str(labels.get("__name__"))):
         raise ArchiveError(f"{str(text)[:100]!r} is no set of labels with a metric's name.")
     for name, value in labels.items():
         if not _LABEL.fullmatch(name) or not isinstance(value, str) or not value:

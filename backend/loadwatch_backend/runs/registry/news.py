@@ -9,7 +9,7 @@ from loadwatch_backend.runs.errors import RunNotFoundError
 from loadwatch_backend.runs.registry.registry import Registry
 from loadwatch_backend.runs.registry.repository import find_news
 from loadwatch_backend.runs.schemas import RunOut
-from loadwatch_backend.store.relational import Relational
+from loadwatch_backend.store.relational import Relational, Stillness
 
 LATE_MS = 900_000
 """What could not be told for so long is no news any more."""
@@ -17,6 +17,8 @@ RESULT_MS = 30_000
 """A result file comes within this time after the end of a run, or there is none."""
 ANALYSIS_MS = 120_000
 """And is read within this time."""
+STILL_SECONDS = 5.0
+"""While nobody writes and there are no news, the table is looked at so often."""
 OLD_RUN_MS = 3_600_000
 """A result that is imported later than this after the run's end is history."""
 
@@ -44,11 +46,16 @@ class NewsDesk:
         self._registry = registry
         self._clock = clock
         self._told: set[tuple[str, RunEvent]] = set()
+        self._still = Stillness(relational, STILL_SECONDS)
 
     def latest(self) -> Sequence[RunNews]:
         """What there is to tell; `told` must follow for each that was."""
+        if self._still.holds:
+            return []
+        written = self._relational.written
         now_ms = self._clock()
         found = self._find(now_ms)
+        self._still.note(None if found else written)
         self._told &= set(found)
         news: list[RunNews] = []
         for key in found:

@@ -1,6 +1,6 @@
 import pytest
 from argon2 import PasswordHasher
-from loadwatch_backend.access.sign_in.passwords import Passwords, WeakPasswordError, check_strength
+from loadwatch_backend.access.sign_in.passwords import Passwords, WeakPasswordError, check_strength, nobodys_hash
 
 
 @pytest.mark.parametrize(
@@ -54,3 +54,9 @@ def test_other_parameters_are_outdated():
     passwords = Passwords()
     assert passwords.is_outdated(old)
     assert not passwords.is_outdated(passwords.hash("x"))
+
+
+def test_who_does_not_exist_is_checked_with_as_much_work_as_others() -> None:
+    hasher = PasswordHasher(time_cost=3, memory_cost=64, parallelism=2, hash_len=24, salt_len=12)
+    for one in (hasher, PasswordHasher()):
+        assert not one.check_needs_rehash(nobodys_hash(one))

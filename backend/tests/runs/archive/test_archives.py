@@ -15,7 +15,7 @@ import pytest
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.runs.archive.check import check_archive
 from loadwatch_backend.runs.archive.format import MOST_BYTES
-from loadwatch_backend.runs.archive.samples import SCHEMA
+from loadwatch_backend.runs.archive.samples import sample_schema
 
 from backend.tests.runs.sending import imported, vegeta_csv
 
@@ -207,7 +207,7 @@ def parquet(schema: Any, columns: list[Any], **options: Any) -> bytes:
 
 def sample_file(labels: str, time_ms: int) -> bytes:
     series = pa.DictionaryArray.from_arrays(pa.array([0], pa.int32()), pa.array([labels]))
-    return parquet(SCHEMA, [series, pa.array([time_ms]), pa.array([1.0])])
+    return parquet(sample_schema(), [series, pa.array([time_ms]), pa.array([1.0])])
 
 
 def add_row_bomb(members: dict[str, bytes]) -> None:
@@ -215,9 +215,9 @@ def add_row_bomb(members: dict[str, bytes]) -> None:
     rows = 1 << 20
     series = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int32)), pa.array(['{"__name__":"up"}']))
     times = pa.array(np.full(rows, START_MS))
-    table = pa.Table.from_arrays([series, times, pa.array(np.zeros(rows))], schema=SCHEMA)
+    table = pa.Table.from_arrays([series, times, pa.array(np.zeros(rows))], schema=sample_schema())
     target = io.BytesIO()
-    with pq.ParquetWriter(target, SCHEMA, compression="zstd") as writer:
+    with pq.ParquetWriter(target, sample_schema(), compression="zstd") as writer:
         for _ in range(100):
             writer.write_table(table)
     members["samples.parquet"] = target.getvalue()

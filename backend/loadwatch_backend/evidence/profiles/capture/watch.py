@@ -23,12 +23,14 @@ from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.store.leadership import LeadershipLostError
 from loadwatch_backend.store.outages import DatabaseError
-from loadwatch_backend.store.relational import Relational, Session
+from loadwatch_backend.store.relational import Relational, Session, Stillness
 
 log = structlog.get_logger(__name__)
 
 PAUSE_SECONDS = 1.0
 RETRY_SECONDS = 10.0
+STILL_SECONDS = 10.0
+"""While no run goes on and nobody writes, tables are looked at so often."""
 FORGET_MS = 90 * 24 * 3_600_000
 _SWEEP_MS = 3_600_000
 
@@ -61,6 +63,7 @@ class ProfileWatch:
         self._fence = fence
         self._leads = leads
         self._clock = clock
+        self._still = Stillness(relational, STILL_SECONDS)
         self._open = True
         """Whether orders may be open; at the start, those of a server before."""
         self._swept_ms = 0
@@ -84,12 +87,14 @@ class ProfileWatch:
             LeadershipLostError: another server leads.
             ProblemError: samples or tables cannot be read.
         """
-        if not self._leads():
+        if not self._leads() or self._still.holds:
             return 0
+        written = self._relational.written
         runs = self._runs()
         now_ms = self._clock()
         # Nothing goes on most of the time, and then nothing is asked but that.
         if not (runs or self._open or now_ms - self._swept_ms > _SWEEP_MS):
+            self._still.note(written)
             return 0
         alerts = self._alerts() if runs else ()
         processes = self._processes() if alerts or any(now_ms >= begins_ms(run) for run in runs) else ()
