@@ -101,7 +101,7 @@ test("a run says which route asked what, and how often", async ({ page, playwrig
   await expect(routes.getByText(N_PLUS_ONE)).toBeVisible();
   await expect(routes.getByText("N+1").first()).toBeVisible();
   await expect(section.getByText("reads much")).toBeVisible();
-  const statements = section.getByRole("table", { name: "Statements and who asks them" });
+  const statements = section.getByRole("table", { name: "Statements by time" });
   for (const head of ["Calls a request", "Rows read per row sent", "Asked by"]) {
     await expect(statements.getByRole("columnheader", { name: head })).toBeVisible();
   }
