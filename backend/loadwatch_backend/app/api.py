@@ -30,6 +30,7 @@ from loadwatch_backend.evidence.profiles.capture.endpoints import router as prof
 from loadwatch_backend.evidence.profiles.views.endpoints import router as profiles_router
 from loadwatch_backend.evidence.routes.endpoints import router as run_routes_router
 from loadwatch_backend.evidence.statements.endpoints import router as statements_router
+from loadwatch_backend.exports.endpoints import router as export_router
 from loadwatch_backend.findings.advisor.endpoints import router as pool_advice_router
 from loadwatch_backend.findings.endpoints import router as findings_router
 from loadwatch_backend.ingest.endpoints import router as write_router
@@ -161,6 +162,7 @@ def build_routes(operation_id: Callable[[APIRoute], str]) -> Sequence[BaseRoute]
     for agents_router in (write_router, otlp_router, profile_agents_router):
         router.include_router(agents_router, dependencies=[Depends(require(Scope.SAMPLES_WRITE))])
     router.include_router(prometheus_router, dependencies=[Depends(require(Scope.READ))])
+    router.include_router(export_router, dependencies=[Depends(require(Scope.READ))])
     router.include_router(prometheus_rules_router, dependencies=[Depends(require(Scope.READ))])
     router.include_router(metrics_router, dependencies=[Depends(require(Scope.READ))])
     router.include_router(health_router)

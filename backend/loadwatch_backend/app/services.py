@@ -33,6 +33,7 @@ from loadwatch_backend.evidence.profiles.views.service import Profiles
 from loadwatch_backend.evidence.routes.service import RouteTables
 from loadwatch_backend.evidence.statements.kept_digest import KeptDigests
 from loadwatch_backend.evidence.statements.service import Statements
+from loadwatch_backend.exports.service import Exports
 from loadwatch_backend.findings.advisor.service import PoolAdvisor
 from loadwatch_backend.findings.opinions.service import Opinions
 from loadwatch_backend.findings.read import Span
@@ -93,6 +94,7 @@ class Services:
     relational: Relational
     engine: Engine
     queries: Queries
+    exports: Exports
     live: LiveHub
     metrics: ServerMetrics
     ingest: IngestService
@@ -199,6 +201,7 @@ def open_services(
         relational=relational,
         engine=engine,
         queries=ground.queries,
+        exports=Exports(store),
         live=live,
         metrics=metrics,
         ingest=ingest,
