@@ -63,6 +63,7 @@ from loadwatch_backend.observe.metrics import (
     live_numbers,
     query_numbers,
     run_numbers,
+    sender_numbers,
     store_numbers,
 )
 from loadwatch_backend.observe.self_watch import SelfWatch
@@ -309,6 +310,7 @@ def _numbers(services: Services) -> list[Number]:
     return [
         *ingest_numbers(services.ingest.counts),
         *ahead_numbers(services.ingest),
+        *sender_numbers(services.ingest),
         *store_numbers(services.store),
         *query_numbers(services.queries),
         *live_numbers(services.live),
@@ -352,6 +354,8 @@ def _ingest_limits(settings: Settings) -> IngestLimits:
         label_name_bytes=settings.ingest_label_name_bytes,
         label_value_bytes=settings.ingest_label_value_bytes,
         new_series=settings.ingest_new_series,
+        sender_series=settings.ingest_sender_series,
+        sender_new_series=settings.ingest_sender_new_series,
         ahead_ms=settings.ingest_ahead_seconds * 1_000,
         retention_ms=settings.retention_ms,
     )

@@ -118,6 +118,15 @@ class ManySelector(Protocol):
         ...
 
 
+@runtime_checkable
+class SeriesFinder(Protocol):
+    """A store that tells which series it has, so that a limit on new ones leaves the others alone."""
+
+    def find(self, series: Sequence[Labels]) -> npt.NDArray[np.int64]:
+        """Ids of the label sets, -1 of those that are not there."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopiedHour:
     """An hour of samples in a file; the tag is the same as long as its samples are."""

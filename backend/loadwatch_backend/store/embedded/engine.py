@@ -85,6 +85,10 @@ class EmbeddedStore:
         """See `Writer.resolve`."""
         return self._index.resolve(series, most_new)
 
+    def find(self, series: Sequence[Labels]) -> npt.NDArray[np.int64]:
+        """See `SeriesFinder.find`."""
+        return self._index.find(series)
+
     def generation(self) -> int:
         """See `Writer.generation`."""
         return self._index.generation

@@ -104,6 +104,12 @@ class SeriesIndex:
                     self._next_id += 1
             return np.fromiter((known[flat] for flat in flats), np.uint32, len(flats))
 
+    def find(self, series: Sequence[Labels]) -> npt.NDArray[np.int64]:
+        """Ids of the label sets, -1 of those that are not there."""
+        flats = [flatten(labels) for labels in series]
+        with self._lock:
+            return np.fromiter((self._ids.get(flat, -1) for flat in flats), np.int64, len(flats))
+
     def take_pending(self) -> list[tuple[int, FlatLabels]]:
         """Series that are not on disk yet; the caller writes them or gives them back."""
         with self._lock:
