@@ -52,6 +52,7 @@ from loadwatch_backend.report.endpoints import share_router
 from loadwatch_backend.runbooks.endpoints import router as runbooks_router
 from loadwatch_backend.runs.endpoints import router as runs_router
 from loadwatch_backend.signals.endpoints import router as signals_router
+from loadwatch_backend.storage.endpoints import router as store_router
 from loadwatch_backend.store.outages import DatabaseError, Outage
 from loadwatch_backend.targets.endpoints import router as targets_router
 from loadwatch_backend.timeouts.endpoints import router as timeouts_router
@@ -123,6 +124,7 @@ WRITES_OF = (
     (findings_router, Scope.RUNS_WRITE),
     (pool_advice_router, Scope.ADMIN),
     (targets_router, Scope.ADMIN),
+    (store_router, Scope.ADMIN),
     (timeouts_router, Scope.ADMIN),
     (live_router, Scope.ADMIN),
     (annotations_router, Scope.NOTES_WRITE),

@@ -79,6 +79,7 @@ from loadwatch_backend.runs.registry.under_way import under_way_since
 from loadwatch_backend.runs.service import RunParts, RunServices, build_run_services
 from loadwatch_backend.runs.snapshots.take import Snapshotter
 from loadwatch_backend.signals.service import SignalService, build_signal_service
+from loadwatch_backend.storage.service import Storage
 from loadwatch_backend.store.leadership import Leadership, load_holder
 from loadwatch_backend.store.port import SampleStore
 from loadwatch_backend.store.relational import Relational
@@ -96,6 +97,7 @@ class Services:
     engine: Engine
     queries: Queries
     exports: Exports
+    storage: Storage
     live: LiveHub
     metrics: ServerMetrics
     ingest: IngestService
@@ -203,6 +205,14 @@ def open_services(
         engine=engine,
         queries=ground.queries,
         exports=Exports(store),
+        storage=Storage(
+            store,
+            data=settings.data,
+            retention_ms=settings.retention_ms,
+            series_limit=settings.store_series_limit,
+            clock=clock,
+            monotonic=ground.monotonic,
+        ),
         live=live,
         metrics=metrics,
         ingest=ingest,

@@ -158,6 +158,63 @@ class HourCopier(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableUse:
+    """Samples of one table and what they take on the disk."""
+
+    samples: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupUse:
+    """Series with one value of a label: their samples, and the bytes that those take by estimate."""
+
+    name: str
+    series: int
+    samples: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreSurvey:
+    """What a store holds; lists begin with the largest."""
+
+    file_bytes: int
+    free_bytes: int
+    """Within the file: dead space, which samples to come take first."""
+    hot: TableUse
+    sealed: TableUse
+    series: int
+    oldest_ms: int | None
+    newest_ms: int | None
+    metrics: Sequence[GroupUse]
+    jobs: Sequence[GroupUse]
+    labels: Sequence[tuple[str, int]]
+    """Names of labels with how many values each has."""
+
+
+@runtime_checkable
+class Surveyor(Protocol):
+    """A store that tells where its disk space goes, and gives back what it can."""
+
+    def survey(self) -> StoreSurvey:
+        """What it holds now; reads a part of every sample.
+
+        Raises:
+            StoreReadError: the disk did not give it.
+        """
+        ...
+
+    def compact(self) -> int:
+        """Seal all samples that are there and give free space back to the disk; how many were sealed.
+
+        It is what happens each hour, at once: samples come and are read meanwhile, and nothing is lost if it is cut
+        off. Raises as `survey`, and StoreWriteError.
+        """
+        ...
+
+
 CommitListener = Callable[[int, int], None]
 """Called with the time of the newest sample on disk and the time of the commit, both in ms."""
 

@@ -185,6 +185,19 @@ class SeriesIndex:
                 names.update(self._labels[series_id][::2])
         return sorted(names)
 
+    def postings(self, name: str) -> dict[str, Ids]:
+        """Ids of the series by their value of a label; the empty value is that of series without it."""
+        with self._lock:
+            found = {value: _ids(posting) for value, posting in self._postings.get(name, {}).items()}
+            everything = _ids(self._all)
+        without = np.setdiff1d(everything, np.concatenate([NO_IDS, *found.values()]))
+        return {**found, "": without} if len(without) else found
+
+    def value_counts(self) -> dict[str, int]:
+        """How many values each label has."""
+        with self._lock:
+            return {name: len(values) for name, values in self._postings.items()}
+
     def label_values(self, name: str, ids: Ids) -> list[str]:
         """Sorted values of one label over the series."""
         with self._lock:

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
@@ -82,7 +82,7 @@ def _copy(pieces: Iterator[bytes], target: IO[bytes]) -> bool:
 
 
 @contextmanager
-def _target(output: str) -> Iterator[IO[bytes]]:
+def _target(output: str) -> Generator[IO[bytes]]:
     if output == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -58,7 +58,7 @@ def import_metrics_command(options: Mapping[str, Any]) -> int:
 
 
 @contextmanager
-def _open(name: str) -> Iterator[Any]:
+def _open(name: str) -> Generator[Any]:
     if name == STDIN:
         yield sys.stdin.buffer
         return
