@@ -5,7 +5,6 @@ import json
 import shutil
 import subprocess
 import time
-import urllib.parse
 import urllib.request
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager

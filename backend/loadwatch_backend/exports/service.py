@@ -12,6 +12,7 @@ from loadwatch_backend.exports.families import Family, plan_families
 from loadwatch_backend.exports.text import END, GroupKey, group_key, head, samples_text
 from loadwatch_backend.kit.cancellation import Cancellation
 from loadwatch_backend.promql.admission.memory import LABELS_BYTES, Ticket
+from loadwatch_backend.store.errors import QueryLimitError
 from loadwatch_backend.store.port import Labels, Matcher, MatchOperator, Reader, Selection
 
 BLOCK_SAMPLES = 200_000
@@ -128,8 +129,10 @@ class _FamilyText:
         matchers = self._matchers(groups)
         try:
             return self._store.select(matchers, start_ms, end_ms, self._block if bounded else None)
-        except _BlockFullError:
-            return None
+        except (_BlockFullError, QueryLimitError):
+            if bounded:
+                return None
+            raise
 
     def _matchers(self, groups: Sequence[GroupKey]) -> list[Matcher]:
         """Conditions that all of the metrics meet, and few others."""
