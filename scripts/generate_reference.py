@@ -22,6 +22,7 @@ from loadwatch_backend.rules.files import BUILT_IN
 from loadwatch_backend.rules.read import read_rules
 from loadwatch_backend.signals.catalogue.registry import CATALOGUE
 from loadwatch_collectors.commands.cli import GROUP
+from loadwatch_collectors.commands.samples.first_word import FirstWordCommand
 from loadwatch_collectors.config import ServerSettings, SpoolSettings
 from loadwatch_collectors.settings import BYTES, DURATION, LIMIT
 from loadwatch_collectors.sources.aws.cost.cost import estimate_cost, make_loads, read_prices
@@ -306,6 +307,9 @@ def command_pages(command: click.Command, path: str) -> Iterator[str]:
     """Help of a command and of all below it."""
     context = click.Context(command, info_name=path, terminal_width=100, max_content_width=100)
     yield f"## {path}\n\n```\n{command.get_help(context)}\n```\n"
+    if isinstance(command, FirstWordCommand):
+        for name, inner in command.words.items():
+            yield from command_pages(inner, f"{path} {name}")
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             inner = command.get_command(context, name)

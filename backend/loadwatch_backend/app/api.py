@@ -30,6 +30,7 @@ from loadwatch_backend.evidence.profiles.capture.endpoints import router as prof
 from loadwatch_backend.evidence.profiles.views.endpoints import router as profiles_router
 from loadwatch_backend.evidence.routes.endpoints import router as run_routes_router
 from loadwatch_backend.evidence.statements.endpoints import router as statements_router
+from loadwatch_backend.exports.endpoints import router as export_router
 from loadwatch_backend.findings.advisor.endpoints import router as pool_advice_router
 from loadwatch_backend.findings.endpoints import router as findings_router
 from loadwatch_backend.ingest.endpoints import router as write_router
@@ -55,6 +56,7 @@ from loadwatch_backend.report.endpoints import share_router
 from loadwatch_backend.runbooks.endpoints import router as runbooks_router
 from loadwatch_backend.runs.endpoints import router as runs_router
 from loadwatch_backend.signals.endpoints import router as signals_router
+from loadwatch_backend.storage.endpoints import router as store_router
 from loadwatch_backend.store.outages import DatabaseError, Outage
 from loadwatch_backend.targets.endpoints import router as targets_router
 from loadwatch_backend.targets.prometheus.endpoints import prometheus_targets_router
@@ -127,6 +129,7 @@ WRITES_OF = (
     (findings_router, Scope.RUNS_WRITE),
     (pool_advice_router, Scope.ADMIN),
     (targets_router, Scope.ADMIN),
+    (store_router, Scope.ADMIN),
     (timeouts_router, Scope.ADMIN),
     (live_router, Scope.ADMIN),
     (annotations_router, Scope.NOTES_WRITE),
@@ -179,6 +182,7 @@ def build_routes(operation_id: Callable[[APIRoute], str]) -> Sequence[BaseRoute]
         router.include_router(agents_router, dependencies=[Depends(require(Scope.SAMPLES_WRITE))])
     for read_router in PROMETHEUS_READS:
         router.include_router(read_router, dependencies=[Depends(require(Scope.READ))])
+    router.include_router(export_router, dependencies=[Depends(require(Scope.READ))])
     router.include_router(metrics_router, dependencies=[Depends(require(Scope.READ))])
     router.include_router(health_router)
     router.include_router(prometheus_root_router)

@@ -34,6 +34,7 @@ from loadwatch_backend.evidence.profiles.views.service import Profiles
 from loadwatch_backend.evidence.routes.service import RouteTables
 from loadwatch_backend.evidence.statements.kept_digest import KeptDigests
 from loadwatch_backend.evidence.statements.service import Statements
+from loadwatch_backend.exports.service import Exports
 from loadwatch_backend.findings.advisor.service import PoolAdvisor
 from loadwatch_backend.findings.opinions.service import Opinions
 from loadwatch_backend.findings.read import Span
@@ -63,6 +64,7 @@ from loadwatch_backend.observe.metrics import (
     live_numbers,
     query_numbers,
     run_numbers,
+    sender_numbers,
     store_numbers,
 )
 from loadwatch_backend.observe.self_watch import SelfWatch
@@ -79,6 +81,7 @@ from loadwatch_backend.runs.registry.under_way import under_way_since
 from loadwatch_backend.runs.service import RunParts, RunServices, build_run_services
 from loadwatch_backend.runs.snapshots.take import Snapshotter
 from loadwatch_backend.signals.service import SignalService, build_signal_service
+from loadwatch_backend.storage.service import Storage
 from loadwatch_backend.store.leadership import Leadership, load_holder
 from loadwatch_backend.store.port import SampleStore
 from loadwatch_backend.store.relational import Relational
@@ -95,6 +98,8 @@ class Services:
     relational: Relational
     engine: Engine
     queries: Queries
+    exports: Exports
+    storage: Storage
     live: LiveHub
     metrics: ServerMetrics
     ingest: IngestService
@@ -202,6 +207,15 @@ def open_services(
         relational=relational,
         engine=engine,
         queries=ground.queries,
+        exports=Exports(store),
+        storage=Storage(
+            store,
+            data=settings.data,
+            retention_ms=settings.retention_ms,
+            series_limit=settings.store_series_limit,
+            clock=clock,
+            monotonic=ground.monotonic,
+        ),
         live=live,
         metrics=metrics,
         ingest=ingest,
@@ -310,6 +324,7 @@ def _numbers(services: Services) -> list[Number]:
     return [
         *ingest_numbers(services.ingest.counts),
         *ahead_numbers(services.ingest),
+        *sender_numbers(services.ingest),
         *store_numbers(services.store),
         *query_numbers(services.queries),
         *live_numbers(services.live),
@@ -353,6 +368,8 @@ def _ingest_limits(settings: Settings) -> IngestLimits:
         label_name_bytes=settings.ingest_label_name_bytes,
         label_value_bytes=settings.ingest_label_value_bytes,
         new_series=settings.ingest_new_series,
+        sender_series=settings.ingest_sender_series,
+        sender_new_series=settings.ingest_sender_new_series,
         ahead_ms=settings.ingest_ahead_seconds * 1_000,
         retention_ms=settings.retention_ms,
     )

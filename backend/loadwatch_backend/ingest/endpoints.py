@@ -14,14 +14,17 @@ from loadwatch_backend.ingest.decode_v2 import decode_v2
 from loadwatch_backend.ingest.errors import SamplesRejectedError, UnsupportedWriteError, WriteTooLargeError
 from loadwatch_backend.ingest.service import IngestService, Push, Read
 from loadwatch_backend.ingest.validate import Reason
-from loadwatch_backend.kit.errors import UnavailableError
+from loadwatch_backend.kit.errors import TooManyRequestsError, UnavailableError
+from loadwatch_backend.kit.middleware import ASKER
 from loadwatch_backend.kit.schemas import PROBLEM_MEDIA_TYPE
 from loadwatch_backend.kit.services import service
-from loadwatch_backend.store.errors import StoreWriteError
+from loadwatch_backend.store.errors import BUSY_SECONDS, StoreBusyError, StoreWriteError
 
 router = APIRouter(tags=["ingest"])
 
-_RETRY_SECONDS = "2"
+_RETRY_SECONDS = str(BUSY_SECONDS)
+_DROPS_AT_429 = "Prometheus/"
+"""The server and its agent mode; source: storage/remote/client.go, `retryOnRateLimit`."""
 _TIME_HEADER = "X-Loadwatch-Time"
 """This server's clock in milliseconds since the epoch, by which our agent measures its clock's skew."""
 
@@ -72,9 +75,9 @@ async def write(request: Request, service: Annotated[IngestService, Depends(serv
     version = check_headers(request, service)
     try:
         with service.hold() as more:
-            push = await _push(await read_body(request, service, more), service, version)
+            push = await _push(await read_body(request, service, more), service, version, sender_of(request))
         await _store(push, service)
-    except UnavailableError as error:
+    except (UnavailableError, StoreBusyError) as error:
         return come_again(error, request)
     try:
         push.raise_for_rejected()
@@ -84,16 +87,27 @@ async def write(request: Request, service: Annotated[IngestService, Depends(serv
     return Response(status_code=204, headers={_TIME_HEADER: str(service.clock()), **version.headers(push)})
 
 
-def come_again(error: UnavailableError, request: Request) -> Response:
-    """Senders keep what they have and try again; without this header some of them wait for half a minute."""
+def come_again(error: UnavailableError | StoreBusyError, request: Request) -> Response:
+    """Senders keep what they have and try again; without this header some of them wait for half a minute.
+
+    Prometheus drops what is answered with 429 unless `retry_on_http_429` is set, and keeps what is answered with 503.
+    """
     problem = error.problem(request.url.path)
-    return JSONResponse(problem, error.status, {"Retry-After": _RETRY_SECONDS}, PROBLEM_MEDIA_TYPE)
+    if error.status == TooManyRequestsError.status and request.headers.get("user-agent", "").startswith(_DROPS_AT_429):
+        problem["status"] = UnavailableError.status
+    return JSONResponse(problem, problem["status"], {"Retry-After": _RETRY_SECONDS}, PROBLEM_MEDIA_TYPE)
 
 
-async def _push(body: bytes, service: IngestService, version: Version) -> Push:
-    push = service.push_if_quick(body, version.read)
+def sender_of(request: Request) -> str:
+    """Whose limits hold: the token's name, or the address where nobody has to bring one."""
+    _, _, name = str(request.scope.get(ASKER) or "").partition(":")
+    return name or (request.client.host if request.client else "")
+
+
+async def _push(body: bytes, service: IngestService, version: Version, sender: str) -> Push:
+    push = service.push_if_quick(body, version.read, sender)
     if push is None:
-        push = await to_thread.run_sync(service.push, body, version.read, limiter=_thread)
+        push = await to_thread.run_sync(service.push, body, version.read, sender, limiter=_thread)
     return push.refusing_histograms() if version.counted else push
 
 

@@ -18,6 +18,8 @@ class IngestLimits:
         label_name_bytes: length of a label's name.
         label_value_bytes: length of a label's value.
         new_series: series that one request may add.
+        sender_series: active series of one sender.
+        sender_new_series: series that one sender may add within an hour.
         ahead_ms: how far a sample may lie in the future.
         retention_ms: how old a sample may be; the same as the store's retention.
         metadata_metrics: metrics whose type, help and unit are remembered, and read of one request.
@@ -33,6 +35,8 @@ class IngestLimits:
     label_name_bytes: int = 1024
     label_value_bytes: int = 4096
     new_series: int = 50_000
+    sender_series: int = 200_000
+    sender_new_series: int = 200_000
     ahead_ms: int = 10 * 60_000
     retention_ms: int = 15 * 24 * 3_600_000
     metadata_metrics: int = 50_000

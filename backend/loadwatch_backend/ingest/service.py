@@ -26,6 +26,7 @@ from loadwatch_backend.ingest.errors import (
     WriteTooLargeError,
 )
 from loadwatch_backend.ingest.limits import IngestLimits
+from loadwatch_backend.ingest.senders import Senders
 from loadwatch_backend.ingest.validate import (
     SHOWN_REJECTIONS,
     Reason,
@@ -36,7 +37,7 @@ from loadwatch_backend.ingest.validate import (
     check_times,
 )
 from loadwatch_backend.store.errors import NewSeriesLimitError, SeriesLimitError, StoreBusyError
-from loadwatch_backend.store.port import Batch, Labels, MetricMetadata, SampleStore
+from loadwatch_backend.store.port import Batch, Labels, MetricMetadata, SampleStore, SeriesFinder
 
 METADATA_TYPES = (
     "unknown",
@@ -153,6 +154,7 @@ class IngestService:
         self.limits = limits
         self.counts = IngestCounts()
         self.ahead = SendersAhead()
+        self.senders = Senders(most_active=limits.sender_series, most_new=limits.sender_new_series)
         self._store = store
         self.clock = clock
         self._known: dict[bytes, int] = {}
@@ -161,7 +163,7 @@ class IngestService:
         self._generation = store.generation()
         self._lock = threading.Lock()
 
-    def push(self, body: bytes, read: Read = decode) -> Push:
+    def push(self, body: bytes, read: Read = decode, sender: str = "") -> Push:
         """Queue the good samples of a remote-write body, which `read` decodes.
 
         Raises:
@@ -169,9 +171,9 @@ class IngestService:
             StoreBusyError, StoreClosedError: nothing of it is stored, and sending it again later is right.
         """
         with self.counting_refusals():
-            return self._push(body, read, self.limits)
+            return self._push(body, read, self.limits, sender)
 
-    def push_if_quick(self, body: bytes, read: Read = decode) -> Push | None:
+    def push_if_quick(self, body: bytes, read: Read = decode, sender: str = "") -> Push | None:
         """Like `push`, for an event loop: None, and nothing is stored, if the body might keep it busy.
 
         Both sizes decide and what the body holds: 90 kB may be two megabytes of empty entries.
@@ -180,7 +182,8 @@ class IngestService:
             if len(body) > _QUICK_BYTES or decompressed_size(body) > _QUICK_DECOMPRESSED_BYTES:
                 return None
             try:
-                return self._push(body, read, replace(self.limits, entries=min(_QUICK_ENTRIES, self.limits.entries)))
+                limits = replace(self.limits, entries=min(_QUICK_ENTRIES, self.limits.entries))
+                return self._push(body, read, limits, sender)
             except TooManyEntriesError:
                 return None
 
@@ -209,7 +212,7 @@ class IngestService:
         finally:
             self._held_bytes -= held
 
-    def push_columns(self, columns_of: Callable[[Mapping[bytes, int]], WriteColumns]) -> Push:
+    def push_columns(self, columns_of: Callable[[Mapping[bytes, int]], WriteColumns], sender: str = "") -> Push:
         """Queue what another protocol's message holds; `columns_of` is given the known series as `decode` is.
 
         Raises:
@@ -217,12 +220,12 @@ class IngestService:
         """
         known = self._known_series()
         with self.counting_refusals():
-            return self._append(columns_of(known), known)
+            return self._append(columns_of(known), known, sender)
 
-    def _push(self, body: bytes, read: Read, limits: IngestLimits) -> Push:
+    def _push(self, body: bytes, read: Read, limits: IngestLimits, sender: str) -> Push:
         data = decompress(body, limits.decompressed_bytes)
         known = self._known_series()
-        return self._append(read(data, known, limits), known)
+        return self._append(read(data, known, limits), known, sender)
 
     @contextmanager
     def counting_refusals(self) -> Generator[None]:
@@ -239,17 +242,18 @@ class IngestService:
             self.counts.refuse_request(Reason.BUSY)
             raise
 
-    def _append(self, columns: WriteColumns, known: dict[bytes, int]) -> Push:
+    def _append(self, columns: WriteColumns, known: dict[bytes, int], sender: str) -> Push:
         now_ms = self.clock()
         self.ahead.note(columns.series, columns.timestamps, fresh=columns.fresh, known=known, now_ms=now_ms)
         keep, time_rejections = check_times(columns.timestamps, now_ms, self.limits)
-        series, label_rejections = self._resolve(columns, keep, known)
+        series, label_rejections = self._resolve(columns, keep, known, sender)
         rejected = (*label_rejections, *time_rejections)
         good = series >= 0 if keep is None else (series >= 0) & keep
         batch = Batch(
             series=series[good].astype(np.uint32), timestamps=columns.timestamps[good], values=columns.values[good]
         )
         count = len(batch.series)
+        self.senders.note(sender, series[good], now_ms)
         self._put_metadata(columns.metadata)
         if columns.metadata_left_out:
             self.counts.skip_metadata(columns.metadata_left_out)
@@ -265,7 +269,7 @@ class IngestService:
         )
 
     def _resolve(
-        self, columns: WriteColumns, keep: npt.NDArray[np.bool_] | None, known: dict[bytes, int]
+        self, columns: WriteColumns, keep: npt.NDArray[np.bool_] | None, known: dict[bytes, int], sender: str
     ) -> tuple[npt.NDArray[np.int64], Sequence[Rejection]]:
         """Ids of all rows, -1 where the series was refused; series without a sample to store are not made."""
         series = columns.series
@@ -285,16 +289,41 @@ class IngestService:
             except RejectedSeriesError as error:
                 rejections.add(error.reason, int(samples[place]), error.detail)
         ids = np.full(len(columns.fresh), -1, np.int64)
+        if isinstance(self._store, SeriesFinder):
+            found = self._store.find([labels for _, labels in wanted])
+            ids[[place for place, _ in wanted]] = found
+            wanted = [one for one, series_id in zip(wanted, found.tolist(), strict=True) if series_id < 0]
+        wanted = self._admit(wanted, sender, samples, rejections)
         try:
             resolved = self._store.resolve([labels for _, labels in wanted], most_new=self.limits.new_series)
         except SeriesLimitError as error:
             reason = Reason.NEW_SERIES_LIMIT if isinstance(error, NewSeriesLimitError) else Reason.SERIES_LIMIT
             refused = sum(int(samples[place]) for place, _ in wanted)
             rejections.add(reason, refused, error.detail)
+            self.senders.take_back(sender, len(wanted), self.clock())
         else:
             ids[[place for place, _ in wanted]] = resolved
-            self._remember(columns.fresh, ids, known)
+        self._remember(columns.fresh, ids, known)
         return np.where(series < 0, ids[np.minimum(series, -1) * -1 - 1], series), rejections.all()
+
+    def _admit(
+        self,
+        wanted: list[tuple[int, Labels]],
+        sender: str,
+        samples: npt.NDArray[np.int64],
+        rejections: Rejections,
+    ) -> list[tuple[int, Labels]]:
+        """Those of the new series that the sender's own limits allow."""
+        if not wanted:
+            return wanted
+        now_ms = self.clock()
+        admission = self.senders.admit(sender, len(wanted), now_ms)
+        if admission.problem:
+            refused = sum(int(samples[place]) for place, _ in wanted[admission.series :])
+            reason = Reason.SENDER_SERIES if admission.active else Reason.SENDER_NEW_SERIES
+            rejections.add(reason, refused, admission.problem)
+            self.senders.refuse(sender, refused, now_ms)
+        return wanted[: admission.series]
 
     def _remember(self, fresh: list[FreshSeries], ids: npt.NDArray[np.int64], known: dict[bytes, int]) -> None:
         with self._lock:

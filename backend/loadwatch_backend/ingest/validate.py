@@ -37,6 +37,8 @@ class Reason(StrEnum):
     NATIVE_HISTOGRAM = "native_histogram"
     NEW_SERIES_LIMIT = "new_series_limit"
     NOT_WRITTEN = "not_written"
+    SENDER_NEW_SERIES = "sender_new_series"
+    SENDER_SERIES = "sender_series"
     SERIES_LIMIT = "series_limit"
     TOO_FAR_AHEAD = "too_far_ahead"
     TOO_LARGE = "too_large"

@@ -27,6 +27,7 @@ PAGE_PATHS = (
     "/runs/sweep",
     "/runs/trend",
     "/setup",
+    "/store",
     "/targets",
     "/timeouts",
 )

@@ -271,6 +271,15 @@ class Settings(BaseSettings):
     ingest_label_name_bytes: int = Field(default=1_024, ge=1, description="Length of a label's name.")
     ingest_label_value_bytes: int = Field(default=4_096, ge=1, description="Length of a label's value.")
     ingest_new_series: int = Field(default=50_000, ge=1, description="Series that one remote-write request may add.")
+    ingest_sender_series: int = Field(
+        default=200_000,
+        ge=1,
+        description="Active series of one sender (token, or address where there is none): sent within the last hour. "
+        "Beyond it new series are refused, and what it sends of others is stored.",
+    )
+    ingest_sender_new_series: int = Field(
+        default=200_000, ge=1, description="Series that one sender may add within an hour."
+    )
     ingest_ahead_seconds: int = Field(default=600, ge=0, description="How far a sample may lie in the future.")
     otlp_translation: Literal[
         "UnderscoreEscapingWithSuffixes",

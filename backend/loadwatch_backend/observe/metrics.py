@@ -182,6 +182,21 @@ def ahead_numbers(ingest: IngestService) -> list[Number]:
     ]
 
 
+def sender_numbers(ingest: IngestService) -> list[Number]:
+    """What each sender has of its limits; at most `senders.MOST_SENDERS` and one for all others."""
+
+    def reader(field: str) -> Callable[[], Mapping[str, float]]:
+        return lambda: {
+            name: float(getattr(figures, field)) for name, figures in ingest.senders.figures(ingest.clock()).items()
+        }
+
+    return [
+        Number("loadwatch_ingest_sender_series", reader("active_series"), label="sender"),
+        Number("loadwatch_ingest_sender_new_series", reader("new_series"), label="sender"),
+        Number("loadwatch_ingest_sender_rejected_samples_total", reader("refused_total"), label="sender"),
+    ]
+
+
 def live_numbers(live: LiveHub) -> list[Number]:
     """Who is watching."""
     return [Number("loadwatch_live_streams", lambda: live.streams)]

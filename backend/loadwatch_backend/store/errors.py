@@ -6,8 +6,9 @@ ProblemError
 │   └── QueryLimitError      422, more samples than one query may load
 ├── BadRequestError
 │   └── PatternError         400, not a regular expression of RE2
+├── TooManyRequestsError
+│   └── StoreBusyError       429, the queue of samples is full
 └── UnavailableError
-    ├── StoreBusyError       503, the queue of samples is full
     ├── StoreWriteError      503, the disk refused a commit
     ├── StoreReadError       503, the disk refused a read
     └── StoreClosedError     503, the server is stopping
@@ -15,7 +16,10 @@ DataDirectoryError           at start: the data directory cannot be used
 CopyDamagedError             at a restore: a file of the backup cannot be read
 """
 
-from loadwatch_backend.kit.errors import BadRequestError, LimitError, UnavailableError
+from loadwatch_backend.kit.errors import BadRequestError, LimitError, TooManyRequestsError, UnavailableError
+
+BUSY_SECONDS = 2
+"""After which a full queue is worth another try: it holds some seconds of samples."""
 
 
 class SeriesLimitError(LimitError):
@@ -45,11 +49,14 @@ class PatternError(BadRequestError):
     title = "Bad regular expression"
 
 
-class StoreBusyError(UnavailableError):
+class StoreBusyError(TooManyRequestsError):
     """More samples are waiting for the disk than the queue may hold."""
 
     code = "store-busy"
     title = "The store is busy"
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail, retry_after_seconds=BUSY_SECONDS)
 
 
 class StoreWriteError(UnavailableError):

@@ -118,6 +118,15 @@ class ManySelector(Protocol):
         ...
 
 
+@runtime_checkable
+class SeriesFinder(Protocol):
+    """A store that tells which series it has, so that a limit on new ones leaves the others alone."""
+
+    def find(self, series: Sequence[Labels]) -> npt.NDArray[np.int64]:
+        """Ids of the label sets, -1 of those that are not there."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopiedHour:
     """An hour of samples in a file; the tag is the same as long as its samples are."""
@@ -146,6 +155,63 @@ class HourCopier(Protocol):
 
     def copy_names(self, series: Path, metadata: Path) -> None:
         """Write the labels of all series, and the metadata, into two new files; raises as `copy_hour`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableUse:
+    """Samples of one table and what they take on the disk."""
+
+    samples: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupUse:
+    """Series with one value of a label: their samples, and the bytes that those take by estimate."""
+
+    name: str
+    series: int
+    samples: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreSurvey:
+    """What a store holds; lists begin with the largest."""
+
+    file_bytes: int
+    free_bytes: int
+    """Within the file: dead space, which samples to come take first."""
+    hot: TableUse
+    sealed: TableUse
+    series: int
+    oldest_ms: int | None
+    newest_ms: int | None
+    metrics: Sequence[GroupUse]
+    jobs: Sequence[GroupUse]
+    labels: Sequence[tuple[str, int]]
+    """Names of labels with how many values each has."""
+
+
+@runtime_checkable
+class Surveyor(Protocol):
+    """A store that tells where its disk space goes, and gives back what it can."""
+
+    def survey(self) -> StoreSurvey:
+        """What it holds now; reads a part of every sample.
+
+        Raises:
+            StoreReadError: the disk did not give it.
+        """
+        ...
+
+    def compact(self) -> int:
+        """Seal all samples that are there and give free space back to the disk; how many were sealed.
+
+        It is what happens each hour, at once: samples come and are read meanwhile, and nothing is lost if it is cut
+        off. Raises as `survey`, and StoreWriteError.
+        """
         ...
 
 

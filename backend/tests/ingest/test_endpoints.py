@@ -154,14 +154,18 @@ def test_a_full_queue_asks_the_sender_to_come_back(tmp_path: Path) -> None:
         assert entered.wait(20)
         find_service(app, IngestService).push(body(GOOD))
         answer = post(app, body(GOOD))
+        to_prometheus = post(app, body(GOOD), {**HEADERS, "user-agent": "Prometheus/2.42.0"})
     finally:
         leave.set()
         stop()
         store.close()
-    assert (answer.status_code, answer.json()["code"]) == (503, "store-busy")
+    assert (answer.status_code, answer.json()["status"], answer.json()["code"]) == (429, 429, "store-busy")
     assert int(answer.headers["retry-after"]) > 0
     assert answer.headers["content-type"] == "application/problem+json"
-    assert reasons(app) == {Reason.BUSY: 1}
+    # It drops what is answered with 429, unless it is told otherwise.
+    assert (to_prometheus.status_code, to_prometheus.json()["status"]) == (503, 503)
+    assert int(to_prometheus.headers["retry-after"]) > 0
+    assert reasons(app) == {Reason.BUSY: 2}
 
 
 def thread_of_push(app: FastAPI, content: bytes, monkeypatch: pytest.MonkeyPatch) -> set[int]:
@@ -170,9 +174,9 @@ def thread_of_push(app: FastAPI, content: bytes, monkeypatch: pytest.MonkeyPatch
     threads: set[int] = set()
     append = service._append  # pyright: ignore[reportPrivateUsage] - watched, not replaced
 
-    def note(columns: WriteColumns, known: dict[bytes, int]) -> Push:
+    def note(columns: WriteColumns, known: dict[bytes, int], sender: str) -> Push:
         threads.add(threading.get_ident())
-        return append(columns, known)
+        return append(columns, known, sender)
 
     monkeypatch.setattr(service, "_append", note)
     post(app, content)
@@ -199,7 +203,7 @@ def test_more_bodies_at_once_than_may_be_held_are_told_to_come_back(app: FastAPI
     with service.hold() as more:
         more(990)
         answer = post(app, body(GOOD))
-        assert (answer.status_code, answer.json()["code"]) == (503, "store-busy")
+        assert (answer.status_code, answer.json()["code"]) == (429, "store-busy")
         assert int(answer.headers["retry-after"]) > 0
     assert post(app, body(GOOD)).status_code == 204
     assert reasons(app) == {Reason.BUSY: 1}

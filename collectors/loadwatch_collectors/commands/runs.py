@@ -8,6 +8,8 @@ from typing import Any
 import click
 from loadwatch_formats.run_facts import FILTERS, OPTIONS
 
+from loadwatch_collectors.commands.samples.first_word import FirstWordCommand
+
 DEFAULT_SERVER = "http://127.0.0.1:8000"
 
 _SERVER = click.option(
@@ -113,7 +115,7 @@ class _FileOrS3(click.Path):
         return value if isinstance(value, str) and value.startswith("s3://") else super().convert(value, param, ctx)
 
 
-@click.command("import")
+@click.command("import", cls=FirstWordCommand)
 @_facts
 @click.option("--run", "run_id", metavar="ID", help="Add the result to this run instead of making a new one.")
 @click.option(
@@ -178,6 +180,44 @@ def import_result(**options: Any) -> None:
     from loadwatch_collectors.commands.import_result import import_command
 
     _end(import_command(options))
+
+
+@click.command("metrics")
+@click.option("--at", metavar="TIME", help="RFC 3339 time of samples that have none. Without it they are left out.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["auto", "openmetrics", "prometheus"]),
+    default="auto",
+    show_default=True,
+    help="Whether times are seconds (openmetrics) or milliseconds (prometheus); auto tells them apart by their size.",
+)
+@click.option(
+    "--wait",
+    type=click.FloatRange(0),
+    default=60.0,
+    show_default=True,
+    help="Seconds to try again if the server is away.",
+)
+@click.option(
+    "--server", envvar="LOADWATCH_SERVER", default=DEFAULT_SERVER, show_default=True, help="Address of the server."
+)
+@click.option("--token-file", help="File with a token of role agent; without it the variable LOADWATCH_TOKEN is used.")
+@_JSON
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, allow_dash=True))
+def import_metrics(**options: Any) -> None:
+    """Import samples with times: OpenMetrics text 1.0 or Prometheus' text format, plain or packed; - is standard input.
+
+    What is in the store already stays one sample, so that an import can be repeated.
+
+    Exit status: 0 all samples are stored, 1 some are not (why is on standard error), 2 the command was wrong.
+    """
+    from loadwatch_collectors.commands.samples.import_metrics import import_metrics_command
+
+    _end(import_metrics_command(options))
+
+
+import_result.words["metrics"] = import_metrics
 
 
 @click.command()

@@ -4,7 +4,7 @@ Source of the messages: prompb/remote.proto and prompb/types.proto of Prometheus
 """
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
 import cramjam
@@ -42,6 +42,18 @@ def encode_rows(rows: Sequence[SampleRow]) -> bytes:
     return _encode_joined(rows)
 
 
+def encode_samples(samples: Mapping[Series, Sequence[tuple[int, float]]]) -> bytes:
+    """The `timeseries` fields for series with their (time in ms, value) samples, in rising time or not."""
+    parts: list[bytes] = []
+    for series, rows in samples.items():
+        encoded = b"".join(
+            encode_field(2, b"\x09" + struct.pack("<d", value) + _time_field(timestamp_ms))
+            for timestamp_ms, value in sorted(rows, key=_time_of)
+        )
+        parts.append(encode_field(1, series.labels + encoded))
+    return b"".join(parts)
+
+
 def encode_metadata(metrics: Iterable[MetricInfo]) -> bytes:
     """The `metadata` fields of a WriteRequest."""
     parts: list[bytes] = []
@@ -55,6 +67,10 @@ def encode_metadata(metrics: Iterable[MetricInfo]) -> bytes:
             message += encode_field(5, metric.unit.encode())
         parts.append(encode_field(3, message))
     return b"".join(parts)
+
+
+def _time_of(row: tuple[int, float]) -> int:
+    return row[0]
 
 
 def compress(body: bytes) -> bytes:

@@ -10,13 +10,13 @@ from enum import Enum
 from typing import Any
 
 import structlog
-import urllib3
 from loadwatch_formats.metrics.model import MetricInfo
 from loadwatch_formats.retry_after import parse_retry_after
 
 from loadwatch_collectors.pipeline.clock_skew import TIME_HEADER, TOLERATED_SECONDS, ServerClock, measure_skew
-from loadwatch_collectors.pipeline.remote_write import HEADERS, compress, encode_metadata, encode_rows
+from loadwatch_collectors.pipeline.remote_write import encode_metadata, encode_rows
 from loadwatch_collectors.pipeline.spool import Spool, WriteRequest
+from loadwatch_collectors.pipeline.write_client import WriteClient, WriteFailedError
 from loadwatch_collectors.series import SampleRow
 
 MAX_SAMPLES_PER_REQUEST = 20_000
@@ -27,7 +27,6 @@ METADATA_AGAIN_SECONDS = 5.0
 MAX_BACKOFF_SECONDS = 5.0
 MAX_RETRY_AFTER_SECONDS = 300.0
 _FIRST_BACKOFF_SECONDS = 0.1
-_TEXT_LIMIT = 300
 _ANSWER_BYTES = 65_536
 
 _log: Any = structlog.get_logger("loadwatch.sender")
@@ -98,11 +97,8 @@ class Sender:
         self._url = url
         self._wall = wall
         self._clock = clock
-        self._headers = {**HEADERS, "User-Agent": "loadwatch-agent"}
-        if token:
-            self._headers["Authorization"] = f"Bearer {token}"
-        self._pool = urllib3.PoolManager(
-            num_pools=1, maxsize=1, retries=False, timeout=urllib3.Timeout(total=timeout_seconds), ca_certs=ca_file
+        self._client = WriteClient(
+            url, token, user_agent="loadwatch-agent", timeout_seconds=timeout_seconds, ca_file=ca_file
         )
         self._metrics = metrics
         self._metadata_due = 0.0
@@ -121,16 +117,8 @@ class Sender:
         """Measure the server's clock by a request without samples; an answer that does not come leaves it unknown."""
         sent_ms = self._wall() * 1000
         try:
-            response = self._pool.request(
-                "POST",
-                self._url,
-                body=compress(b""),
-                headers=self._headers,
-                redirect=False,
-                retries=False,
-                timeout=urllib3.Timeout(total=timeout_seconds),
-            )
-        except (urllib3.exceptions.HTTPError, OSError):
+            response = self._client.post(b"", timeout_seconds=timeout_seconds)
+        except WriteFailedError:
             return  # The first batch will say so, and log it.
         self._note_skew(response.headers, sent_ms)
 
@@ -138,7 +126,7 @@ class Sender:
         """Send what waits, for at most the given time and while the server takes it, then end."""
         self._stopping.set()
         self._thread.join(timeout_seconds)
-        self._pool.clear()
+        self._client.close()
 
     def _run(self) -> None:
         while True:
@@ -168,11 +156,9 @@ class Sender:
         )
         sent_ms = self._wall() * 1000
         try:
-            response = self._pool.request(
-                "POST", self._url, body=compress(body), headers=self._headers, redirect=False, retries=False
-            )
-        except (urllib3.exceptions.HTTPError, OSError) as error:
-            self._note_failure(_reason(error))
+            response = self._client.post(body)
+        except WriteFailedError as error:
+            self._note_failure(str(error))
             return backoff_seconds(self._attempt, random.random())
         self._note_skew(response.headers, sent_ms)
         answer = judge_status(response.status)
@@ -185,7 +171,7 @@ class Sender:
             self._max_samples = min(MAX_SAMPLES_PER_REQUEST, self._max_samples * 2)
             self._note_success()
             return None
-        text = response.data[: 4 * _TEXT_LIMIT].decode("utf-8", "replace").strip()[:_TEXT_LIMIT]
+        text = response.text
         if answer is SendResult.TOO_LARGE and batch.samples > 1 and self._max_samples > 1:
             self._max_samples = min(self._max_samples, batch.samples) // 2
             return 0.0
@@ -237,9 +223,3 @@ class Sender:
         if self._failing:
             _log.info("the server takes samples again", url=self._url, waiting_samples=self._spool.waiting()[0])
         self._failing = ""
-
-
-def _reason(error: Exception) -> str:
-    """The cause of a failed request, without urllib3's wrapping."""
-    reason = getattr(error, "reason", None)
-    return str(reason if reason is not None else error)[:_TEXT_LIMIT]

@@ -6,7 +6,7 @@ Formats: https://prometheus.io/docs/instrumenting/exposition_formats/ and the Op
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from loadwatch_formats.metrics.model import MetricInfo
@@ -73,7 +73,7 @@ class ExpositionParser:
             if head in known:
                 # The common line: a series seen before, then its value and nothing else.
                 series, timestamp = known[head], None
-                value = _parse_value(tail, number)
+                value = parse_value(tail, number)
                 seen[head] = series
             elif not line or line.isspace():
                 continue
@@ -96,7 +96,7 @@ class ExpositionParser:
     def _parse_line(
         self, line: str, number: int, *, openmetrics: bool
     ) -> tuple[str, tuple[str, Labels] | None, float, int | None]:
-        name, labels, end = _parse_series(line, number)
+        name, labels, end = parse_series(line, number)
         rest = line[end:]
         if openmetrics:
             rest = rest.partition(" # ")[0]  # an exemplar; remote write 1.0 samples have no place for it here
@@ -109,11 +109,15 @@ class ExpositionParser:
             series = self._known[head]
         else:
             series = self._relabel(name, labels) if self._relabel else (name, labels)
-        return head, series, _parse_value(fields[0], number), timestamp
+        return head, series, parse_value(fields[0], number), timestamp
 
 
-def _parse_series(line: str, number: int) -> tuple[str, Labels, int]:
-    """Name, labels, and where they end in the line."""
+def parse_series(line: str, number: int) -> tuple[str, Labels, int]:
+    """Name, labels, and where they end in the line.
+
+    Raises:
+        ExpositionError: the line begins with no series.
+    """
     match = _SERIES.match(line)
     if match is None:
         raise _malformed(line, number, "a metric's name was expected")
@@ -134,7 +138,12 @@ def _parse_series(line: str, number: int) -> tuple[str, Labels, int]:
     return name, tuple(labels), end.end()
 
 
-def _parse_value(text: str, number: int) -> float:
+def parse_value(text: str, number: int) -> float:
+    """A number as both formats write it.
+
+    Raises:
+        ExpositionError: it is none.
+    """
     # float() alone would also take 1_000 and digits of other scripts.
     if _NUMBER.fullmatch(text) is None:
         stripped = text.strip("\r")
@@ -147,7 +156,7 @@ def _parse_value(text: str, number: int) -> float:
 def _parse_time(text: str, line: str, number: int, *, openmetrics: bool) -> int:
     """Milliseconds: OpenMetrics writes seconds, the older format milliseconds."""
     try:
-        return round(_parse_value(text, number) * 1000) if openmetrics else int(text)
+        return round(parse_value(text, number) * 1000) if openmetrics else int(text)
     except (ValueError, OverflowError):
         raise _malformed(line, number, f"{text!r} is not a time") from None
 
@@ -167,13 +176,19 @@ def _read_comments(comments: list[str]) -> dict[str, MetricInfo]:
     """What the comments of a page say of its metrics."""
     said: dict[str, dict[str, str]] = {}
     for comment in comments:
-        match = _META.match(comment.rstrip())
-        if match is not None:
-            said.setdefault(match[2], {})[match[1]] = match[3] or ""
-    return {name: _metric_info(name, words) for name, words in said.items()}
+        if (found := parse_comment(comment)) is not None:
+            said.setdefault(found[0], {})[found[1]] = found[2]
+    return {name: metric_info(name, words) for name, words in said.items()}
 
 
-def _metric_info(name: str, said: dict[str, str]) -> MetricInfo:
+def parse_comment(comment: str) -> tuple[str, str, str] | None:
+    """Name of the metric, the word (HELP, TYPE or UNIT) and what it says; None of any other comment."""
+    match = _META.match(comment.rstrip())
+    return None if match is None else (match[2], match[1], match[3] or "")
+
+
+def metric_info(name: str, said: Mapping[str, str]) -> MetricInfo:
+    """What comments say of a metric, by their words."""
     kind = said.get("TYPE", "unknown").strip().lower()
     text = said.get("HELP", "")
     return MetricInfo(

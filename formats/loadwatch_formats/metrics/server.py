@@ -17,6 +17,10 @@ METRICS = (
         loadwatch_ingest_skipped_exemplars_total="Exemplars left out: they are not stored.",
         loadwatch_ingest_skipped_histograms_total="Native histograms left out: they are not stored.",
         loadwatch_ingest_skipped_metadata_total="Metadata left out because that of too many metrics is known.",
+        loadwatch_ingest_sender_series="Active series by sender (token, or address where there is none): sent within "
+        "the last hour. 200 senders are told apart, the others share one value.",
+        loadwatch_ingest_sender_new_series="Series that a sender added within the last hour, by sender.",
+        loadwatch_ingest_sender_rejected_samples_total="Samples refused for a limit of their sender, by sender.",
         loadwatch_store_series="Series in the store.",
         loadwatch_store_samples_appended_total="Samples written to disk.",
         loadwatch_store_commits_total="Commits to disk.",

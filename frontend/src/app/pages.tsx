@@ -33,6 +33,7 @@ export interface SubPage {
     | "account"
     | "timeouts"
     | "pools"
+    | "store"
     | "connect";
   readonly path: string;
   readonly element: ComponentType;
@@ -67,6 +68,7 @@ const DeliveriesPage = later(async () => (await import("@/features/notify/delive
 const TargetsPage = later(async () => (await import("@/features/targets/targets-page")).TargetsPage);
 const TimeoutsPage = later(async () => (await import("@/features/timeouts/timeouts-page")).TimeoutsPage);
 const PoolAdvisorPage = later(async () => (await import("@/features/pool-advisor/pool-advisor-page")).PoolAdvisorPage);
+const StorePage = later(async () => (await import("@/features/store/store-page")).StorePage);
 const ConnectPage = later(async () => (await import("@/features/connect/connect-page")).ConnectPage);
 const UsersPage = later(async () => (await import("@/features/access/users/users-page")).UsersPage);
 const TokensPage = later(async () => (await import("@/features/access/tokens/tokens-page")).TokensPage);
@@ -100,6 +102,7 @@ export const SUB_PAGES: readonly SubPage[] = [
   { path: "/alerts/:alertId", element: AlertPage },
   { id: "timeouts", path: "/timeouts", element: TimeoutsPage },
   { id: "pools", path: "/pools", element: PoolAdvisorPage },
+  { id: "store", path: "/store", element: StorePage },
   { id: "connect", path: "/connect", element: ConnectPage, guarded: true },
   { id: "tokens", path: "/access/tokens", element: TokensPage, guarded: true },
   { id: "audit", path: "/access/audit", element: AuditPage, guarded: true },

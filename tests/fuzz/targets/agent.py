@@ -24,6 +24,9 @@ from loadwatch_collectors.sources.exposition import ExpositionError, ExpositionP
 from loadwatch_collectors.sources.process import cgroup, unit
 from loadwatch_collectors.sources.process import collector as process
 from loadwatch_collectors.sources.registry import sources_by_name
+from loadwatch_collectors.transfers.errors import TransferError
+from loadwatch_collectors.transfers.lines import numbered_lines
+from loadwatch_collectors.transfers.reading import SampleReader
 
 from tests.fuzz.target import Run, Target
 from tests.fuzz.targets.documents import YAML_WORDS
@@ -51,6 +54,17 @@ def _exposition() -> Run:
                 parser.parse(text, openmetrics=openmetrics)
             except ExpositionError:
                 continue
+
+    return run
+
+
+def _samples() -> Run:
+    def run(data: bytes) -> None:
+        reader = SampleReader()
+        pieces = [data[at : at + 500] for at in range(0, len(data), 500)]
+        for _ in reader.read(numbered_lines(pieces), "file"):
+            pass
+        reader.metadata()
 
     return run
 
@@ -168,31 +182,40 @@ _LINES = (
     "\x00",
 )
 
+_PAGE_WORDS = (
+    "# HELP ",
+    "# TYPE ",
+    "# UNIT ",
+    "# EOF",
+    "{",
+    "}",
+    '="',
+    '",',
+    "\\",
+    "\n",
+    " ",
+    "NaN",
+    "+Inf",
+    "1e999",
+    "#",
+    "a:b",
+)
+
 AGENT: tuple[Target, ...] = (
     Target(
         name="agent, pages of exporters",
         open=_exposition,
         expected=(),
         corpus=lambda: [_PAGE, _PAGE.replace(b"up", b"a_total")],
-        words=(
-            "# HELP ",
-            "# TYPE ",
-            "# UNIT ",
-            "# EOF",
-            "{",
-            "}",
-            '="',
-            '",',
-            "\\",
-            "\n",
-            " ",
-            "NaN",
-            "+Inf",
-            "1e999",
-            "#",
-            "a:b",
-        ),
+        words=_PAGE_WORDS,
         longest=1 << 20,
+    ),
+    Target(
+        name="agent, files of samples",
+        open=_samples,
+        expected=(TransferError,),
+        corpus=lambda: [_PAGE, _PAGE.replace(b" 1700000000000", b' 1700000000.5 # {a="b"} 1')],
+        words=_PAGE_WORDS,
     ),
     Target(
         name="agent, sql.DBStats",

@@ -7,14 +7,14 @@ from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Depends, Request, Response
 from google.protobuf import json_format
 
-from loadwatch_backend.ingest.endpoints import come_again, read_body
+from loadwatch_backend.ingest.endpoints import come_again, read_body, sender_of
 from loadwatch_backend.ingest.errors import UnsupportedWriteError
 from loadwatch_backend.ingest.otlp.otlp_pb2 import ExportResponse, PartialSuccess
 from loadwatch_backend.ingest.otlp.service import OtlpService, Taken
 from loadwatch_backend.ingest.validate import Reason
 from loadwatch_backend.kit.errors import UnavailableError
 from loadwatch_backend.kit.services import service
-from loadwatch_backend.store.errors import StoreWriteError
+from loadwatch_backend.store.errors import StoreBusyError, StoreWriteError
 
 router = APIRouter(tags=["ingest"])
 
@@ -50,10 +50,13 @@ async def write_otlp(request: Request, service: Annotated[OtlpService, Depends(s
     try:
         with service.ingest.hold() as more:
             body = await read_body(request, service.ingest, more)
-            taken = await to_thread.run_sync(lambda: service.take(body, json=json, gzip=gzip), limiter=_thread)
+            sender = sender_of(request)
+            taken = await to_thread.run_sync(
+                lambda: service.take(body, json=json, gzip=gzip, sender=sender), limiter=_thread
+            )
         if taken.push.stored is not None:
             await asyncio.wrap_future(taken.push.stored)
-    except UnavailableError as error:
+    except (UnavailableError, StoreBusyError) as error:
         if isinstance(error, StoreWriteError):
             service.ingest.counts.refuse_request(Reason.NOT_WRITTEN)
         return come_again(error, request)

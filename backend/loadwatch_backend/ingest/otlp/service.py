@@ -39,7 +39,7 @@ class OtlpService:
         self._sums = DeltaSums(store, ingest.limits.retention_ms)
         self._lock = threading.Lock()
 
-    def take(self, body: bytes, *, json: bool, gzip: bool) -> Taken:
+    def take(self, body: bytes, *, json: bool, gzip: bool, sender: str = "") -> Taken:
         """Queue what a body holds; with deltas in it this waits until that is on disk, since the next add to it.
 
         Raises:
@@ -52,12 +52,12 @@ class OtlpService:
             data = unzip(body, limits.decompressed_bytes // _EXPANSION) if gzip else body
             request = read_json(data, entries) if json else read_protobuf(data, entries)
             rows = translate(request, self._rules, entries)
-            return self._add(rows, entries) if rows.deltas else self._append(rows, set())
+            return self._add(rows, entries, sender) if rows.deltas else self._append(rows, set(), sender)
 
-    def _add(self, rows: Translated, entries: Entries) -> Taken:
+    def _add(self, rows: Translated, entries: Entries, sender: str) -> Taken:
         try:
             added = self._sums.add(rows, self.ingest.clock(), entries)
-            taken = self._append(rows, added.dropped)
+            taken = self._append(rows, added.dropped, sender)
             if taken.push.stored is not None:
                 taken.push.stored.result(_COMMIT_SECONDS)
         except BaseException:
@@ -76,9 +76,9 @@ class OtlpService:
             message="; ".join(part for part in (taken.message, late) if part),
         )
 
-    def _append(self, rows: Translated, dropped: set[int]) -> Taken:
+    def _append(self, rows: Translated, dropped: set[int], sender: str) -> Taken:
         kept = [row for row in range(len(rows.series)) if row not in dropped]
-        push = self.ingest.push_columns(lambda known: self._columns(rows, kept, known))
+        push = self.ingest.push_columns(lambda known: self._columns(rows, kept, known), sender)
         if rows.refused_points:
             self.ingest.counts.refuse_samples(Reason.UNTRANSLATABLE, rows.refused_points)
         refused = {rows.points[kept[row]] for row in push.refused_rows}

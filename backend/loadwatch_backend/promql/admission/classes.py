@@ -13,6 +13,7 @@ class Queries:
     """All queues and budgets of one server.
 
     - `api`: the Prometheus API. Whoever storms it waits for nobody but others there.
+    - `exports`: samples out again, which takes long: in threads of its own, out of the memory of the API.
     - `pages`: signals and headroom, so that a page goes on while the API is busy.
     - `server`: what the server asks for an answer of another kind: runs, comparisons, reports. Without a queue.
     - `rules`: has memory of its own and waits for nobody.
@@ -27,6 +28,7 @@ class Queries:
 
         threads = at_once or cores()
         self.api = QueryQueue("api", QueueSettings(at_once=threads, wait_seconds=wait_seconds), pool(API_SHARE))
+        self.exports = QueryQueue("export", QueueSettings(at_once=1, wait_seconds=wait_seconds), self.api.memory)
         self.pages = QueryQueue(
             "page", QueueSettings(at_once=max(1, threads // 2), wait_seconds=wait_seconds), pool(PAGES_SHARE)
         )
@@ -36,7 +38,7 @@ class Queries:
     @property
     def queues(self) -> Mapping[str, QueryQueue]:
         """By name."""
-        return {"api": self.api, "pages": self.pages}
+        return {"api": self.api, "exports": self.exports, "pages": self.pages}
 
     @property
     def memory(self) -> Mapping[str, MemoryPool]:
@@ -46,5 +48,6 @@ class Queries:
     def stop(self) -> None:
         """End all queries but those of rules, which end with their evaluator. From the event loop."""
         self.api.stop()
+        self.exports.stop()
         self.pages.stop()
         self.server.cancel(STOPPING)

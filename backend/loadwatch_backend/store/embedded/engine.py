@@ -29,8 +29,9 @@ from loadwatch_backend.store.embedded.head import Head, HeadView
 from loadwatch_backend.store.embedded.lock import acquire_lock
 from loadwatch_backend.store.embedded.series_index import Ids, SeriesIndex
 from loadwatch_backend.store.embedded.settings import HOUR_MS, EmbeddedSettings
+from loadwatch_backend.store.embedded.survey import survey_store
 from loadwatch_backend.store.embedded.writer import Writer
-from loadwatch_backend.store.errors import QueryLimitError
+from loadwatch_backend.store.errors import QueryLimitError, StoreWriteError
 from loadwatch_backend.store.port import (
     Batch,
     CommitListener,
@@ -41,6 +42,7 @@ from loadwatch_backend.store.port import (
     Reading,
     Selection,
     StoreStatistics,
+    StoreSurvey,
     TouchListener,
 )
 
@@ -84,6 +86,10 @@ class EmbeddedStore:
     def resolve(self, series: Sequence[Labels], *, most_new: int | None = None) -> npt.NDArray[np.uint32]:
         """See `Writer.resolve`."""
         return self._index.resolve(series, most_new)
+
+    def find(self, series: Sequence[Labels]) -> npt.NDArray[np.int64]:
+        """See `SeriesFinder.find`."""
+        return self._index.find(series)
 
     def generation(self) -> int:
         """See `Writer.generation`."""
@@ -228,6 +234,26 @@ class EmbeddedStore:
             deleted_rows_total=self._deleted_rows,
             database_bytes=self._database.nbytes(),
         )
+
+    def survey(self) -> StoreSurvey:
+        """See `Surveyor.survey`."""
+        with disk_errors():
+            return survey_store(self._database, self._index, (self._writer.oldest_ms, self._writer.newest_ms))
+
+    def compact(self) -> int:
+        """See `Surveyor.compact`."""
+        newest_ms = self._writer.newest_ms
+        if newest_ms is None:
+            return 0
+        try:
+            with disk_errors():
+                count = self.seal(newest_ms + 1)
+                # The first one frees the blocks of what was moved, the second cuts them off at the file's end.
+                for _ in range(2):
+                    self._writer.run(self._database.checkpoint).result()
+        except duckdb.Error as error:
+            raise StoreWriteError(f"the samples could not be sealed: {str(error).rsplit(': ', 1)[-1]}") from error
+        return count
 
     def hours(self) -> list[int]:
         """See `HourCopier.hours`."""

@@ -104,6 +104,12 @@ class SeriesIndex:
                     self._next_id += 1
             return np.fromiter((known[flat] for flat in flats), np.uint32, len(flats))
 
+    def find(self, series: Sequence[Labels]) -> npt.NDArray[np.int64]:
+        """Ids of the label sets, -1 of those that are not there."""
+        flats = [flatten(labels) for labels in series]
+        with self._lock:
+            return np.fromiter((self._ids.get(flat, -1) for flat in flats), np.int64, len(flats))
+
     def take_pending(self) -> list[tuple[int, FlatLabels]]:
         """Series that are not on disk yet; the caller writes them or gives them back."""
         with self._lock:
@@ -178,6 +184,19 @@ class SeriesIndex:
             for series_id in ids.tolist():
                 names.update(self._labels[series_id][::2])
         return sorted(names)
+
+    def postings(self, name: str) -> dict[str, Ids]:
+        """Ids of the series by their value of a label; the empty value is that of series without it."""
+        with self._lock:
+            found = {value: _ids(posting) for value, posting in self._postings.get(name, {}).items()}
+            everything = _ids(self._all)
+        without = np.setdiff1d(everything, np.concatenate([NO_IDS, *found.values()]))
+        return {**found, "": without} if len(without) else found
+
+    def value_counts(self) -> dict[str, int]:
+        """How many values each label has."""
+        with self._lock:
+            return {name: len(values) for name, values in self._postings.items()}
 
     def label_values(self, name: str, ids: Ids) -> list[str]:
         """Sorted values of one label over the series."""

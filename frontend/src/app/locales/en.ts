@@ -45,6 +45,7 @@ export const en = {
     timeouts: "Ladder of timeouts",
     connect: "Connect your app",
     pools: "Pool advisor",
+    store: "Store",
     access: "Access",
     tokens: "API tokens",
     audit: "Audit log",

@@ -16,6 +16,7 @@ import type { pages } from "@/app/locales/pages/en";
 import { pools } from "@/app/locales/pools/ja";
 import { profiles } from "@/app/locales/profiles/ja";
 import { runs } from "@/app/locales/runs.ja";
+import { store } from "@/app/locales/store/ja";
 import { timeouts } from "@/app/locales/timeouts.ja";
 import { users } from "@/app/locales/users.ja";
 
@@ -38,6 +39,7 @@ export const ja: Texts<typeof en & typeof pages> = {
   files,
   log,
   profiles,
+  store,
   fleet,
   findings,
   figures,
@@ -69,6 +71,7 @@ export const ja: Texts<typeof en & typeof pages> = {
     timeouts: "タイムアウトの階段",
     connect: "アプリケーションをつなぐ",
     pools: "プールアドバイザー",
+    store: "ストア",
     access: "アクセス",
     tokens: "API トークン",
     audit: "監査ログ",

@@ -40,6 +40,7 @@ export function TargetsPage() {
         <Link to="/connect">{t("connect.link")}</Link>
         <Link to="/timeouts">{t("timeouts.link")}</Link>
         <Link to="/pools">{t("pools.link")}</Link>
+        <Link to="/store">{t("store.link")}</Link>
       </PageHead>
       <QueryFault title={t("targets.failed")} query={targets} />
       {targets.isPending && <Loading height={240} label={t("targets.loading")} />}

@@ -1,0 +1,1 @@
+"""Samples out again, as OpenMetrics text."""

@@ -1,0 +1,1 @@
+"""What the store of samples holds, and where its disk space goes."""

@@ -1,0 +1,61 @@
+"""How much of the disk each series takes: the one place that knows this of the format of sealed samples.
+
+Bytes are exact for a table (blocks of DuckDB) and shared among its rows: one row takes what the average one does.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from loadwatch_backend.store.embedded.database import Database
+from loadwatch_backend.store.port import TableUse
+
+_BLOCKS = "SELECT block_size, free_blocks FROM pragma_database_size()"
+_TABLE_BLOCKS = """
+SELECT count(DISTINCT block_id) FROM (
+    SELECT block_id FROM pragma_storage_info('{table}') WHERE persistent
+    UNION ALL SELECT unnest(additional_block_ids) FROM pragma_storage_info('{table}') WHERE persistent
+)
+"""
+_ROWS = "SELECT series_id, count(*) AS samples FROM {table} GROUP BY series_id"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeriesSizes:
+    """Samples and bytes by series; all arrays have the same length, a series may be there twice."""
+
+    series: npt.NDArray[np.uint32]
+    samples: npt.NDArray[np.int64]
+    bytes: npt.NDArray[np.float64]
+    hot: TableUse
+    sealed: TableUse
+    free_bytes: int
+    """Within the file, for rows to come."""
+
+
+def read_sizes(database: Database) -> SeriesSizes:
+    """The sizes of all series, of one state of the tables; reads one column of every sample."""
+    with database.reading() as cursor:
+        block_bytes, free_blocks = cursor.execute(_BLOCKS).fetchone() or (0, 0)
+        tables: list[TableUse] = []
+        series: list[npt.NDArray[np.uint32]] = []
+        samples: list[npt.NDArray[np.int64]] = []
+        sizes: list[npt.NDArray[np.float64]] = []
+        for table in ("hot", "sorted"):
+            (blocks,) = cursor.execute(_TABLE_BLOCKS.format(table=table)).fetchone() or (0,)
+            rows = cursor.execute(_ROWS.format(table=table)).fetchall()
+            found = np.array(rows, np.int64).reshape(-1, 2)
+            count = int(found[:, 1].sum())
+            series.append(found[:, 0].astype(np.uint32))
+            samples.append(found[:, 1])
+            sizes.append((found[:, 1] * (blocks * block_bytes / max(count, 1))).astype(np.float64))
+            tables.append(TableUse(samples=count, bytes=blocks * block_bytes))
+    return SeriesSizes(
+        series=np.concatenate(series),
+        samples=np.concatenate(samples),
+        bytes=np.concatenate(sizes),
+        hot=tables[0],
+        sealed=tables[1],
+        free_bytes=free_blocks * block_bytes,
+    )

@@ -1,0 +1,1 @@
+"""Commands for samples: import, export, what the store holds."""

@@ -1,0 +1,1 @@
+"""Samples of files to a server."""
