@@ -21,6 +21,7 @@ BENCHMARKS: Mapping[str, Sequence[str]] = {
     "run-page": (sys.executable, "-m", "bench.run_page"),
     "alerts": (sys.executable, "-m", "bench.alerts"),
     "aws": (sys.executable, "-m", "bench.aws"),
+    "sealed-formats": (sys.executable, "-m", "bench.sealed_formats"),
     "size-on-disk": (sys.executable, "-m", "bench.size_on_disk"),
     "start-up": (sys.executable, "-m", "bench.start_up"),
     "forecast": (sys.executable, "-m", "bench.forecast"),

@@ -68,7 +68,16 @@ def _constants(seconds: int, series: int) -> np.ndarray[Any, np.dtype[np.float64
     return np.broadcast_to(np.arange(series, dtype=np.float64), (seconds, series))
 
 
-_KINDS = {"counters": _counters, "gauges": _gauges, "limits that never change": _constants}
+def _random(seconds: int, series: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+    return np.random.default_rng(3).random((seconds, series))
+
+
+_KINDS = {
+    "counters": _counters,
+    "gauges of two decimals": _gauges,
+    "values by chance": _random,
+    "limits that never change": _constants,
+}
 
 
 def _samples(directory: Path, make: Callable[[int, int], np.ndarray[Any, np.dtype[np.float64]]]) -> dict[str, float]:

@@ -43,7 +43,7 @@ class TestEmbeddedStore(StoreContract):
 
 
 class TestEmbeddedStoreSealing(StoreContract):
-    """The same with a store that moves everything to the sorted table all the time."""
+    """The same with a store that seals everything all the time."""
 
     @pytest.fixture
     def open_store(self, tmp_path: Path) -> Callable[[], AbstractContextManager[EmbeddedStore]]:

@@ -5,46 +5,38 @@ read in a transaction of its own: commits, sealing and retention go on between t
 holds back the store. What was on disk when the first hour was asked for is in the copies, and perhaps younger samples.
 """
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
+import numpy as np
 
+from loadwatch_backend.store.embedded import sealed
+from loadwatch_backend.store.embedded.arrow import sample_stream
+from loadwatch_backend.store.embedded.block import LATEST_MS, TIME_BITS, TIME_MASK, build_block
 from loadwatch_backend.store.embedded.database import Database
 from loadwatch_backend.store.embedded.disk_errors import disk_errors
+from loadwatch_backend.store.embedded.sealed import PIECE_ROWS
 from loadwatch_backend.store.embedded.settings import HOUR_MS, EmbeddedSettings
 from loadwatch_backend.store.errors import CopyDamagedError
 from loadwatch_backend.store.port import CopiedHour
 
-_HOURS = f"""
-SELECT DISTINCT ts // {HOUR_MS} AS hour FROM sorted UNION SELECT DISTINCT ts // {HOUR_MS} FROM hot ORDER BY hour
-"""
-_HOT_ROWS = "SELECT count(*) FROM hot WHERE ts BETWEEN {first} AND {last}"
-_SEALED = "SELECT series_id, ts, value FROM sorted WHERE ts BETWEEN {first} AND {last}"
-_WITH_HOT = f"""
-WITH newest AS (
-    SELECT series_id, ts, arg_max(value, rowid) AS value FROM hot WHERE ts BETWEEN {{first}} AND {{last}}
-    GROUP BY series_id, ts
-)
-SELECT series_id, ts, value FROM newest UNION ALL
-SELECT series_id, ts, value FROM ({_SEALED}) AS old ANTI JOIN newest USING (series_id, ts)
-"""
+_COPY_ROWS = "INSERT INTO copying SELECT * FROM incoming"
+_COPYING = "CREATE OR REPLACE TEMP TABLE copying (series_id UINTEGER, ts BIGINT, value DOUBLE)"
 # A stale marker in the place of another NaN has the same hash: the one change that a tag does not show.
-_TAG = "SELECT count(*), bit_xor(hash(series_id, ts, value)), sum(hash(series_id, ts, value)) FROM ({rows})"
-_COPY = "COPY ({rows} ORDER BY series_id, ts) TO '{path}' (FORMAT parquet, COMPRESSION zstd)"
+_TAG = "SELECT count(*), bit_xor(hash(series_id, ts, value)), sum(hash(series_id, ts, value)) FROM copying"
+_COPY = "COPY (SELECT * FROM copying ORDER BY series_id, ts) TO '{path}' (FORMAT parquet, COMPRESSION zstd)"
 _COPY_SERIES = "COPY (SELECT id, labels FROM series ORDER BY id) TO '{path}' (FORMAT parquet, COMPRESSION zstd)"
 _COPY_METADATA = "COPY (SELECT * FROM metadata ORDER BY metric) TO '{path}' (FORMAT parquet, COMPRESSION zstd)"
 _TAKE_SERIES = "INSERT INTO series SELECT id, labels, NULL, NULL FROM read_parquet('{path}')"
 _TAKE_METADATA = "INSERT INTO metadata SELECT metric, type, help, unit FROM read_parquet('{path}')"
-_TAKE_HOUR = "INSERT INTO sorted SELECT series_id, ts, value FROM read_parquet('{path}')"
-_TAKE_SPANS = """
-UPDATE series SET first_ms = span.first_ms, last_ms = span.last_ms
-FROM (SELECT series_id, min(ts) AS first_ms, max(ts) AS last_ms FROM sorted GROUP BY series_id) AS span
-WHERE series.id = span.series_id
-"""
+_HOUR = "read_parquet('{path}')"
 # Series that were forgotten while they were copied: their samples had come of age.
-_DROP_ORPHANS = "DELETE FROM sorted WHERE series_id NOT IN (SELECT id FROM series)"
+_ORPHANS = "series_id NOT IN (SELECT id FROM series)"
+_COUNT_ORPHANS = f"SELECT sum(samples) FROM segments WHERE {_ORPHANS}"
+_DROP_ORPHANS = f"DELETE FROM segments WHERE {_ORPHANS}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,24 +49,46 @@ class TakenIn:
 
 def hours_of(database: Database) -> list[int]:
     """The first millisecond of each hour that has samples, in rising order."""
-    with disk_errors(), database.reading() as cursor:
-        return [int(row[0]) * HOUR_MS for row in cursor.execute(_HOURS).fetchall()]
+    with disk_errors():
+        return database.hours()
 
 
 def copy_hour(database: Database, start_ms: int, target: Path, known_tag: str) -> CopiedHour | None:
     """Write an hour's samples into a new file, unless its tag is the known one; None when there are none any more."""
-    span = {"first": start_ms, "last": start_ms + HOUR_MS - 1}
     with disk_errors(), database.reading() as cursor:
-        hot = cursor.execute(_HOT_ROWS.format(**span)).fetchone()
-        rows = (_WITH_HOT if hot and hot[0] else _SEALED).format(**span)
-        found = cursor.execute(_TAG.format(rows=rows)).fetchone()
-        if found is None or not found[0]:
-            return None
-        count, mixed, total = (int(part) for part in found)
-        tag = f"{count}-{mixed:x}-{total:x}"
-        if tag != known_tag:
-            cursor.execute(_COPY.format(rows=rows, path=_quoted(target)))
-    return CopiedHour(tag=tag, rows=count, written=tag != known_tag)
+        cursor.execute(_COPYING)
+        for ids in _series_of(database, cursor, start_ms):
+            columns = database.slice_all(cursor, start_ms, start_ms + HOUR_MS - 1, ids)
+            block = build_block(columns.series, columns.timestamps, columns.values)
+            del columns
+            series = block.series[(block.keys >> TIME_BITS).view(np.int64)]
+            incoming = sample_stream(series, (block.keys & TIME_MASK).view(np.int64), block.values)
+            cursor.execute(_COPY_ROWS)
+            del incoming
+        found = cursor.execute(_TAG).fetchone()
+        tag, count = "", 0
+        if found is not None and found[0]:
+            count, mixed, total = (int(part) for part in found)
+            tag = f"{count}-{mixed:x}-{total:x}"
+            if tag != known_tag:
+                cursor.execute(_COPY.format(path=_quoted(target)))
+        cursor.execute("DROP TABLE copying")
+    return CopiedHour(tag=tag, rows=count, written=tag != known_tag) if count else None
+
+
+def _series_of(database: Database, cursor: duckdb.DuckDBPyConnection, start_ms: int) -> list[str]:
+    """Conditions on the series of an hour, each for so many rows as are brought into memory."""
+    found: list[str] = []
+    low, high, rows = 0, 0, 0
+    for series_id, count in database.rows_by_series(cursor, start_ms):
+        if rows and rows + count > PIECE_ROWS:
+            found.append(f"series_id BETWEEN {low} AND {high}")
+            rows = 0
+        low = low if rows else series_id
+        high, rows = series_id, rows + count
+    if rows:
+        found.append(f"series_id BETWEEN {low} AND {high}")
+    return found
 
 
 def copy_names(database: Database, series: Path, metadata: Path) -> None:
@@ -93,23 +107,28 @@ def take_in(directory: Path, series: Path, metadata: Path, hours: Sequence[Path]
     """
     database = Database(EmbeddedSettings(data_directory=directory))
     try:
-        for statement, paths in ((_TAKE_SERIES, [series]), (_TAKE_METADATA, [metadata]), (_TAKE_HOUR, hours)):
-            for path in paths:
-                _take(database, statement, path)
+        for statement, path in ((_TAKE_SERIES, series), (_TAKE_METADATA, metadata)):
+            with _taking(path), database.reading() as cursor:
+                cursor.execute(statement.format(path=_quoted(path)))
+        for path in hours:
+            with _taking(path), database.reading() as cursor:
+                source = _HOUR.format(path=_quoted(path))
+                for piece in sealed.pieces(cursor, source, LATEST_MS + 1):
+                    sealed.take(cursor, source, piece, newer=True)
         with database.reading() as cursor:
-            expired = cursor.execute(_DROP_ORPHANS).fetchone()
-            cursor.execute(_TAKE_SPANS)
-            row = cursor.execute("SELECT count(*) FROM sorted").fetchone()
+            expired = cursor.execute(_COUNT_ORPHANS).fetchone()
+            cursor.execute(_DROP_ORPHANS)
+            row = cursor.execute("SELECT sum(samples) FROM segments").fetchone()
         database.checkpoint()
     finally:
         database.close()
-    return TakenIn(rows=int(row[0]) if row else 0, expired_rows=int(expired[0]) if expired else 0)
+    return TakenIn(rows=int(row[0] or 0) if row else 0, expired_rows=int(expired[0] or 0) if expired else 0)
 
 
-def _take(database: Database, statement: str, path: Path) -> None:
+@contextmanager
+def _taking(path: Path) -> Generator[None]:
     try:
-        with database.reading() as cursor:
-            cursor.execute(statement.format(path=_quoted(path)))
+        yield
     except duckdb.IOException as error:
         if "No space left" in str(error):
             raise OSError(28, "No space left on device") from error

@@ -1,49 +1,26 @@
-"""The DuckDB file: every statement of the embedded engine is here.
+"""The DuckDB file: the statements of the embedded engine, but those of sealed samples, which are in `sealed`.
 
-`hot` takes samples in order of arrival; `sorted` has those of sealed hours by (series_id, ts), without repeats. A row
-of `hot` is newer than a row of `sorted`.
+`hot` takes samples in order of arrival; `segments` has those of sealed hours. A row of `hot` is newer than a sample of
+`segments`, and that is newer than a row of `sorted`, which is what an earlier version sealed and is not converted yet.
 """
 
-import shutil
 import threading
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
 
 import duckdb
-import numpy as np
-import numpy.typing as npt
-import structlog
 
 from loadwatch_backend.kit.cancellation import Cancellation
-from loadwatch_backend.store.embedded.arrow import sample_stream
-from loadwatch_backend.store.embedded.block import F64, I64, U32
+from loadwatch_backend.store.embedded import opening, sealed
+from loadwatch_backend.store.embedded.arrow import Columns, fetch_columns, joined, sample_stream
+from loadwatch_backend.store.embedded.block import F64, I64, LATEST_MS, U32
+from loadwatch_backend.store.embedded.sealed import Piece
 from loadwatch_backend.store.embedded.series_index import FlatLabels
-from loadwatch_backend.store.embedded.settings import EmbeddedSettings
-from loadwatch_backend.store.errors import DataDirectoryError
+from loadwatch_backend.store.embedded.settings import HOUR_MS, EmbeddedSettings
 from loadwatch_backend.store.port import MetricMetadata
-from loadwatch_backend.store.set_aside import SAMPLES, SAMPLES_LOG, advice
 
-FILE = SAMPLES
-FORMAT = 1
-logger = structlog.get_logger(__name__)
-
-_HEADER_BYTES = 3 * 4096
-_MAGIC = b"DUCK"
-
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS format (version INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS series (
-    id UINTEGER NOT NULL, labels VARCHAR[] NOT NULL, first_ms BIGINT, last_ms BIGINT
-);
-CREATE TABLE IF NOT EXISTS metadata (metric VARCHAR PRIMARY KEY, type VARCHAR, help VARCHAR, unit VARCHAR);
-CREATE TABLE IF NOT EXISTS hot (series_id UINTEGER NOT NULL, ts BIGINT NOT NULL, value DOUBLE NOT NULL);
-CREATE TABLE IF NOT EXISTS sorted (series_id UINTEGER NOT NULL, ts BIGINT NOT NULL, value DOUBLE NOT NULL);
-"""
-_NO_ROOM = ("No space left", "Permission denied", "Read-only file system", "Could not set lock", "File too large")
-"""In errors of the disk: the file is whole."""
 _APPEND = "INSERT INTO hot SELECT * FROM incoming"
 _ADD_SERIES = "INSERT INTO series SELECT unnest(?::UINTEGER[]), unnest(?::VARCHAR[][]), NULL, NULL"
 _PUT_METADATA = "INSERT OR REPLACE INTO metadata VALUES (?, ?, ?, ?)"
@@ -51,30 +28,32 @@ _SERIES = "SELECT id, labels, first_ms, last_ms FROM series ORDER BY id"
 _HOT_SPANS = "SELECT series_id, min(ts) AS first_ms, max(ts) AS last_ms FROM hot GROUP BY series_id"
 _SELECT = "SELECT series_id, ts, value FROM {table} WHERE {ids} AND ts BETWEEN ? AND ? LIMIT ?"
 _SLICE = "SELECT series_id, ts, value FROM {table} WHERE ts BETWEEN ? AND ?"
-_COUNT_SINCE = "SELECT (SELECT count(*) FROM hot WHERE ts >= $1) + (SELECT count(*) FROM sorted WHERE ts >= $1)"
-_NEWEST = "SELECT greatest((SELECT max(ts) FROM hot), (SELECT max(ts) FROM sorted))"
-_OLDEST = "SELECT least((SELECT min(ts) FROM hot), (SELECT min(ts) FROM sorted))"
+_SPANS = {
+    "hot": "SELECT min(ts), max(ts) FROM hot",
+    "segments": "SELECT min(first_ms), max(last_ms) FROM segments",
+    "sorted": "SELECT min(ts), max(ts) FROM sorted",
+}
+_HOURS = {
+    "hot": f"SELECT DISTINCT ts // {HOUR_MS} FROM hot",
+    "segments": "SELECT DISTINCT hour FROM segments",
+    "sorted": f"SELECT DISTINCT ts // {HOUR_MS} FROM sorted",
+}
+_COUNT_SEALED = "SELECT sum(samples) FROM segments WHERE hour BETWEEN ? AND ? AND last_ms >= ? AND first_ms <= ?"
+_ROWS_BY_SERIES = """
+SELECT series_id, sum(samples) FROM (
+    SELECT series_id, samples FROM segments WHERE hour = ?
+    UNION ALL SELECT series_id, 1 FROM hot WHERE ts BETWEEN ? AND ? {old}
+) GROUP BY series_id ORDER BY series_id
+"""
+_AND_OLD = "UNION ALL SELECT series_id, 1 FROM sorted WHERE ts BETWEEN ? AND ?"
+_COUNT = "SELECT count(*) FROM {table} WHERE ts BETWEEN ? AND ?"
 _HOT_ROWS = "SELECT count(*), min(ts) FROM hot"
 _DELETE_OLD = "DELETE FROM {table} WHERE ts < ?{pins}"
 _KEEP_PIN = " AND NOT ts BETWEEN ? AND ?"
 _FORGET_SERIES = "DELETE FROM series WHERE id IN (SELECT unnest(?::UINTEGER[]))"
 _METADATA = "SELECT metric, type, help, unit FROM metadata"
-_SEAL_TEMPORARY = """
-CREATE OR REPLACE TEMP TABLE sealing AS
-SELECT series_id, ts, arg_max(value, rowid) AS value FROM hot WHERE ts < ? GROUP BY series_id, ts
-"""
-_SEAL_REPEATED = """
-DELETE FROM sorted USING sealing
-WHERE sorted.ts >= ? AND sorted.series_id = sealing.series_id AND sorted.ts = sealing.ts
-"""
-_SEAL_INSERT = "INSERT INTO sorted SELECT * FROM sealing ORDER BY series_id, ts"
-_SEAL_DELETE = "DELETE FROM hot WHERE ts < ?"
-_SEAL_SPANS = """
-UPDATE series SET
-    first_ms = least(series.first_ms, span.first_ms), last_ms = greatest(series.last_ms, span.last_ms)
-FROM (SELECT series_id, min(ts) AS first_ms, max(ts) AS last_ms FROM sealing GROUP BY series_id) AS span
-WHERE series.id = span.series_id
-"""
+_EVERY_ID = "true"
+_NEVER = Cancellation()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,41 +66,12 @@ class StoredSeries:
     last_ms: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Columns:
-    """Samples column by column, as they come from the disk."""
-
-    series: U32
-    timestamps: I64
-    values: F64
-
-
-def _is_unfinished(path: Path) -> bool:
-    """Whether it is what a first start left that an earlier version did not finish: it never had a sample.
-
-    The headers alone are three blocks, the first of them written last. Any other short file is somebody's.
-    """
-    with path.open("rb") as file:
-        content = file.read(_HEADER_BYTES)
-    return len(content) < _HEADER_BYTES and (not content.strip(b"\0") or content[8:12] == _MAGIC)
-
-
-def unreadable(directory: Path, error: duckdb.Error) -> DataDirectoryError:
-    """What is wrong with which file, what its loss means, and the command that sets it aside."""
-    text = str(error)
-    says = text.split("\n")[0][:300]
-    if any(word in text for word in _NO_ROOM):
-        return DataDirectoryError(f"cannot open {directory / FILE}: {says}. Make room on the disk and start again")
-    name = SAMPLES_LOG if "WAL" in text and (directory / SAMPLES_LOG).exists() else SAMPLES
-    return DataDirectoryError(f"cannot read {directory / name}: {says}\n{advice(directory, name)}")
-
-
 class Database:
     """One connection that writes, used by the writer thread; cursors of it for all that reads or maintains."""
 
     def __init__(self, settings: EmbeddedSettings) -> None:
-        self._path: Path = settings.data_directory / FILE
-        self._config: dict[str, str | bool | int | float | list[str]] = {
+        self._path: Path = settings.data_directory / opening.FILE
+        self._config: opening.Config = {
             "memory_limit": f"{settings.database_bytes >> 20}MiB",
             "threads": str(settings.database_threads),
             "temp_directory": str(settings.data_directory / "spill"),
@@ -130,74 +80,14 @@ class Database:
             "checkpoint_threshold": "64MiB",
         }
         self._lock = threading.Lock()
-        self._create()
-        self._keep_log()
+        opening.create(self._path, self._config)
+        opening.keep_log(self._path)
+        self._old_rows = False
         self._connection = self._open()
 
-    def _keep_log(self) -> None:
-        """Copy the log of a server that was killed before DuckDB replays it.
-
-        DuckDB takes damage of the log's header or of a length in it for a log that was cut off, and goes on without
-        the rest: what is not replayed is in the copy.
-        """
-        log = self._path.with_name(SAMPLES_LOG)
-        if not log.exists() or not log.stat().st_size:
-            return
-        copy = log.with_name(f"{SAMPLES_LOG}.last")
-        try:
-            shutil.copyfile(log, copy)
-        except OSError as error:
-            copy.unlink(missing_ok=True)
-            logger.warning("the log of samples could not be copied before it is replayed", reason=error.strerror)
-        else:
-            logger.warning(
-                "the server was killed; its log of samples is replayed", bytes=log.stat().st_size, copy=str(copy)
-            )
-
-    def _create(self) -> None:
-        """Make the file under another name and give it its own once it is whole: no start leaves half of one.
-
-        Raises:
-            DataDirectoryError: it cannot be written.
-        """
-        new = self._path.with_name(f"{FILE}.new")
-        log, new_log = (path.with_name(f"{path.name}.wal") for path in (self._path, new))
-        if self._path.exists() and (log.exists() or not _is_unfinished(self._path)):
-            return
-        try:
-            for left in (new, new_log):
-                left.unlink(missing_ok=True)
-            with duckdb.connect(str(new), config=self._config) as connection:
-                connection.execute(_SCHEMA)
-                connection.execute("INSERT INTO format VALUES (?)", [FORMAT])
-                connection.execute("CHECKPOINT")
-            new.replace(self._path)
-        except (duckdb.Error, OSError) as error:
-            for left in (new, new_log):
-                left.unlink(missing_ok=True)
-            raise DataDirectoryError(
-                f"cannot make {self._path}: {error}. Nothing was left behind: make room on the disk, or choose another"
-                " directory with LOADWATCH_DATA, and start again"
-            ) from error
-
     def _open(self) -> duckdb.DuckDBPyConnection:
-        try:
-            connection = duckdb.connect(str(self._path), config=self._config)
-        except duckdb.Error as error:
-            raise unreadable(self._path.parent, error) from error
-        try:
-            connection.execute(_SCHEMA)
-            version = connection.execute("SELECT version FROM format").fetchone()
-            if version is None:
-                connection.execute("INSERT INTO format VALUES (?)", [FORMAT])
-            elif version[0] != FORMAT:
-                raise DataDirectoryError(
-                    f"{self._path} has format {version[0]} and this server reads format {FORMAT};"
-                    " use the version of Loadwatch that wrote it, or another data directory"
-                )
-        except BaseException:
-            connection.close()
-            raise
+        connection = opening.connect(self._path, self._config)
+        self._old_rows = opening.has_old_rows(connection)
         return connection
 
     def reopen(self) -> None:
@@ -282,42 +172,82 @@ class Database:
             rows = cursor.execute(_METADATA).fetchall()
         return {metric: MetricMetadata(type=kind, help=text, unit=unit) for metric, kind, text, unit in rows}
 
+    def count_sealed(self, ids: U32, start_ms: int, end_ms: int) -> int:
+        """Sealed samples of the rising `ids` that `select` would read at least."""
+        with self.reading() as cursor:
+            return sealed.count_whole(cursor, _id_condition(ids), start_ms, end_ms)
+
     def select(self, ids: U32, start_ms: int, end_ms: int, most_rows: int, cancellation: Cancellation) -> list[Columns]:
-        """Samples of the rising `ids`, those of `sorted` before those of `hot`, at most `most_rows` of each.
+        """Samples of the rising `ids`, older ones of a time before newer ones; at most `most_rows` that are not sealed.
 
         Raises:
             duckdb.InterruptException, CancelledError: it was cancelled.
+            DamagedSegmentError: what is sealed cannot be read.
         """
         condition = _id_condition(ids)
+
+        def rows(table: str) -> Columns:
+            statement = _SELECT.format(table=table, ids=condition)
+            return fetch_columns(cursor.execute(statement, [start_ms, end_ms, most_rows]))
+
         with self.reading() as cursor, cancellation.interrupting(cursor.interrupt):
-            return [
-                _columns(cursor.execute(_SELECT.format(table=table, ids=condition), [start_ms, end_ms, most_rows]))
-                for table in ("sorted", "hot")
-            ]
+            old = [rows("sorted")] if self._old_rows else []
+            return [*old, sealed.read(cursor, condition, start_ms, end_ms, cancellation), rows("hot")]
 
-    def slice(self, start_ms: int, end_ms: int) -> Columns:
-        """All samples with start_ms <= time <= end_ms, those of `sorted` first, then `hot` in order of arrival."""
+    def slice_hot(self, start_ms: int, end_ms: int) -> Columns:
+        """All samples in order of arrival with start_ms <= time <= end_ms."""
         with self.reading() as cursor:
-            parts = [
-                _columns(cursor.execute(_SLICE.format(table=table), [start_ms, end_ms])) for table in ("sorted", "hot")
-            ]
-        return Columns(
-            series=np.concatenate([part.series for part in parts]),
-            timestamps=np.concatenate([part.timestamps for part in parts]),
-            values=np.concatenate([part.values for part in parts]),
-        )
+            return fetch_columns(cursor.execute(_SLICE.format(table="hot"), [start_ms, end_ms]))
 
-    def count_since(self, start_ms: int) -> int:
-        """Rows at or after a time."""
-        return _number(self, _COUNT_SINCE, [start_ms]) or 0
+    def slice_sealed(self, start_ms: int, end_ms: int) -> Columns:
+        """All sealed samples with start_ms <= time <= end_ms, older ones of a time before newer ones."""
+        with self.reading() as cursor:
+            return self._sealed(cursor, start_ms, end_ms, _EVERY_ID)
 
-    def newest_ms(self) -> int | None:
-        """Time of the newest sample."""
-        return _number(self, _NEWEST, [])
+    def slice_all(self, cursor: duckdb.DuckDBPyConnection, start_ms: int, end_ms: int, ids: str) -> Columns:
+        """All samples of a span, of the series that a condition names; older ones of a time before newer ones."""
+        statement = f"{_SLICE.format(table='hot')} AND {ids}"
+        hot = fetch_columns(cursor.execute(statement, [start_ms, end_ms]))
+        return joined([self._sealed(cursor, start_ms, end_ms, ids), hot])
 
-    def oldest_ms(self) -> int | None:
-        """Time of the oldest sample."""
-        return _number(self, _OLDEST, [])
+    def _sealed(self, cursor: duckdb.DuckDBPyConnection, start_ms: int, end_ms: int, ids: str) -> Columns:
+        parts = [sealed.read(cursor, ids, start_ms, end_ms, _NEVER)]
+        if self._old_rows:
+            statement = f"{_SLICE.format(table='sorted')} AND {ids}"
+            parts.insert(0, fetch_columns(cursor.execute(statement, [start_ms, end_ms])))
+        return joined(parts)
+
+    def rows_by_series(self, cursor: duckdb.DuckDBPyConnection, start_ms: int) -> list[tuple[int, int]]:
+        """How many rows each series has at most in the hour that begins then, by rising id."""
+        bounds = [start_ms, start_ms + HOUR_MS - 1] * (2 if self._old_rows else 1)
+        statement = _ROWS_BY_SERIES.format(old=_AND_OLD if self._old_rows else "")
+        found = cursor.execute(statement, [start_ms // HOUR_MS, *bounds]).fetchall()
+        return [(series_id, int(count)) for series_id, count in found]
+
+    def sealed_rows(self, start_ms: int, end_ms: int) -> int:
+        """How many sealed samples have to be looked at for those of a span."""
+        found = _number(self, _COUNT_SEALED, [start_ms // HOUR_MS, end_ms // HOUR_MS, start_ms, end_ms]) or 0
+        if self._old_rows:
+            found += _number(self, _COUNT.format(table="sorted"), [start_ms, end_ms]) or 0
+        return found
+
+    def span_ms(self) -> tuple[int | None, int | None]:
+        """Times of the oldest and of the newest sample."""
+        with self.reading() as cursor:
+            spans = [cursor.execute(_SPANS[table]).fetchone() or (None, None) for table in self.tables()]
+        firsts = [first for first, _ in spans if first is not None]
+        lasts = [last for _, last in spans if last is not None]
+        return min(firsts, default=None), max(lasts, default=None)
+
+    def hours(self) -> list[int]:
+        """The first millisecond of each hour that has samples, in rising order."""
+        with self.reading() as cursor:
+            found = {hour for table in self.tables() for (hour,) in cursor.execute(_HOURS[table]).fetchall()}
+        return [hour * HOUR_MS for hour in sorted(found)]
+
+    def tables(self) -> tuple[str, ...]:
+        """Those that hold samples, the newest first."""
+        return ("hot", "segments", "sorted") if self._old_rows else ("hot", "segments")
 
     def hot_rows(self) -> tuple[int, int | None]:
         """How many rows are in order of arrival, and the oldest time among them."""
@@ -325,33 +255,61 @@ class Database:
             row = cursor.execute(_HOT_ROWS).fetchone()
         return (row[0], row[1]) if row else (0, None)
 
-    def seal(self, before_ms: int) -> int:
-        """Move the rows of `hot` before a time to `sorted`, the last of each (series, time); returns how many.
+    def pieces_to_seal(self, before_ms: int) -> list[Piece]:
+        """Pieces for `seal`: rows of `hot` before a time."""
+        with self.reading() as cursor:
+            return sealed.pieces(cursor, "hot", before_ms)
+
+    def pieces_to_convert(self) -> list[Piece]:
+        """Pieces for `convert`: what an earlier version sealed, the newest first."""
+        if not self._old_rows:
+            return []
+        with self.reading() as cursor:
+            return sealed.pieces(cursor, "sorted", LATEST_MS + 1)[::-1]
+
+    def seal(self, piece: Piece) -> int:
+        """Move rows of `hot` to the segments, the last of each (series, time); returns how many.
 
         Runs beside commits: rows that arrive meanwhile are not in this transaction's snapshot and stay in `hot`.
         """
         with self.reading() as cursor:
-            cursor.execute(_SEAL_TEMPORARY, [before_ms])
-            row = cursor.execute("SELECT count(*), min(ts) FROM sealing").fetchone()
-            count, oldest = row if row else (0, None)
-            if count:
-                cursor.execute(_SEAL_REPEATED, [oldest])
-                cursor.execute(_SEAL_INSERT)
-                cursor.execute(_SEAL_SPANS)
-                cursor.execute(_SEAL_DELETE, [before_ms])
-            cursor.execute("DROP TABLE sealing")
-        return int(count)
+            return sealed.seal(cursor, "hot", piece, newer=True)
+
+    def convert(self, piece: Piece) -> int:
+        """Move rows of `sorted` to the segments; returns how many."""
+        with self.reading() as cursor:
+            return sealed.seal(cursor, "sorted", piece, newer=False)
 
     def delete_before(self, cutoff_ms: int, pinned: Sequence[tuple[int, int]]) -> int:
-        """Delete samples before a time, except those within the pinned (start, end) spans; returns how many."""
+        """Delete samples before a time, except those within the pinned (start, end) spans; returns how many.
+
+        Sealed ones are kept until all of their hour are old.
+        """
         pins = _KEEP_PIN * len(pinned)
         arguments = [cutoff_ms, *(edge for pin in pinned for edge in pin)]
-        deleted = 0
         with self.reading() as cursor:
-            for table in ("sorted", "hot"):
+            deleted = sealed.delete_before(cursor, cutoff_ms, pinned)
+            for table in ("hot", "sorted") if self._old_rows else ("hot",):
                 row = cursor.execute(_DELETE_OLD.format(table=table, pins=pins), arguments).fetchone()
                 deleted += int(row[0]) if row else 0
         return deleted
+
+    def dead_bytes(self) -> tuple[int, int]:
+        """Bytes of the file that hold nothing, and those that hold something, as of the last checkpoint."""
+        with self.reading() as cursor:
+            row = cursor.execute("SELECT block_size, used_blocks, free_blocks FROM pragma_database_size()").fetchone()
+        size, used, free = row if row else (0, 0, 0)
+        return size * free, size * used
+
+    def hours_to_move(self) -> list[tuple[int, int]]:
+        """All hours of segments in pieces for `move`."""
+        with self.reading() as cursor:
+            return sealed.hours_to_move(cursor)
+
+    def move(self, hours: tuple[int, int]) -> None:
+        """Write segments again as they are: DuckDB puts them into the first free room of the file."""
+        with self.reading() as cursor:
+            sealed.move(cursor, hours)
 
     def nbytes(self) -> int:
         """Size of the file and its log on disk."""
@@ -380,12 +338,6 @@ def _append(connection: duckdb.DuckDBPyConnection, series: U32, timestamps: I64,
     incoming = sample_stream(series, timestamps, values)
     connection.execute(_APPEND)
     del incoming
-
-
-def _columns(result: duckdb.DuckDBPyConnection) -> Columns:
-    # DuckDB's stubs leave the arrays' types open; the statements above fix them.
-    columns = cast("dict[str, npt.NDArray[Any]]", result.fetchnumpy())  # pyright: ignore[reportUnknownMemberType] - untyped
-    return Columns(series=columns["series_id"], timestamps=columns["ts"], values=columns["value"])
 
 
 def _id_condition(ids: U32) -> str:

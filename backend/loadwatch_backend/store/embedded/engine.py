@@ -13,6 +13,7 @@ import structlog
 
 from loadwatch_backend.kit.cancellation import Cancellation
 from loadwatch_backend.store.embedded import copies
+from loadwatch_backend.store.embedded.arrow import Columns, joined
 from loadwatch_backend.store.embedded.block import (
     LATEST_MS,
     Block,
@@ -23,13 +24,16 @@ from loadwatch_backend.store.embedded.block import (
     newest_samples,
     series_spans,
 )
-from loadwatch_backend.store.embedded.database import Columns, Database, unreadable
+from loadwatch_backend.store.embedded.codec import DamagedSegmentError
+from loadwatch_backend.store.embedded.database import Database
 from loadwatch_backend.store.embedded.disk_errors import disk_errors
 from loadwatch_backend.store.embedded.head import Head, HeadView
 from loadwatch_backend.store.embedded.lock import acquire_lock
+from loadwatch_backend.store.embedded.opening import unreadable
 from loadwatch_backend.store.embedded.series_index import Ids, SeriesIndex
 from loadwatch_backend.store.embedded.settings import HOUR_MS, EmbeddedSettings
 from loadwatch_backend.store.embedded.survey import survey_store
+from loadwatch_backend.store.embedded.upkeep import SealedAhead, Upkeep
 from loadwatch_backend.store.embedded.writer import Writer
 from loadwatch_backend.store.errors import QueryLimitError, StoreWriteError
 from loadwatch_backend.store.port import (
@@ -66,18 +70,19 @@ class EmbeddedStore:
         self._head = Head(settings.head_bytes, self._touch)
         self._metadata = database.metadata()
         self._pinned: Callable[[], Sequence[tuple[int, int]]] | None = None
-        self._sealed_rows = 0
         self._deleted_rows = 0
         self._maintaining = threading.Lock()
         self._load_index()
-        newest = database.newest_ms()
+        oldest, newest = database.span_ms()
+        self._ahead = SealedAhead(database)
         self._slice_ms = 60_000
         self._head.start(0 if newest is None else newest + 1)
-        self._writer = Writer(settings, database, self._index, self._head, clock, (database.oldest_ms(), newest))
+        self._writer = Writer(settings, database, self._index, self._head, clock, (oldest, newest))
         self._stopping = threading.Event()
+        self._upkeep = Upkeep(database, lambda: self._writer.run(database.checkpoint).result(), self._stopping)
         self._maintenance = threading.Thread(target=self._maintain, name="store-maintenance", daemon=True)
         if newest is not None:
-            self._load_slice()
+            self._load_first_slice()
         self._writer.start()
         self._maintenance.start()
 
@@ -230,7 +235,7 @@ class EmbeddedStore:
             head_bytes=self._head.nbytes,
             head_blocks=self._head.blocks,
             head_complete_ms=self._head.complete_ms,
-            sealed_rows_total=self._sealed_rows,
+            sealed_rows_total=self._upkeep.sealed_rows,
             deleted_rows_total=self._deleted_rows,
             database_bytes=self._database.nbytes(),
         )
@@ -248,6 +253,10 @@ class EmbeddedStore:
         try:
             with disk_errors():
                 count = self.seal(newest_ms + 1)
+                with self._maintaining:
+                    while self._upkeep.convert() is not None:
+                        pass
+                    self._upkeep.give_back_room(asked=True)
                 # The first one frees the blocks of what was moved, the second cuts them off at the file's end.
                 for _ in range(2):
                     self._writer.run(self._database.checkpoint).result()
@@ -280,13 +289,9 @@ class EmbeddedStore:
     # Around the port ------------------------------------------------------------------------------------------
 
     def seal(self, before_ms: int) -> int:
-        """Move samples before a time to the sorted table and fold the log into the file; returns how many."""
+        """Seal samples before a time and fold the log into the file; returns how many."""
         with self._maintaining:
-            count = self._database.seal(before_ms)
-            self._sealed_rows += count
-            if count:
-                self._writer.run(self._database.checkpoint).result()
-        return count
+            return self._upkeep.seal(before_ms)
 
     def apply_retention(self) -> int:
         """Delete samples that are too old and not pinned, and series of which none is left; returns how many rows."""
@@ -325,12 +330,15 @@ class EmbeddedStore:
             if count <= most:
                 cuts = [_whole(columns, ids) for columns in older if len(columns.series)] + cuts
         if count > most:
-            raise QueryLimitError(
-                f"{len(ids)} series from {start_ms} to {end_ms} ms hold more than {most} samples, which is as many"
-                " as one query may load; ask for fewer series or a shorter range, or raise"
-                " LOADWATCH_STORE_QUERY_SAMPLES"
-            )
+            raise self._too_many(ids, start_ms, end_ms)
         return cuts
+
+    def _too_many(self, ids: Ids, start_ms: int, end_ms: int) -> QueryLimitError:
+        return QueryLimitError(
+            f"{len(ids)} series from {start_ms} to {end_ms} ms hold more than {self._settings.query_samples} samples,"
+            " which is as many as one query may load; ask for fewer series or a shorter range, or raise"
+            " LOADWATCH_STORE_QUERY_SAMPLES"
+        )
 
     def _may_hold_before(self, time_ms: int) -> bool:
         return self._writer.oldest_ms is not None and self._writer.oldest_ms < time_ms
@@ -346,6 +354,12 @@ class EmbeddedStore:
             reading.reserve(most)
         try:
             with disk_errors():
+                sure = there + self._database.count_sealed(ids, start_ms, end_ms)
+                if reading is not None and sure > reading.most_samples:
+                    # Raises, as below, before anything is loaded.
+                    reading.reserve(sure)
+                if sure > self._settings.query_samples:
+                    raise self._too_many(ids, start_ms, end_ms)
                 found = self._database.select(ids, start_ms, end_ms, most + 1, cancellation)
         except duckdb.InterruptException:
             cancellation.check()
@@ -369,6 +383,24 @@ class EmbeddedStore:
                 np.array([entry.last_ms for entry in known], np.int64),
             )
 
+    def _load_first_slice(self) -> None:
+        try:
+            self._ahead.look(self._head.complete_ms - 1, self._slice_ms)
+        except DamagedSegmentError as error:
+            # The newest samples are on the disk alone then, and it says so when it is asked for them.
+            log.error("sealed samples are damaged", error=str(error))
+        else:
+            self._load_slice()
+
+    def _load_next_slice(self) -> bool:
+        # Nothing is sealed meanwhile, or it would be neither among what was decoded nor in order of arrival.
+        with self._maintaining:
+            self._ahead.look(self._head.complete_ms - 1, self._slice_ms)
+            more = bool(self._writer.run(self._load_slice).result())
+        if not more:
+            self._ahead.forget()
+        return more
+
     def _load_slice(self) -> bool:
         """Take one more span from the disk into the head; False when there is no more, or no more room."""
         complete_ms = self._head.complete_ms
@@ -379,8 +411,10 @@ class EmbeddedStore:
             self._head.extend_back(None, 0)
             return False
         end_ms = complete_ms - 1
-        start_ms = max(end_ms - self._slice_ms + 1, 0)
-        columns = self._database.slice(start_ms, end_ms)
+        if not self._ahead.covers(end_ms):
+            return True
+        start_ms = max(end_ms - self._slice_ms + 1, self._ahead.first_ms)
+        columns = joined([self._ahead.cut(start_ms, end_ms), self._database.slice_hot(start_ms, end_ms)])
         rows = len(columns.series)
         if self._head.nbytes + rows * _BYTES_PER_SAMPLE > self._settings.head_bytes * 0.9:
             return False
@@ -390,23 +424,31 @@ class EmbeddedStore:
         return True
 
     def _maintain(self) -> None:
-        """Load the head, then seal, delete and fold in the log from time to time."""
+        """Load the head, then seal, delete, convert and fold in the log from time to time."""
         next_retention = self._clock()
         loading = True
         while not self._stopping.is_set():
+            pause_s = self._settings.maintenance_ms / 1000
             try:
                 if loading:
-                    loading = bool(self._writer.run(self._load_slice).result())
+                    loading = self._load_next_slice()
                     continue
                 self._seal_what_is_due()
                 if self._pinned is not None and self._clock() >= next_retention:
                     self.apply_retention()
                     next_retention = self._clock() + _RETENTION_PAUSE_MS
+                with self._maintaining:
+                    converted_s = self._upkeep.convert()
+                    if converted_s is None:
+                        self._upkeep.give_back_room()
+                    else:
+                        # As long as it took: half of the time is others'.
+                        pause_s = min(pause_s, converted_s)
             except Exception as error:
                 # A full disk, for example: commits have their own answer to it, and the next look comes soon.
                 log.error("maintenance failed", error=str(error))
                 loading = False
-            self._stopping.wait(self._settings.maintenance_ms / 1000)
+            self._stopping.wait(pause_s)
 
     def _seal_what_is_due(self) -> None:
         rows, oldest_ms = self._database.hot_rows()

@@ -22,7 +22,7 @@ class EmbeddedSettings:
         query_samples: samples that one select may load.
         queue_samples: samples that may wait for the disk before senders are told to come back later.
         commit_samples: samples that one commit takes at most.
-        seal_rows: rows in arrival order at which they are moved to the sorted table before the hour is over.
+        seal_rows: rows in arrival order at which they are sealed before the hour is over.
         seal_delay_ms: how long after its end an hour is left open for late samples.
         maintenance_ms: pause between two looks at what there is to seal or to delete.
     """

@@ -1,6 +1,7 @@
 """How much of the disk each series takes: the one place that knows this of the format of sealed samples.
 
-Bytes are exact for a table (blocks of DuckDB) and shared among its rows: one row takes what the average one does.
+Bytes are exact for a table (blocks of DuckDB). Within it they are shared: by what each series' segments hold, and in
+tables with a row for each sample by their number.
 """
 
 from dataclasses import dataclass
@@ -18,7 +19,14 @@ SELECT count(DISTINCT block_id) FROM (
     UNION ALL SELECT unnest(additional_block_ids) FROM pragma_storage_info('{table}') WHERE persistent
 )
 """
-_ROWS = "SELECT series_id, count(*) AS samples FROM {table} GROUP BY series_id"
+_ROW_BYTES = 50
+"""What a segment takes beside its data."""
+_USES = {
+    "hot": "SELECT series_id, count(*), count(*) FROM hot GROUP BY series_id",
+    "segments": "SELECT series_id, sum(samples)::BIGINT, sum(octet_length(data) + ?)::BIGINT FROM segments GROUP BY ALL",
+    "sorted": "SELECT series_id, count(*), count(*) FROM sorted GROUP BY series_id",
+}
+"""Of each table: series, samples, and a weight by which it shares the table's bytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,20 +50,19 @@ def read_sizes(database: Database) -> SeriesSizes:
         series: list[npt.NDArray[np.uint32]] = []
         samples: list[npt.NDArray[np.int64]] = []
         sizes: list[npt.NDArray[np.float64]] = []
-        for table in ("hot", "sorted"):
+        for table in database.tables():
             (blocks,) = cursor.execute(_TABLE_BLOCKS.format(table=table)).fetchone() or (0,)
-            rows = cursor.execute(_ROWS.format(table=table)).fetchall()
-            found = np.array(rows, np.int64).reshape(-1, 2)
-            count = int(found[:, 1].sum())
+            rows = cursor.execute(_USES[table], [_ROW_BYTES] if table == "segments" else []).fetchall()
+            found = np.array(rows, np.int64).reshape(-1, 3)
             series.append(found[:, 0].astype(np.uint32))
             samples.append(found[:, 1])
-            sizes.append((found[:, 1] * (blocks * block_bytes / max(count, 1))).astype(np.float64))
-            tables.append(TableUse(samples=count, bytes=blocks * block_bytes))
+            sizes.append((found[:, 2] * (blocks * block_bytes / max(int(found[:, 2].sum()), 1))).astype(np.float64))
+            tables.append(TableUse(samples=int(found[:, 1].sum()), bytes=blocks * block_bytes))
     return SeriesSizes(
         series=np.concatenate(series),
         samples=np.concatenate(samples),
         bytes=np.concatenate(sizes),
         hot=tables[0],
-        sealed=tables[1],
+        sealed=TableUse(samples=sum(one.samples for one in tables[1:]), bytes=sum(one.bytes for one in tables[1:])),
         free_bytes=free_blocks * block_bytes,
     )

@@ -1,0 +1,119 @@
+"""What keeps the embedded store in order beside its commits: sealing, converting, giving back room, loading."""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import structlog
+
+from loadwatch_backend.store.embedded.arrow import Columns
+from loadwatch_backend.store.embedded.database import Database
+from loadwatch_backend.store.embedded.sealed import Piece
+from loadwatch_backend.store.embedded.settings import HOUR_MS
+
+log = structlog.get_logger(__name__)
+
+_AHEAD_ROWS = 2_000_000
+_DEAD_BYTES = 256 << 20
+"""Less is used again soon: a table of samples in order of arrival comes and goes each hour."""
+_MOVE_PAUSE_S = 3_600
+
+
+class SealedAhead:
+    """Sealed samples on their way into the head, decoded before the writer waits for them."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._columns: Columns | None = None
+        self._last_ms = -1
+        self.first_ms = 0
+
+    def look(self, end_ms: int, span_ms: int) -> None:
+        """Decode a span that ends there, of an hour or of what is asked for, unless it is decoded."""
+        if self.covers(end_ms):
+            return
+        self.forget()
+        first_ms = max(min(end_ms // HOUR_MS * HOUR_MS, end_ms - span_ms + 1), 0)
+        rows = self._database.sealed_rows(first_ms, end_ms)
+        if rows > _AHEAD_ROWS:
+            first_ms = end_ms - (end_ms - first_ms) * _AHEAD_ROWS // rows
+        self._columns = self._database.slice_sealed(first_ms, end_ms)
+        self.first_ms, self._last_ms = first_ms, end_ms
+
+    def covers(self, time_ms: int) -> bool:
+        """Whether the sealed samples of a time are here."""
+        return self._columns is not None and self.first_ms <= time_ms <= self._last_ms
+
+    def cut(self, start_ms: int, end_ms: int) -> Columns:
+        """Those with start_ms <= time <= end_ms; it must cover both."""
+        columns = self._columns
+        if columns is None:
+            raise ValueError("nothing was looked at")
+        kept = np.flatnonzero((columns.timestamps >= start_ms) & (columns.timestamps <= end_ms))
+        return Columns(series=columns.series[kept], timestamps=columns.timestamps[kept], values=columns.values[kept])
+
+    def forget(self) -> None:
+        """Let go of the memory."""
+        self._columns, self.first_ms, self._last_ms = None, 0, -1
+
+
+class Upkeep:
+    """Moves samples within the file; `checkpoint` folds its log in, between two commits. One thread at a time."""
+
+    def __init__(self, database: Database, checkpoint: Callable[[], Any], stopping: threading.Event) -> None:
+        self._database = database
+        self._checkpoint = checkpoint
+        self._stopping = stopping
+        self._to_convert: Sequence[Piece] | None = None
+        self._moved_at: float | None = None
+        self.sealed_rows = 0
+        """Since the start."""
+
+    def seal(self, before_ms: int) -> int:
+        """Seal what came before a time; returns how many samples."""
+        count = 0
+        for piece in self._database.pieces_to_seal(before_ms):
+            moved = self._database.seal(piece)
+            self.sealed_rows += moved
+            count += moved
+        if count:
+            self._checkpoint()
+        return count
+
+    def convert(self) -> float | None:
+        """Convert one piece of what an earlier version sealed; the seconds it took, or None when there is nothing."""
+        if self._to_convert is None:
+            self._to_convert = self._database.pieces_to_convert()
+            if self._to_convert:
+                log.info("sealed samples of an earlier version are converted", pieces=len(self._to_convert))
+        if not self._to_convert:
+            return None
+        begin = time.monotonic()
+        self._database.convert(self._to_convert[0])
+        self._checkpoint()
+        self._to_convert = self._to_convert[1:]
+        if not self._to_convert:
+            log.info("all sealed samples of an earlier version are converted")
+        return time.monotonic() - begin
+
+    def give_back_room(self, *, asked: bool = False) -> None:
+        """Make the file shorter when more than half of it holds nothing; by itself only where that is much.
+
+        DuckDB puts what is written into the first free room, and cuts the file off behind the last block in use: all
+        segments are written again, some hours in each transaction.
+        """
+        if not asked and self._moved_at is not None and time.monotonic() < self._moved_at + _MOVE_PAUSE_S:
+            return
+        dead, used = self._database.dead_bytes()
+        if dead < max(0 if asked else _DEAD_BYTES, used):
+            return
+        self._moved_at = time.monotonic()
+        before = self._database.nbytes()
+        for hours in self._database.hours_to_move():
+            if self._stopping.is_set():
+                return
+            self._database.move(hours)
+            self._checkpoint()
+        log.info("room was given back to the disk", bytes_before=before, bytes_after=self._database.nbytes())
