@@ -1,6 +1,8 @@
 """A real server on a real VictoriaMetrics: what it takes in while the engine is away, and after kill -9, arrives."""
 
+import hashlib
 import json
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,10 +14,12 @@ import urllib3
 from backend.tests.ingest.writing import HEADERS, body, series
 from backend.tests.store.prometheus.engines import RealEngine, victoria_metrics, wait_for
 from tests.ports import free_port
-from tests.serving import RealServer, wait_until_answers
+from tests.serving import LOADWATCH, RealServer, wait_until_answers
 
-START_MS = int(time.time() * 1000) // 1000 * 1000 - 600_000
+START_MS = int(time.time() * 1000) // 1000 * 1000 - 12 * 3_600_000
 SERIES = 20
+ABOUT = [hashlib.sha512(f"{number}".encode()).hexdigest() for number in range(SERIES)]
+"""So that little of it is needed to fill a queue."""
 
 
 @pytest.fixture
@@ -50,11 +54,18 @@ def write(server: RealServer, second: int, name: str = "engine_test") -> int:
     """Status of a push of one sample each of all series."""
     content = body(
         *(
-            series({"__name__": name, "i": f"{number:03d}", "about": "x" * 200}, (START_MS + second * 1000, second))
+            series({"__name__": name, "i": f"{number:03d}", "about": ABOUT[number]}, (START_MS + second * 1000, second))
             for number in range(SERIES)
         )
     )
     return HTTP.request("POST", f"{server.url}/prometheus/api/v1/write", body=content, headers=HEADERS).status
+
+
+def loadwatch(*arguments: str) -> str:
+    """What a command says, which succeeds."""
+    done = subprocess.run([LOADWATCH, *arguments], capture_output=True, text=True, timeout=900, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout + done.stderr
 
 
 def ask(url: str, path: str, **fields: str) -> Any:
@@ -130,6 +141,13 @@ def test_queries_are_the_engines_and_lists_are_joined(server: RealServer, engine
     assert "engine_test" in names
     assert "loadwatch_newest_sample_timestamp_seconds" in names
     assert ask(server.url, "/api/status")["newest_sample_ms"] == START_MS + 59_000
+
+    # A backup has all else, and says where the samples are.
+    kept = server.directory / "backups"
+    loadwatch("backup", str(kept), "--server", server.url)
+    said = loadwatch("restore", str(kept), "--data", str(server.directory / "restored"))
+    assert "LOADWATCH_STORE_URL" in said
+    assert (server.directory / "restored" / "loadwatch.sqlite").exists()
 
 
 @pytest.mark.timeout(3600)

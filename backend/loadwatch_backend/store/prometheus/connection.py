@@ -226,10 +226,11 @@ def place_of(url: str) -> str:
 
 
 _CAUSES: Sequence[tuple[type[Exception], Callable[[Exception], str]]] = (
-    (urllib3.exceptions.ConnectTimeoutError, lambda _error: "no connection within 5 s"),
     (urllib3.exceptions.ReadTimeoutError, lambda _error: "it took longer than LOADWATCH_STORE_TIMEOUT_SECONDS"),
     (urllib3.exceptions.NameResolutionError, lambda _error: "its name cannot be resolved"),
     (urllib3.exceptions.NewConnectionError, lambda _error: "the connection was refused"),
+    # The two above are kinds of it.
+    (urllib3.exceptions.ConnectTimeoutError, lambda _error: "no connection within 5 s"),
     (urllib3.exceptions.SSLError, lambda error: f"TLS: {error}"),
 )
 

@@ -1,5 +1,6 @@
 """An engine that does as it is told, for what a real one does not do on demand: refusals, pauses, logins."""
 
+import ssl
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -35,6 +36,7 @@ class StubEngine:
 
     reply: Callable[[Asked], Reply] = lambda _asked: OK
     read: Callable[[Asked], Reply] = lambda _asked: (200, {}, b"")
+    tls: ssl.SSLContext | None = None
     asked: list[Asked] = field(default_factory=list[Asked])
     taken: list[Asked] = field(default_factory=list[Asked])
 
@@ -69,7 +71,9 @@ class StubEngine:
                 """Quiet."""
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        if self.tls is not None:
+            self._server.socket = self.tls.wrap_socket(self._server.socket, server_side=True)
+        self.url = f"{'http' if self.tls is None else 'https'}://127.0.0.1:{self._server.server_address[1]}"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def close(self) -> None:

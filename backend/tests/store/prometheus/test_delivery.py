@@ -1,6 +1,7 @@
 """How samples reach an engine: in order, again, in halves, within limits, and as whom."""
 
 import base64
+import ssl
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +25,7 @@ from loadwatch_backend.store.prometheus.settings import Login, RemoteSettings
 
 from backend.tests.store.prometheus.engines import wait_for
 from backend.tests.store.prometheus.stub import OK, Asked, Reply, StubEngine
+from collectors.tests.servers import make_certificate
 
 NOW_MS = 1_750_000_000_000
 
@@ -200,6 +202,24 @@ def test_requests_to_amazon_are_signed(tmp_path: Path, engine: StubEngine, monke
     assert signature.startswith("AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/")
     assert "/eu-west-1/aps/aws4_request" in signature
     assert "wJalr" not in signature
+
+
+def test_both_sides_show_certificates(tmp_path: Path) -> None:
+    key, certificate = make_certificate(tmp_path)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    context.load_verify_locations(certificate)
+    context.verify_mode = ssl.CERT_REQUIRED
+    engine = StubEngine(tls=context)
+    ours = Login(ca_file=certificate, certificate_file=certificate, key_file=key)
+    with opened(tmp_path / "data", engine, ours) as store:
+        append(store, "a", 1)
+        delivered(store)
+    assert engine.rows() == [("a", place(1), 1.0)]
+    for index, login in enumerate((Login(ca_file=certificate), Login())):
+        with pytest.raises(EngineSettingsError), opened(tmp_path / str(index), engine, login):
+            pass
+    engine.close()
 
 
 def test_a_query_is_passed_on_with_its_error_and_its_limit(tmp_path: Path, engine: StubEngine) -> None:
