@@ -35,6 +35,7 @@ http {{
     location / {{
       proxy_pass http://loadwatch;
       proxy_http_version 1.1;
+      proxy_set_header Host $host;
       # A server that is killed in the middle of a push has acknowledged nothing: the other one takes it.
       proxy_next_upstream error timeout non_idempotent http_502 http_503;
     }}

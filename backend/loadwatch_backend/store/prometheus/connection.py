@@ -27,7 +27,7 @@ Pairs = Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class WriteAnswer:
     """Status, headers and the first bytes of what was answered."""
 
     status: int
@@ -107,14 +107,14 @@ class Connection:
         """Close all connections."""
         self._pool.clear()
 
-    def write(self, body: bytes, headers: Mapping[str, str]) -> Answer:
+    def write(self, body: bytes, headers: Mapping[str, str]) -> WriteAnswer:
         """POST a body to where samples go.
 
         Raises:
             EngineAwayError: no answer came.
         """
         with self._open("POST", self._settings.write_url, body, headers, _MOST_ERROR_BYTES, None) as stream:
-            return Answer(stream.status, dict(stream.headers), stream.body.read_error())
+            return WriteAnswer(stream.status, dict(stream.headers), stream.body.read_error())
 
     def get(self, path: str, pairs: Pairs, most_bytes: int, cancellation: Cancellation | None = None) -> bytes:
         """The whole answer to a GET below the reading address; see `ask`."""

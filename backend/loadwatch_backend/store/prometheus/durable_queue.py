@@ -25,6 +25,8 @@ _SUFFIX = ".frames"
 _POSITION = "position"
 SEGMENT_BYTES = 16 << 20
 LARGEST_BODY = 64 << 20
+_JOINED_BYTES = 512 * 1024
+"""Of frames that go out as one request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +121,12 @@ class DurableQueue:
     def oldest(self, most_samples: int) -> list[Frame]:
         """The frames that come next, one at least unless nothing waits."""
         found: list[Frame] = []
-        count = 0
+        count = size = 0
         with self._changed:
             for frame in self._frames:
                 count += frame.samples
-                if found and count > most_samples:
+                size += frame.size
+                if found and (count > most_samples or size > _JOINED_BYTES):
                     break
                 found.append(frame)
         return found
@@ -169,7 +172,7 @@ class DurableQueue:
     def remove_delivered(self, before_ms: int) -> None:
         """Remove the files whose frames were all delivered before this time."""
         with self._changed:
-            if not self._frames and self._size >= self._segment_bytes // 4:
+            if not self._frames and self._descriptor >= 0 and self._size >= self._segment_bytes // 4:
                 os.close(self._descriptor)
                 self._descriptor, self._size = -1, 0
                 self._delivered.append((self._path, self._clock()))

@@ -40,7 +40,7 @@ from loadwatch_backend.store.prometheus.joining import EMPTY, join
 from loadwatch_backend.store.prometheus.known_metadata import KnownMetadata
 from loadwatch_backend.store.prometheus.listing import EngineLists
 from loadwatch_backend.store.prometheus.login import Signer
-from loadwatch_backend.store.prometheus.news import Announcement, NewsWatch
+from loadwatch_backend.store.prometheus.news import NEWEST, Announcement, NewsWatch
 from loadwatch_backend.store.prometheus.passing import pass_query
 from loadwatch_backend.store.prometheus.reading import RawReader, choose_read_by
 from loadwatch_backend.store.prometheus.recent import Recent
@@ -82,7 +82,14 @@ class PrometheusStore:
         )
         self._sender = Sender(settings, connection, self._queue, self._recent, clock)
         self._news = NewsWatch(
-            connection, self._reader, clock, self._writer.heard, self._metrics_now, self._writer.touched
+            connection,
+            self._reader,
+            settings.instance,
+            clock,
+            known=self.newest_ms,
+            heard=self._writer.heard,
+            metrics=self._metrics_now,
+            touched=self._writer.touched,
         )
         self._stopping = threading.Event()
         self._upkeep = threading.Thread(target=self._maintain, name="store-upkeep", daemon=True)
@@ -285,6 +292,7 @@ class PrometheusStore:
     def _remember(self, sequence: int, body: bytes) -> None:
         try:
             found = [decode_series(content) for number, content in fields(plain(body)) if number == 1]
+            found = [one for one in found if one.labels.get("__name__") != NEWEST]
             ids = self._index.resolve([one.labels for one in found])
         except (WireError, SeriesLimitError) as error:
             log.warning("samples that wait for the engine cannot be shown before it has them", reason=str(error))

@@ -20,6 +20,7 @@ from loadwatch_backend.store.prometheus.wire import encode_labels, encode_series
 
 log = structlog.get_logger(__name__)
 
+INSTANCE = "instance"
 NEWEST = "loadwatch_newest_sample_timestamp_seconds"
 _INTERVAL_SECONDS = 1.0
 _SPAN_MS = 60_000
@@ -34,7 +35,7 @@ class Announcement:
     """The series in which a server says what its newest sample is, at most once a second."""
 
     def __init__(self, instance: str) -> None:
-        self._head = encode_labels({"__name__": NEWEST, "job": "loadwatch", "instance": instance})
+        self._head = encode_labels({"__name__": NEWEST, "job": "loadwatch", INSTANCE: instance})
         self._said_ms = 0
 
     def encoded(self, newest_ms: int, now_ms: int) -> bytes:
@@ -52,19 +53,26 @@ class NewsWatch:
         self,
         connection: Connection,
         reader: RawReader,
+        instance: str,
         clock: Callable[[], int],
+        known: Callable[[], int | None],
         heard: Callable[[int], None],
         metrics: Callable[[], frozenset[str]],
         touched: Callable[[frozenset[str]], None],
     ) -> None:
-        """`heard` is told of a newer sample than before, `touched` the names of all `metrics` that it may be of."""
+        """`heard` is told of a newer sample than is `known`, `touched` the names of all `metrics` it may be of."""
         self._connection = connection
         self._reader = reader
+        self._others = [
+            Matcher("__name__", MatchOperator.EQUAL, NEWEST),
+            Matcher(INSTANCE, MatchOperator.NOT_EQUAL, instance),
+        ]
         self._clock = clock
+        self._known = known
         self._heard = heard
         self._metrics = metrics
         self._touched = touched
-        self._newest_ms = 0
+        self._announced_ms = 0
         self._looks = 0
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="store-news", daemon=True)
@@ -88,18 +96,18 @@ class NewsWatch:
 
     def look(self) -> None:
         """Ask once; raises EngineAwayError and its like."""
-        newest_ms = max(self._announced(), self._past_us() if self._looks % _EACH == 0 else 0)
-        if newest_ms > self._newest_ms:
-            self._newest_ms = newest_ms
-            self._heard(newest_ms)
+        announced_ms = self._announced()
+        past_ms = self._past_us() if self._looks % _EACH == 0 else 0
+        if announced_ms > self._announced_ms or past_ms > (self._known() or 0):
+            self._announced_ms = max(announced_ms, self._announced_ms)
+            self._heard(max(announced_ms, past_ms))
             self._touched(self._metrics())
 
     def _announced(self) -> int:
         now_ms = self._clock()
-        wanted = [[Matcher("__name__", MatchOperator.EQUAL, NEWEST)]]
         found = [
             float(part.values.max())
-            for groups in self._reader.read(wanted, now_ms - _SPAN_MS, now_ms + _SPAN_MS, None)
+            for groups in self._reader.read([self._others], now_ms - _SPAN_MS, now_ms + _SPAN_MS, None)
             for part in groups[0]
             if len(part.values)
         ]

@@ -16,12 +16,12 @@ import structlog
 from loadwatch_formats.retry_after import parse_retry_after
 
 from loadwatch_backend.store.errors import EngineAwayError
-from loadwatch_backend.store.prometheus.connection import Answer, Connection
+from loadwatch_backend.store.prometheus.connection import Connection, WriteAnswer
 from loadwatch_backend.store.prometheus.durable_queue import DurableQueue, Frame
 from loadwatch_backend.store.prometheus.recent import Recent
 from loadwatch_backend.store.prometheus.settings import RemoteSettings
 from loadwatch_backend.store.prometheus.wire import decode_series, encode_labels, encode_series, field, fields
-from loadwatch_backend.store.prometheus.writer import compressed, plain
+from loadwatch_backend.store.prometheus.writer import REQUEST_BYTES, compressed, plain, plain_size
 
 log = structlog.get_logger(__name__)
 
@@ -95,12 +95,12 @@ class Sender:
     def _run(self) -> None:
         pause = _FIRST_PAUSE
         while not self._stopping.is_set():
-            settle = self._settings.settle_seconds
-            self._recent.forget_settled(settle)
-            self._queue.remove_delivered(self._clock() - int(settle * 1000))
-            if not self._queue.wait(_IDLE_SECONDS):
-                continue
             try:
+                settle = self._settings.settle_seconds
+                self._recent.forget_settled(settle)
+                self._queue.remove_delivered(self._clock() - int(settle * 1000))
+                if not self._queue.wait(_IDLE_SECONDS):
+                    continue
                 self._deliver(self._queue.oldest(self._settings.request_samples))
                 if self.state.fault:
                     log.info("the engine takes samples again", waiting=self._queue.samples)
@@ -115,11 +115,18 @@ class Sender:
                 pause = min(pause * 2, _LONGEST_PAUSE)
 
     def _deliver(self, frames: list[Frame]) -> None:
-        bodies = [(frame, self._queue.body(frame)) for frame in frames]
-        for frame, body in bodies:
+        good: list[tuple[Frame, bytes]] = []
+        through = size = 0
+        for frame in frames:
+            body = self._queue.body(frame)
+            size += plain_size(body or b"")
+            if good and size > REQUEST_BYTES:
+                break
+            through = frame.sequence
             if body is None:
                 self.state.dropped_samples += frame.samples
-        good = [(frame, body) for frame, body in bodies if body is not None]
+            else:
+                good.append((frame, body))
         if len(good) == 1:
             self._deliver_frame(*good[0])
         elif good:
@@ -131,7 +138,7 @@ class Sender:
                     self._done(frame.sequence)
             else:
                 self.state.delivered_samples += sum(frame.samples for frame, _ in good)
-        self._done(frames[-1].sequence)
+        self._done(through)
 
     def _done(self, through: int) -> None:
         self._recent.deliver(through)
@@ -147,7 +154,7 @@ class Sender:
         self.state.delivered_samples += frame.samples - dropped
         self.state.dropped_samples += dropped
 
-    def _deliver_halves(self, series: list[bytes], answer: Answer) -> int:
+    def _deliver_halves(self, series: list[bytes], answer: WriteAnswer) -> int:
         """Deliver those of the series that the engine takes; how many samples it does not take."""
         waiting, left, dropped, reason = [series], _MOST_HALVES, 0, answer.reason
         while waiting:
@@ -165,7 +172,7 @@ class Sender:
             log.error("the engine refused samples, which are dropped", samples=dropped, reason=reason)
         return dropped
 
-    def _post(self, body: bytes) -> Answer:
+    def _post(self, body: bytes) -> WriteAnswer:
         """The answer, unless it means that the same is to be sent again.
 
         Raises:
@@ -200,5 +207,5 @@ def _halves(series: list[bytes]) -> list[list[bytes]]:
     return [[bytes(content) for _, content in fields(half)] for half in both]
 
 
-def _refused(answer: Answer) -> bool:
+def _refused(answer: WriteAnswer) -> bool:
     return answer.status >= 400

@@ -2,7 +2,7 @@
 
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
 from typing import cast
@@ -26,6 +26,8 @@ log = structlog.get_logger(__name__)
 
 _COMMIT_SAMPLES = 200_000
 _CACHED_HEADS = 200_000
+REQUEST_BYTES = 4 << 20
+"""Of a request before it is compressed."""
 _Taken = list[tuple[Batch, "Future[None]"]]
 
 
@@ -69,6 +71,7 @@ class QueueWriter:
         self.queued_samples = 0
         self.counts = WriterCounts()
         self.heard_ms: int | None = None
+        self._hearing = threading.Lock()
         self._thread = threading.Thread(target=self._loop, name="store-writer", daemon=True)
 
     def start(self) -> None:
@@ -191,8 +194,9 @@ class QueueWriter:
 
     def heard(self, newest_ms: int) -> None:
         """Samples up to this time are there: tell who waits for them."""
-        self.heard_ms = newest_ms if self.heard_ms is None else max(self.heard_ms, newest_ms)
-        now_ms, heard_ms = self._clock(), self.heard_ms
+        with self._hearing:
+            heard_ms = self.heard_ms = newest_ms if self.heard_ms is None else max(self.heard_ms, newest_ms)
+        now_ms = self._clock()
         _tell([partial(listener, heard_ms, now_ms) for listener in self._listeners])
 
     def touched(self, metrics: frozenset[str]) -> None:
@@ -221,7 +225,9 @@ class QueueWriter:
             part = slice(first, first + most)
             ids, counts = _runs(series[part])
             parts = encode_series(self._heads_of(ids), counts, timestamps[part], values[part])
-            bodies.append((compressed(b"".join(parts) + (besides if not first else b"")), sum(counts)))
+            for group in _by_bytes(parts):
+                message = b"".join(parts[group]) + (b"" if bodies else besides)
+                bodies.append((compressed(message), sum(counts[group])))
         if besides and not bodies:
             bodies.append((compressed(besides), 0))
         return bodies
@@ -246,6 +252,22 @@ def compressed(message: bytes) -> bytes:
 def plain(body: bytes) -> bytes:
     """The message of a snappy block that we wrote."""
     return bytes(cast("bytes", cramjam.snappy.decompress_raw(body)))
+
+
+def plain_size(body: bytes) -> int:
+    """Bytes of the message in a snappy block that we wrote."""
+    return int(cramjam.snappy.decompress_raw_len(body)) if body else 0
+
+
+def _by_bytes(parts: Sequence[bytes]) -> Iterator[slice]:
+    """Which neighbours make a request each that no engine finds too large."""
+    first = size = 0
+    for place, part in enumerate(parts):
+        if size + len(part) > REQUEST_BYTES and place > first:
+            yield slice(first, place)
+            first, size = place, 0
+        size += len(part)
+    yield slice(first, len(parts))
 
 
 def _runs(series: U32) -> tuple[list[int], list[int]]:

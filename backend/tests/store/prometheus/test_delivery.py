@@ -137,6 +137,22 @@ def test_at_its_limit_the_queue_takes_no_more_and_loses_nothing(tmp_path: Path, 
     assert engine.rows() == [("a", place(second), float(second)) for second in range(accepted + 1)]
 
 
+def test_no_request_is_too_large_for_an_engine(tmp_path: Path, engine: StubEngine) -> None:
+    with opened(tmp_path, engine, request_samples=1_000) as store:
+        ids = store.resolve([{"__name__": "m", "i": str(number), "about": "x" * 200_000} for number in range(50)])
+        more = store.resolve([{"__name__": "m", "i": str(number)} for number in range(2_500)])
+        ids = np.concatenate([ids, more])
+        store.append(
+            Batch(series=ids, timestamps=np.full(len(ids), NOW_MS, np.int64), values=np.arange(len(ids), dtype=float))
+        ).result(timeout=60)
+        delivered(store)
+    assert len(engine.rows()) == 2_550
+    assert len({row[2] for row in engine.rows()}) == 2_550
+    for asked in engine.taken:
+        assert len(asked.series) <= 1_000
+        assert sum(len(one.labels.get("about", "")) for one in asked.series) <= 4 << 20
+
+
 def test_what_was_queued_is_read_after_a_start_before_it_is_delivered(tmp_path: Path, engine: StubEngine) -> None:
     engine.reply = lambda _asked: (503, {}, b"")
     for _ in range(2):
