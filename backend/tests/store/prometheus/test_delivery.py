@@ -81,7 +81,7 @@ def delivered(store: PrometheusStore) -> None:
 
 
 def test_samples_come_in_order_and_again_until_they_are_taken(tmp_path: Path, engine: StubEngine) -> None:
-    replies = [(503, {}, b"busy"), (429, {"retry-after": "0"}, b""), (500, {}, b"")]
+    replies: list[Reply] = [(503, {}, b"busy"), (429, {"retry-after": "0"}, b""), (500, {}, b"")]
     engine.reply = lambda _asked: replies.pop(0) if replies else OK
     with opened(tmp_path, engine) as store:
         for second in range(5):
@@ -102,7 +102,7 @@ def test_what_the_engine_does_not_take_is_dropped_and_nothing_else(tmp_path: Pat
     with opened(tmp_path, engine) as store:
         ids = store.resolve([{"__name__": "m", "i": name} for name in "abc"])
         times = np.tile(NOW_MS + np.arange(3) * 1000, 3)
-        values = np.tile(np.arange(3) * 1000.0, 3)
+        values = np.tile(np.array([0.0, 1000.0, 2000.0]), 3)
         store.append(Batch(series=np.repeat(ids, 3), timestamps=times, values=values)).result(timeout=60)
         delivered(store)
         assert store.statistics().engine_dropped_samples_total == 1
