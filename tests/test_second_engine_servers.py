@@ -67,12 +67,10 @@ def engine(tmp_path: Path) -> Iterator[RealEngine]:
         yield engine
 
 
-@pytest.fixture(params=("mariadb", "postgresql"))
-def pair(
-    request: pytest.FixtureRequest, tmp_path: Path, pager: Pager, engine: RealEngine
-) -> Iterator[tuple[Watch, Watch]]:
+@pytest.fixture
+def pair(tmp_path: Path, pager: Pager, engine: RealEngine) -> Iterator[tuple[Watch, Watch]]:
     shared = {
-        "LOADWATCH_DATABASE_URL": make_database(request.param, tmp_path),
+        "LOADWATCH_DATABASE_URL": make_database("mariadb", tmp_path),
         "LOADWATCH_STORE_URL": engine.url,
     }
     first = make_watch(tmp_path / "a", pager, environment=shared)
