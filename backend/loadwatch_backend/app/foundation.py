@@ -4,14 +4,13 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 
+from loadwatch_backend.app.sample_store import open_sample_store
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.data_directory import HALF_RESTORED, open_data_directory
 from loadwatch_backend.kit.settings import Settings
 from loadwatch_backend.live.hub import LiveHub
 from loadwatch_backend.promql.admission.classes import Queries
 from loadwatch_backend.promql.engine import Engine, EngineSettings
-from loadwatch_backend.store.embedded.engine import open_embedded
-from loadwatch_backend.store.embedded.settings import EmbeddedSettings
 from loadwatch_backend.store.errors import DataDirectoryError
 from loadwatch_backend.store.port import SampleStore
 from loadwatch_backend.store.relational import Relational, default_url, open_relational
@@ -47,7 +46,7 @@ def open_foundation(settings: Settings, clock: Clock, monotonic: Callable[[], fl
             f"a restore into {settings.data} was cut off, so that it holds a part of the backup; remove it and run"
             " `loadwatch restore` again"
         )
-    store = open_embedded(_store_settings(settings), clock)
+    store = open_sample_store(settings, clock)
     stack.callback(store.close)
     url = settings.relational_url
     # The lock on the data directory keeps other servers from the SQLite file in it.
@@ -78,17 +77,4 @@ def open_foundation(settings: Settings, clock: Clock, monotonic: Callable[[], fl
         engine=Engine(store, engine_settings, memory=queries.server),
         rules_engine=Engine(store, engine_settings, memory=queries.rules),
         live=live,
-    )
-
-
-def _store_settings(settings: Settings) -> EmbeddedSettings:
-    return EmbeddedSettings(
-        data_directory=settings.data,
-        retention_ms=settings.retention_ms,
-        head_bytes=settings.store_head_bytes,
-        database_bytes=settings.store_database_bytes,
-        database_threads=settings.store_database_threads,
-        series_limit=settings.store_series_limit,
-        query_samples=settings.store_query_samples,
-        queue_samples=settings.store_queue_samples,
     )

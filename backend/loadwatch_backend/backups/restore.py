@@ -84,6 +84,9 @@ def restore_backup(
             target.chmod(0o600)
     if any(file.path == RELATIONS for file in kept):
         check_sqlite(directory / RELATIONS)
+    if not has_samples(manifest):
+        mark.unlink()
+        return Restored(rows=0, expired_rows=0, missing=[what for _, what in damaged])
     hours = [backup / file.path for file in manifest.hours() if file.path not in without]
     taken = take_in(directory, backup / SERIES, backup / METADATA, hours)
     if not without and taken.rows + taken.expired_rows != manifest.rows:
@@ -128,6 +131,21 @@ def _loss(path: str) -> str:
     if folder in ("runs", "evidence"):
         return f"a file of the run {rest.partition('/')[0]}"
     return "this file"
+
+
+def has_samples(manifest: Manifest) -> bool:
+    """Whether the server kept samples itself, be there any or not; another engine's are not in a backup."""
+    return any(file.path == SERIES for file in manifest.files)
+
+
+def samples_advice(manifest: Manifest) -> str | None:
+    """What is to be said of samples that are elsewhere."""
+    if has_samples(manifest):
+        return None
+    return (
+        "Samples were in another engine, which is not in this backup: restore it by its own means, and name it in"
+        " LOADWATCH_STORE_URL."
+    )
 
 
 def relational_advice(manifest: Manifest) -> str | None:

@@ -16,6 +16,7 @@ from loadwatch_backend.backups.restore import (
     make_directory,
     relational_advice,
     restore_backup,
+    samples_advice,
 )
 from loadwatch_backend.kit.data_directory import HALF_RESTORED
 from loadwatch_backend.store.embedded.lock import acquire_lock
@@ -59,8 +60,9 @@ def restore(directory: Path, data: Path | None, *, check: bool, skip_damaged: bo
     click.echo(f"{data} has {restored.rows} samples and {len(manifest.files) - len(damaged)} files: {_of(manifest)}.")
     for what in restored.missing:
         click.echo(f"missing: {what}", err=True)
-    if (advice := relational_advice(manifest)) is not None:
-        click.echo(advice, err=True)
+    for advice in (relational_advice(manifest), samples_advice(manifest)):
+        if advice is not None:
+            click.echo(advice, err=True)
     click.echo(f"Start it with: loadwatch server --data {data}")
 
 

@@ -47,7 +47,7 @@ from loadwatch_backend.kit.services import find_service
 from loadwatch_backend.kit.settings import Settings, SettingsError, load_settings, unknown_variables
 from loadwatch_backend.kit.version import VERSION
 from loadwatch_backend.store.embedded.lock import acquire_lock
-from loadwatch_backend.store.errors import DataDirectoryError
+from loadwatch_backend.store.errors import DataDirectoryError, EngineSettingsError
 from loadwatch_backend.store.relational import RelationalError, default_url, open_relational
 from loadwatch_backend.store.set_aside import FILES, set_aside
 
@@ -101,7 +101,7 @@ def server(listen: str | None, data: Path | None, damaged: str | None) -> None:
         try:
             with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
                 runner.run(serve(settings, bound))
-        except (DataDirectoryError, RelationalError, AccessSettingsError) as error:
+        except (DataDirectoryError, EngineSettingsError, RelationalError, AccessSettingsError) as error:
             raise StartError(str(error)) from error
         except OSError as error:
             if error.filename is None:

@@ -17,6 +17,8 @@ from loadwatch_backend.kit.addresses import ListenAddress, parse_listen
 PREFIX = "LOADWATCH_"
 MEBIBYTE = 1 << 20
 DAY_MS = 86_400_000
+ENGINE_URL = r"^(https?://[^@\s?#]+)?$"
+TEXT = r"^[!-~]{0,300}$"
 HEADER = r"^([A-Za-z0-9][A-Za-z0-9-]{0,99})?$"
 
 FOR_TESTS = frozenset({"LOADWATCH_FAULT", "LOADWATCH_CLOCK_OFFSET_FILE"})
@@ -307,6 +309,62 @@ class Settings(BaseSettings):
     )
     store_database_bytes: int = Field(default=512 * MEBIBYTE, ge=64 * MEBIBYTE, description="Memory for DuckDB.")
     store_database_threads: int = Field(default=2, ge=1, le=256, description="Threads of DuckDB.")
+
+    store_url: str = Field(
+        default="",
+        max_length=2_000,
+        pattern=ENGINE_URL,
+        description="Address of another engine for the samples, any server that speaks Prometheus' HTTP API, without "
+        "`/api/v1/…` and without a password: http://victoria:8428. See docs/guide/second-engine.md. Default: the "
+        "embedded store in the data directory.",
+    )
+    store_write_url: str = Field(
+        default="",
+        max_length=2_000,
+        pattern=ENGINE_URL,
+        description="The engine's whole address of remote write. Default: `/api/v1/write` below LOADWATCH_STORE_URL.",
+    )
+    store_read_by: Literal["auto", "export", "read", "query"] = Field(
+        default="auto",
+        description="How samples are read from the engine: `export` (VictoriaMetrics), `read` (remote read: Prometheus,"
+        " Mimir), `query` (any, without stale markers), or the first that it knows.",
+    )
+    store_tenant: str = Field(default="", pattern=TEXT, description="Our tenant at the engine, sent in a header.")
+    store_tenant_header: str = Field(default="X-Scope-OrgID", pattern=HEADER, description="Name of that header.")
+    store_user: str = Field(default="", pattern=TEXT, description="Our name at the engine, for basic authentication.")
+    store_password: SecretStr | None = Field(default=None, description="Our password there.")
+    store_password_file: Path | None = Field(
+        default=None, description="File that holds it instead; read again when it changes."
+    )
+    store_token: SecretStr | None = Field(default=None, description="Our bearer token at the engine.")
+    store_token_file: Path | None = Field(
+        default=None, description="File that holds it instead; read again when it changes."
+    )
+    store_ca_file: Path | None = Field(
+        default=None, description="Certificates (PEM) that the engine's is checked against. Default: the system's."
+    )
+    store_cert_file: Path | None = Field(default=None, description="Our own certificate (PEM) for the engine.")
+    store_key_file: Path | None = Field(default=None, description="Its key (PEM, without a passphrase).")
+    store_aws_region: str = Field(
+        default="",
+        pattern=r"^[a-z0-9-]{0,40}$",
+        description="Region of an Amazon Managed Service for Prometheus: requests are signed (SigV4) with the "
+        "credentials that boto3 finds (`pip install 'loadwatch[aws]'`).",
+    )
+    store_timeout_seconds: float = Field(
+        default=30, gt=0, le=600, description="Time that one request to the engine may take."
+    )
+    store_engine_queue_bytes: int = Field(
+        default=1024 * MEBIBYTE,
+        ge=MEBIBYTE,
+        description="Samples that may wait on disk for the engine before senders are told to wait.",
+    )
+    store_engine_queue_hours: float = Field(
+        default=6, gt=0, le=720, description="How long they may wait before senders are told to wait."
+    )
+    store_request_samples: int = Field(
+        default=10_000, ge=1, le=1_000_000, description="Samples of one remote-write request to the engine."
+    )
 
     @property
     def retention_ms(self) -> int:

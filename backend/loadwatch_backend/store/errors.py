@@ -9,14 +9,23 @@ ProblemError
 ├── TooManyRequestsError
 │   └── StoreBusyError       429, the queue of samples is full
 └── UnavailableError
+    ├── EngineAwayError      503, the second engine does not answer, or refuses us
     ├── StoreWriteError      503, the disk refused a commit
     ├── StoreReadError       503, the disk refused a read
     └── StoreClosedError     503, the server is stopping
+EngineAnswerError            the second engine answered a query that was passed on with an error, told as it is
 DataDirectoryError           at start: the data directory cannot be used
+EngineSettingsError          at start: the second engine cannot be used as it is configured
 CopyDamagedError             at a restore: a file of the backup cannot be read
 """
 
-from loadwatch_backend.kit.errors import BadRequestError, LimitError, TooManyRequestsError, UnavailableError
+from loadwatch_backend.kit.errors import (
+    BadRequestError,
+    LimitError,
+    ProblemError,
+    TooManyRequestsError,
+    UnavailableError,
+)
 
 BUSY_SECONDS = 2
 """After which a full queue is worth another try: it holds some seconds of samples."""
@@ -78,6 +87,32 @@ class StoreClosedError(UnavailableError):
 
     code = "store-closed"
     title = "The store is closed"
+
+
+class EngineAwayError(UnavailableError):
+    """The second engine does not answer, or refuses who we are; `refused` tells the two apart."""
+
+    code = "engine-away"
+    title = "The engine of the samples does not answer"
+
+    def __init__(self, detail: str, *, refused: bool = False) -> None:
+        super().__init__(detail)
+        self.refused = refused
+
+
+class EngineAnswerError(ProblemError):
+    """The second engine's own error for a query that was passed on."""
+
+    code = "engine-answer"
+    title = "The engine refused the query"
+
+    def __init__(self, status: int, detail: str) -> None:
+        super().__init__(detail)
+        self.status = status  # pyright: ignore[reportAttributeAccessIssue] - the engine's, known only here
+
+
+class EngineSettingsError(Exception):
+    """The second engine cannot be used as it is configured; the text says why and what to do. Ends the start."""
 
 
 class DataDirectoryError(Exception):

@@ -1,4 +1,4 @@
-"""The one port to samples. Engines: `embedded` (DuckDB) today, `prometheus` (HTTP) later; same contract tests.
+"""The one port to samples. Engines: `embedded` (DuckDB) and `prometheus` (HTTP); same contract tests.
 
 Who asks takes a `Reader`, who stores a `Writer`, who waits for news or counts a `Watcher`; `SampleStore` is all three.
 
@@ -6,7 +6,7 @@ Times are integer milliseconds since the epoch. Values are float64; a stale mark
 `STALE_NAN_BITS`, kept bit for bit.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from enum import StrEnum
@@ -127,6 +127,20 @@ class SeriesFinder(Protocol):
         ...
 
 
+@runtime_checkable
+class QueryPasser(Protocol):
+    """A store whose engine speaks PromQL itself: queries of the Prometheus API are passed on to it as they are."""
+
+    def query(self, path: str, pairs: Sequence[tuple[str, str]], cancellation: Cancellation) -> Iterator[bytes]:
+        """The answer to `/api/v1/<path>` with these parameters, in Prometheus' JSON, piece by piece.
+
+        Raises:
+            EngineAnswerError: the engine's own error. EngineAwayError: no answer.
+            QueryLimitError: it is too large. CancelledError.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopiedHour:
     """An hour of samples in a file; the tag is the same as long as its samples are."""
@@ -238,6 +252,12 @@ class StoreStatistics:
     sealed_rows_total: int
     deleted_rows_total: int
     database_bytes: int
+    engine_queue_samples: int = 0
+    engine_queue_bytes: int = 0
+    engine_queue_seconds: float = 0.0
+    engine_delivered_samples_total: int = 0
+    engine_dropped_samples_total: int = 0
+    engine_retries_total: int = 0
 
 
 class Select(Protocol):

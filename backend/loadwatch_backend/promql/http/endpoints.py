@@ -6,7 +6,7 @@ Prometheus' shape where the application turns them into documents.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any
 
 import orjson
@@ -43,6 +43,7 @@ from loadwatch_backend.promql.labels import label_key, take_rows
 from loadwatch_backend.promql.notes import Notes
 from loadwatch_backend.promql.parsing.expression import ValueType
 from loadwatch_backend.promql.value import Grid, Matrix, RawMatrix, Scalar, StringValue
+from loadwatch_backend.store.port import QueryPasser
 
 _TRUNCATED = "results truncated due to limit"
 MOST_LOOKBACK_MS = 86_400_000
@@ -93,6 +94,14 @@ def _pieces(engine: Engine, value: Matrix | RawMatrix, parts: Iterator[str]) -> 
     return in_pieces(parts)
 
 
+def _passed(
+    store: QueryPasser, path: str, parameters: Parameters, names: Sequence[str]
+) -> Callable[[Ticket], Iterator[bytes]]:
+    """A query for an engine that speaks PromQL itself, in its turn among all others."""
+    pairs = [(name, text) for name in names if (text := parameters.text(name))]
+    return lambda ticket: store.query(path, pairs, ticket.cancellation)
+
+
 _QUERY = ("query", "time", "limit", "lookback_delta")
 
 
@@ -106,6 +115,8 @@ async def query(request: Request, engine: PromqlEngine, queries: QueryQueues, pa
     """The value of an expression at one instant."""
     text, time_ms = parameters.text("query"), parameters.time_ms("time", int(time.time() * 1000))
     limit, lookback = parameters.limit(), _lookback(parameters)
+    if isinstance(engine.store, QueryPasser):
+        return await answer(request, queries.api, _passed(engine.store, "query", parameters, _QUERY))
 
     def write(ticket: Ticket) -> Iterator[bytes]:
         asked = engine.bound(ticket)
@@ -159,6 +170,8 @@ async def query_range(request: Request, engine: PromqlEngine, queries: QueryQueu
             " Try decreasing the query resolution (?step=XX)"
         )
     text, limit, lookback = parameters.text("query"), parameters.limit(), _lookback(parameters)
+    if isinstance(engine.store, QueryPasser):
+        return await answer(request, queries.api, _passed(engine.store, "query_range", parameters, _QUERY_RANGE))
 
     def write(ticket: Ticket) -> Iterator[bytes]:
         asked = engine.bound(ticket)

@@ -23,7 +23,8 @@ _ROW_BYTES = 50
 """What a segment takes beside its data."""
 _USES = {
     "hot": "SELECT series_id, count(*), count(*) FROM hot GROUP BY series_id",
-    "segments": "SELECT series_id, sum(samples)::BIGINT, sum(octet_length(data) + ?)::BIGINT FROM segments GROUP BY ALL",
+    "segments": "SELECT series_id, sum(samples)::BIGINT, sum(octet_length(data) + ?)::BIGINT "
+    "FROM segments GROUP BY series_id",
     "sorted": "SELECT series_id, count(*), count(*) FROM sorted GROUP BY series_id",
 }
 """Of each table: series, samples, and a weight by which it shares the table's bytes."""

@@ -1,0 +1,68 @@
+"""How the second engine is reached, and what it may take."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+MEBIBYTE = 1 << 20
+
+
+class ReadBy(StrEnum):
+    """How raw samples are asked for."""
+
+    AUTO = "auto"
+    """The first of the others that the engine knows."""
+    EXPORT = "export"
+    """VictoriaMetrics' `/api/v1/export`."""
+    READ = "read"
+    """Remote read, of Prometheus and Mimir; the only one of Prometheus' own that keeps stale markers."""
+    QUERY = "query"
+    """An instant query of a range selector, which every engine knows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Login:
+    """Who we are at the engine; secrets are read from their files again whenever those change."""
+
+    tenant: str = ""
+    tenant_header: str = "X-Scope-OrgID"
+    user: str = ""
+    password: str | None = field(default=None, repr=False)
+    password_file: Path | None = None
+    token: str | None = field(default=None, repr=False)
+    token_file: Path | None = None
+    ca_file: Path | None = None
+    certificate_file: Path | None = None
+    key_file: Path | None = None
+    aws_region: str = ""
+    """Requests are signed for Amazon Managed Prometheus of this region."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteSettings:
+    """Where the engine is, and limits of ours."""
+
+    data_directory: Path
+    url: str
+    """What Prometheus' paths follow for reading: `<url>/api/v1/query`."""
+    write_url: str
+    """The whole address of remote write."""
+    instance: str = ""
+    """Our name among the servers that share the engine; empty where nobody else is heard of."""
+    login: Login = field(default_factory=Login)
+    read_by: ReadBy = ReadBy.AUTO
+    timeout_seconds: float = 30.0
+    queue_bytes: int = 1024 * MEBIBYTE
+    queue_ms: int = 6 * 3_600_000
+    """Age of the oldest sample that waits at which no more are taken."""
+    queue_samples: int = 2_000_000
+    """Samples that may wait for our own disk."""
+    request_samples: int = 10_000
+    """Samples, and so series, of one remote-write request."""
+    recent_bytes: int = 256 * MEBIBYTE
+    series_limit: int = 500_000
+    query_samples: int = 20_000_000
+    answer_bytes: int = 256 * MEBIBYTE
+    """Of an answer that is passed through."""
+    settle_seconds: float = 60.0
+    """How long what was delivered stays in memory too: the engine may need a moment to show it."""
