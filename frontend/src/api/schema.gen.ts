@@ -360,6 +360,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/store": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what the store of samples holds
+         * @description Size on disk by metric and job, cardinality by metric and label, oldest and newest sample.
+         */
+        get: operations["read_store"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/store/compact": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Compact the store of samples
+         * @description Seal all samples and give dead space back to the disk, while samples are taken and read.
+         */
+        post: operations["compact_store"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/timeouts": {
         parameters: {
             query?: never;
@@ -2738,6 +2778,26 @@ export interface paths {
          * @description The newest sample within the look-back of each series that any selector matches, unless it is a stale marker.
          */
         get: operations["prometheus_federate_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export samples as OpenMetrics text
+         * @description All raw samples with their times, while they are read. An answer without `# EOF` at its end was broken off.
+         */
+        get: operations["export"];
         put?: never;
         post?: never;
         delete?: never;
@@ -9543,6 +9603,125 @@ export interface components {
             code: string;
         };
         /**
+         * StoreCompactedOut
+         * @description What compacting did.
+         */
+        StoreCompactedOut: {
+            /** Sealed Samples */
+            sealed_samples: number;
+            /** Before Bytes */
+            before_bytes: number;
+            /** After Bytes */
+            after_bytes: number;
+        };
+        /**
+         * StoreGroupOut
+         * @description Series that have one metric's name, or one job.
+         */
+        StoreGroupOut: {
+            /**
+             * Name
+             * @description Empty for series without that label.
+             */
+            name: string;
+            /** Series */
+            series: number;
+            /** Samples */
+            samples: number;
+            /**
+             * Bytes
+             * @description By estimate: the bytes of each part, shared among its samples.
+             */
+            bytes: number;
+        };
+        /**
+         * StoreLabelOut
+         * @description A label and how many values it has.
+         */
+        StoreLabelOut: {
+            /** Name */
+            name: string;
+            /** Values */
+            values: number;
+        };
+        /**
+         * StoreOut
+         * @description What the store of samples holds; lists begin with the largest.
+         */
+        StoreOut: {
+            /**
+             * Read Ms
+             * @description When this was read: within the last half minute.
+             * @example 1767225600000
+             */
+            read_ms: number;
+            /**
+             * File Bytes
+             * @description The file of samples with its log.
+             */
+            file_bytes: number;
+            /**
+             * Free Bytes
+             * @description Of that, dead space, which samples to come take first.
+             */
+            free_bytes: number;
+            /**
+             * Disk Free Bytes
+             * @description Free on the disk of the data directory.
+             */
+            disk_free_bytes: number;
+            /** Retention Ms */
+            retention_ms: number;
+            /** @description Samples in order of arrival, not sealed yet. */
+            hot: components["schemas"]["StoreTableOut"];
+            /** @description Sorted and compressed samples. */
+            sealed: components["schemas"]["StoreTableOut"];
+            /** Series */
+            series: number;
+            /** Series Limit */
+            series_limit: number;
+            /** Oldest Ms */
+            oldest_ms: number | null;
+            /** Newest Ms */
+            newest_ms: number | null;
+            /** Metrics Total */
+            metrics_total: number;
+            /**
+             * Metrics
+             * @description By bytes.
+             */
+            metrics: components["schemas"]["StoreGroupOut"][];
+            /**
+             * Metrics By Series
+             * @description By number of series.
+             */
+            metrics_by_series: components["schemas"]["StoreGroupOut"][];
+            /** Jobs Total */
+            jobs_total: number;
+            /**
+             * Jobs
+             * @description By bytes.
+             */
+            jobs: components["schemas"]["StoreGroupOut"][];
+            /** Labels Total */
+            labels_total: number;
+            /**
+             * Labels
+             * @description By number of values.
+             */
+            labels: components["schemas"]["StoreLabelOut"][];
+        };
+        /**
+         * StoreTableOut
+         * @description Samples of one part of the store.
+         */
+        StoreTableOut: {
+            /** Samples */
+            samples: number;
+            /** Bytes */
+            bytes: number;
+        };
+        /**
          * SweepNext
          * @description Which value to measure next.
          */
@@ -10944,6 +11123,66 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TargetList"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_store: {
+        parameters: {
+            query?: {
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoreOut"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    compact_store: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StoreCompactedOut"];
                 };
             };
             /** @description An error, as problem details. */
@@ -16159,6 +16398,42 @@ export interface operations {
                 };
                 content: {
                     "application/json": Record<string, never>;
+                };
+            };
+        };
+    };
+    export: {
+        parameters: {
+            query?: {
+                /** @description Series selector; may be repeated. Default: all series */
+                "match[]"?: string[];
+                /** @description First time: seconds since the epoch or RFC 3339 */
+                start?: string;
+                /** @description Last time: seconds since the epoch or RFC 3339 */
+                end?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OpenMetrics text 1.0 */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/openmetrics-text; version=1.0.0; charset=utf-8": string;
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
