@@ -33,6 +33,8 @@ RUN_SECONDS, RUN_EACH_SECONDS = 20, 120
 DAY_SECONDS = 86_400
 GOAL_BYTES = 20_000_000
 Look = dict[str, float]
+# scipy comes without complete types.
+stats: Any = scipy.stats
 
 
 def main(minutes: int) -> int:
@@ -83,8 +85,7 @@ def since_last_change(looks: Sequence[Look]) -> Sequence[Look]:
 
 def growth_in_a_day(looks: Sequence[Look], key: str) -> tuple[float, float, float]:
     """The slope of one figure over the seconds, times a day: estimate, and the ends of its 95 % interval."""
-    # scipy comes without complete types.
-    found: Any = scipy.stats.theilslopes([one[key] for one in looks], [one["seconds"] for one in looks], 0.95)
+    found = stats.theilslopes([one[key] for one in looks], [one["seconds"] for one in looks], 0.95)
     return found[0] * DAY_SECONDS, found[2] * DAY_SECONDS, found[3] * DAY_SECONDS
 
 

@@ -22,7 +22,7 @@ class RunNotes:
     def within(self, session: Session, start_ms: int, end_ms: int) -> list[ArchivedNote]:
         """Annotations that overlap the span, in order of their start."""
         found = self.annotations.within(session, start_ms, end_ms)
-        return [ArchivedNote(**note.model_dump(include=ArchivedNote.model_fields.keys())) for note in found]
+        return [ArchivedNote(**note.model_dump(include=set(ArchivedNote.model_fields))) for note in found]
 
     def check(self, notes: Sequence[ArchivedNote]) -> None:
         """Look whether all of them may be written.

@@ -320,6 +320,8 @@ async def serve(settings: Settings, bound: socket.socket) -> None:
             link = setup_link(settings.external_url or url, secret)
             logger.warning("no administrator yet: make the first administrator by this link within 24 hours", link=link)
         await running.serve([bound])
+    # Otherwise DuckDB's binding reports all that it made as leaked at the end of the process.
+    gc.unfreeze()
     logger.info("stopped")
 
 

@@ -86,7 +86,18 @@ def test_without_labels_or_values_nothing_is_said_of_them() -> None:
 
 
 def test_cpu_profiles_alone_are_read_and_a_few_of_them() -> None:
-    usual = dict(name="", job="", instance="", at_ms=0, seconds=None, cause="run", asked_by="", bytes=1, requests=None)
+    usual = dict(
+        name="",
+        job="",
+        instance="",
+        at_ms=0,
+        seconds=None,
+        cause="run",
+        asked_by="",
+        bytes=1,
+        requests=None,
+        requests_by=None,
+    )
     kinds = ["cpu", "mutex", *["cpu"] * 10]
     listed = [ProfileOut(id=f"p{place}", kind=kind, **usual) for place, kind in enumerate(kinds)]  # pyright: ignore[reportArgumentType] - a document's fields
     run = RunWindow(id="r", name="", from_ms=0, to_ms=60_000)
@@ -101,7 +112,7 @@ def test_a_profile_of_another_time_is_not_of_the_run(at_ms: int, seconds: float 
     run = RunWindow(id="r", name="", from_ms=100_000, to_ms=160_000)
     one = ProfileOut(
         id="p", name="", kind="cpu", job="", instance="", at_ms=at_ms, seconds=seconds, cause="upload", asked_by="",
-        bytes=1, requests=None,
+        bytes=1, requests=None, requests_by=None,
     )  # fmt: skip
     assert cpu_files([one], run) == (("p",) if counts else ())
 
