@@ -2,12 +2,13 @@ import { Button, NativeSelect } from "@mantine/core";
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { Link, useSearchParams } from "react-router";
+import { Link } from "react-router";
 import { meetingQuery } from "@/api/compare/queries";
 import { reviewQuery, runQuery } from "@/api/runs/queries";
 import { runTitle } from "@/lib/run-text";
 import { formatInstant } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
+import { useParams } from "@/lib/use-params";
 import { useView } from "@/lib/view/context";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { Icon } from "@/ui/icon";
@@ -68,7 +69,7 @@ function Room({ all, sinceMs, Review }: RoomProps) {
   const locale = useLocale();
   const { zone } = useView();
   const room = useRef<HTMLDivElement>(null);
-  const [params, setParams] = useSearchParams();
+  const [params, change] = useParams();
   const [attendees, setAttendees] = useState<readonly string[]>([]);
   const printing = usePrinting();
   // Every screen is ready when its turn comes, and for the printer.
@@ -80,25 +81,19 @@ function Room({ all, sinceMs, Review }: RoomProps) {
   const { index, count } = placeOf(runs, params.get("run"));
   const titles = runs.map((run) => runTitle(documents[all.indexOf(run)]?.data ?? { id: run, name: "", scenario: "" }));
   const choose = (wanted: string) =>
-    setParams(
-      (held) => {
-        const next = new URLSearchParams(held);
-        next.delete("run");
-        if (wanted === "") next.delete("scenario");
-        else next.set("scenario", wanted);
-        return next;
-      },
-      { replace: true },
-    );
+    change((held) => {
+      const next = new URLSearchParams(held);
+      next.delete("run");
+      if (wanted === "") next.delete("scenario");
+      else next.set("scenario", wanted);
+      return next;
+    }, true);
   const show = (place: number) =>
-    setParams(
-      (held) => {
-        const next = new URLSearchParams(held);
-        next.set("run", addressOf(runs, Math.min(count, Math.max(0, place))));
-        return next;
-      },
-      { replace: true },
-    );
+    change((held) => {
+      const next = new URLSearchParams(held);
+      next.set("run", addressOf(runs, Math.min(count, Math.max(0, place))));
+      return next;
+    }, true);
   const go = (step: number) => show(index + step);
   const full = () => {
     if (document.fullscreenElement !== null) void document.exitFullscreen();

@@ -1,6 +1,6 @@
 import { useCallback, useMemo } from "react";
+import { useParams } from "@/lib/use-params";
 import { type CompareState, decodeCompare, encodeCompare } from "./state";
-import { useParams } from "./use-params";
 
 /** The comparison's state, held by the address. Another set of runs is a step in the browser's history. */
 export function useCompareState(): readonly [CompareState, (change: Partial<CompareState>) => void] {

@@ -3,7 +3,7 @@ import { useCallback } from "react";
 import { metricsQuery, scenarioRunsQuery } from "@/api/compare/queries";
 import { runFacetsQuery } from "@/api/runs/queries";
 import { useLocale } from "@/lib/use-locale";
-import { useParams } from "./use-params";
+import { useParams } from "@/lib/use-params";
 
 /** Reads and writes parameters of the address; null takes one away. */
 export function useAddress() {
