@@ -313,8 +313,12 @@ class Database:
 
     def nbytes(self) -> int:
         """Size of the file and its log on disk."""
-        paths = (self._path, self._path.with_name(self._path.name + ".wal"))
-        return sum(path.stat().st_size for path in paths if path.exists())
+        return (self._path.stat().st_size if self._path.exists() else 0) + self.log_bytes()
+
+    def log_bytes(self) -> int:
+        """Size of the log alone: what came in since the last checkpoint."""
+        path = self._path.with_name(self._path.name + ".wal")
+        return path.stat().st_size if path.exists() else 0
 
     def forget_series(self, ids: Sequence[int]) -> None:
         """Delete series of which no sample is left."""

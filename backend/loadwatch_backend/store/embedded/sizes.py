@@ -1,7 +1,7 @@
 """How much of the disk each series takes: the one place that knows this of the format of sealed samples.
 
-Bytes are exact for a table (blocks of DuckDB). Within it they are shared: by what each series' segments hold, and in
-tables with a row for each sample by their number.
+Bytes are exact for a table (blocks of DuckDB, and its log for what is new). Within it they are shared: by what each
+series' segments hold, and in tables with a row for each sample by their number.
 """
 
 from dataclasses import dataclass
@@ -57,8 +57,10 @@ def read_sizes(database: Database) -> SeriesSizes:
             found = np.array(rows, np.int64).reshape(-1, 3)
             series.append(found[:, 0].astype(np.uint32))
             samples.append(found[:, 1])
-            sizes.append((found[:, 2] * (blocks * block_bytes / max(int(found[:, 2].sum()), 1))).astype(np.float64))
-            tables.append(TableUse(samples=int(found[:, 1].sum()), bytes=blocks * block_bytes))
+            # What came in since the last checkpoint stands in the log alone.
+            used = blocks * block_bytes + (database.log_bytes() if table == "hot" else 0)
+            sizes.append((found[:, 2] * (used / max(int(found[:, 2].sum()), 1))).astype(np.float64))
+            tables.append(TableUse(samples=int(found[:, 1].sum()), bytes=used))
     return SeriesSizes(
         series=np.concatenate(series),
         samples=np.concatenate(samples),

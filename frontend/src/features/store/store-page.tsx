@@ -29,7 +29,9 @@ export function StorePage() {
       {store.isPending && <Loading height={420} label={t("store.loading")} />}
       {store.data !== undefined && (
         <>
-          <Overview store={store.data} />
+          <Section title={t("store.overview")}>
+            <Overview store={store.data} />
+          </Section>
           <Part title={t("store.byBytes")} shown={store.data.metrics.length} total={store.data.metrics_total}>
             <GroupTable label={t("store.byBytes")} groups={store.data.metrics} />
           </Part>
@@ -76,10 +78,11 @@ function Overview({ store }: { store: StoreFigures }) {
   const bytes = (count: number) => formatValue(count, "bytes", locale);
   const samples = (part: StoreFigures["hot"]) =>
     t("store.of", { samples: formatValue(part.samples, "count", locale), bytes: bytes(part.bytes) });
-  const instant = (timeMs: number | null) => (timeMs === null ? "–" : formatInstant(timeMs, zone, locale));
+  const instant = (timeMs: number | null) =>
+    timeMs === null ? "–" : formatInstant(Math.floor(timeMs / 1000) * 1000, zone, locale);
   const each = store.sealed.samples > 0 ? (store.sealed.bytes / store.sealed.samples).toFixed(2) : null;
   return (
-    <Facts look="columns">
+    <Facts>
       <Fact name={t("store.file")} leads>
         {bytes(store.file_bytes)}
       </Fact>

@@ -17,6 +17,7 @@ export const store = {
   oldest: "Oldest sample",
   newest: "Newest sample",
   kept: "Kept for",
+  overview: "In all",
   byBytes: "Metrics by size",
   bySeries: "Metrics by number of series",
   byJob: "Jobs by size",

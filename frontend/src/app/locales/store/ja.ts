@@ -17,6 +17,7 @@ export const store = {
   oldest: "最も古いサンプル",
   newest: "最も新しいサンプル",
   kept: "保持期間",
+  overview: "全体",
   byBytes: "メトリクス(大きさ順)",
   bySeries: "メトリクス(系列数順)",
   byJob: "ジョブ(大きさ順)",
