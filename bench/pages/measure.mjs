@@ -1,5 +1,6 @@
 // Measures pages of a running Loadwatch and prints one JSON document.
-// Usage: node measure.mjs URL RUN [axe]
+// Usage: node measure.mjs URL RUN [axe [SETUP QUIET AGENT]]; SETUP is the one-time link of a server without users,
+// QUIET a server whose only agent has the process id AGENT, which is ended.
 import { createRequire } from "node:module";
 import { gzipSync } from "node:zlib";
 import { openBrowser } from "../../examples/demo/browser.mjs";
@@ -7,17 +8,29 @@ import { openBrowser } from "../../examples/demo/browser.mjs";
 // Belongs to the page's own workspace.
 const axe = createRequire(new URL("../../frontend/package.json", import.meta.url))("axe-core");
 
-const [url, run, what = ""] = process.argv.slice(2);
+const [url, run, what = "", setup = "", quiet = "", agent = ""] = process.argv.slice(2);
 const WATCHED_MS = 20_000;
 const SIZES = { desktop: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } };
 const LOCALES = ["en-GB", "ja-JP"];
 const SCHEMES = ["light", "dark"];
+
+async function ask(path, body) {
+  const init = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+  return (await fetch(url + path, body === undefined ? {} : init)).json();
+}
+
+const pair = (await ask("/api/runs?limit=2")).runs.map(({ id }) => `run=${id}`).join("&");
+const [alert] = (await ask("/api/alerts/history?limit=1")).alerts;
+const share = await ask(`/api/runs/${run}/shares`, { days: 1 });
 const PATHS = [
-  ...["/", "/runs", `/runs/${run}`, `/runs/compare?run=${run}`, "/runs/sweep", "/runs/trend", "/runs/meeting"],
-  ...["/runs/actions", "/pools", "/timeouts", "/connect", "/targets", "/access", "/access/tokens", "/access/audit"],
+  ...["/", "/runs", `/runs/${run}`, `/runs/compare?${pair}`, "/runs/sweep", "/runs/trend", "/runs/meeting"],
+  ...[`/runs/${run}/profiles`, `/api/runs/${run}/report?format=html`, share.path, "/share/of-nothing"],
+  ...["/access/account", ...(alert === undefined ? [] : [`/alerts/${alert.id}`])],
+  ...["/runs/actions", "/pools", "/timeouts", "/connect", "/targets", "/store", "/access", "/access/tokens", "/access/audit"],
   ...["/alerts", "/alerts/history", "/alerts/rules", "/alerts/routes", "/alerts/silences", "/alerts/receivers"],
   ...["/alerts/deliveries", "/no-such-page"],
-];
+].map((path) => url + path);
+if (setup !== "") PATHS.push(new URL("/", setup).href, setup);
 
 const browser = await openBrowser();
 
@@ -55,11 +68,13 @@ async function cost(path, viewport) {
   });
   // Warm: the second time, with all files in the browser's cache.
   const paints = [];
+  let first = 0;
   for (let time = 0; time < 4; time += 1) {
     await page.goto(url + path);
     await page.waitForFunction(() => window.__seen.painted !== null, undefined, { timeout: 60_000 });
     paints.push(await page.evaluate(() => window.__seen.painted));
     await page.waitForTimeout(2_000);
+    if (time === 0) first = (await page.evaluate(() => window.__seen)).shift;
   }
   const session = await context.newCDPSession(page);
   await session.send("Performance.enable", { timeDomain: "threadTicks" });
@@ -73,11 +88,29 @@ async function cost(path, viewport) {
   return {
     first_paint_ms: Math.round(paints[0]),
     warm_paint_ms: Math.round(paints.slice(1).sort((a, b) => a - b)[1]),
+    first_layout_shift: Number(first.toFixed(4)),
     layout_shift: Number(seen.shift.toFixed(4)),
     shifted: seen.shifted.slice(0, 12),
     main_thread_share: Number((((after - before) * 1_000) / WATCHED_MS).toFixed(4)),
     script_gzip_bytes: [...scripts.values()].reduce((sum, size) => sum + size, 0),
   };
+}
+
+/** Of the live page while its agent stops and the page comes to say so. */
+async function stopped() {
+  const context = await browser.newContext({ viewport: SIZES.desktop, locale: "en-GB" });
+  const page = await context.newPage();
+  await page.addInitScript(observe);
+  await page.goto(quiet);
+  await page.waitForFunction(() => window.__seen.painted !== null, undefined, { timeout: 60_000 });
+  await page.waitForTimeout(2_000);
+  const before = (await page.evaluate(() => window.__seen)).shift;
+  process.kill(Number(agent));
+  await page.getByRole("status").filter({ hasText: "No new sample" }).waitFor({ timeout: 60_000 });
+  await page.waitForTimeout(1_000);
+  const after = (await page.evaluate(() => window.__seen)).shift;
+  await context.close();
+  return Number((after - before).toFixed(4));
 }
 
 async function accessibility() {
@@ -87,8 +120,8 @@ async function accessibility() {
       const context = await browser.newContext({ viewport, locale, reducedMotion: "reduce" });
       const page = await context.newPage();
       for (const path of PATHS) {
-        await page.goto(url + path);
-        await page.waitForSelector("main h1, main h2", { state: "attached", timeout: 60_000 });
+        await page.goto(path);
+        await page.waitForSelector("h1, h2", { state: "attached", timeout: 60_000 });
         await page.waitForTimeout(1_500);
         await page.evaluate(axe.source);
         for (const scheme of SCHEMES) {
@@ -106,6 +139,7 @@ async function accessibility() {
 }
 
 const document_ = {
+  ...(quiet === "" ? {} : { stopped_agent: await stopped() }),
   live: await cost("/", SIZES.desktop),
   live_phone: await cost("/", SIZES.phone),
   run: await cost(`/runs/${run}`, SIZES.desktop),

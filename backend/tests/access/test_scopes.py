@@ -59,6 +59,7 @@ TABLE = {
         GET /api/deliveries
         GET /api/deliveries/{delivery_id}
         GET /api/evidence/{file_id}
+        GET /api/export
         GET /api/findings
         GET /api/findings/mutes
         GET /api/findings/precision
@@ -103,6 +104,7 @@ TABLE = {
         POST /api/silences/preview
         GET /api/status
         GET /api/sweep
+        GET /api/store
         GET /api/targets
         GET /api/timeouts
         GET /api/trend
@@ -191,6 +193,7 @@ TABLE = {
     "admin": """
         GET /api/audit
         POST /api/backup
+        POST /api/store/compact
         GET /api/connect
         POST /api/connect/check
         POST /api/connect/watch
