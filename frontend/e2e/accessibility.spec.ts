@@ -3,6 +3,7 @@ import { expect, expectAccessibleInBoth, openChart, test } from "./live-test";
 /** Those that no other test looks at with axe, and what each is called. */
 const PAGES = [
   ["/runs", "Runs"],
+  ["/store", "Store"],
   ["/timeouts", "Timeouts"],
   ["/alerts/receivers", "Receivers"],
   ["/no-such-page", "There is no such page"],
