@@ -4,7 +4,7 @@ import { cockpit, headroom } from "@/app/locales/cockpit/en";
 import { connect } from "@/app/locales/connect/en";
 import { figures } from "@/app/locales/figures/en";
 import { findings } from "@/app/locales/findings/en";
-import { fleet } from "@/app/locales/fleet.en";
+import { fleet } from "@/app/locales/fleet/en";
 import { runs } from "@/app/locales/runs.en";
 
 /** English texts of the live page and of what all pages share; `pages/en.ts` has those of the pages that are loaded later. */

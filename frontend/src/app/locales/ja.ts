@@ -8,7 +8,7 @@ import type { en } from "@/app/locales/en";
 import { figures } from "@/app/locales/figures/ja";
 import { files } from "@/app/locales/files/ja";
 import { findings } from "@/app/locales/findings/ja";
-import { fleet } from "@/app/locales/fleet.ja";
+import { fleet } from "@/app/locales/fleet/ja";
 import { log } from "@/app/locales/log/ja";
 import { meeting } from "@/app/locales/meeting.ja";
 import { notify } from "@/app/locales/notify.ja";
