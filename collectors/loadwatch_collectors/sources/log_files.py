@@ -7,7 +7,7 @@ import os
 import stat
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Self, cast
 
@@ -154,9 +154,11 @@ class Part:
     def was_cut(self) -> LogPosition | None:
         """The place that was reached in a file that was cut in place since; None of one that only grew."""
         begins_otherwise = bool(self._head) and os.pread(self._file.fileno(), len(self._head), 0) != self._head
-        if os.fstat(self._file.fileno()).st_size >= self._at and not begins_otherwise:
+        before, self._stat = self._stat, os.fstat(self._file.fileno())
+        if self._stat.st_size >= self._at and not begins_otherwise:
             return None
-        return self.position()
+        # When it was last seen as it was then: what was copied since is younger.
+        return replace(self.position(), seen_s=before.st_mtime)
 
     def behind(self) -> int:
         """Bytes that are there and were not read."""

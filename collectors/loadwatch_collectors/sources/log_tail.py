@@ -183,15 +183,18 @@ class LogTail:
                 self._before.append(part)
 
     def _find_copy(self, current: Part, cut_at: LogPosition) -> None:
-        """The file was cut in place: what it had beyond our place may be in a copy."""
+        """The file was cut in place: what it had beyond our place may be in a copy, and it may have been cut again."""
         current.restart()
+        copies = find_younger(self._path, cut_at.seen_s, [cut_at, *(part.position() for part in self._before)])
         copy = find_by_head(self._path, cut_at)
         if copy is None:
             self.lost_files += 1
-            return
-        copy.skip_to(cut_at.offset)
-        copy.follow_until(self._clock())
-        self._before.append(copy)
+        else:
+            copy.skip_to(cut_at.offset)
+            copies.insert(0, copy)
+        for part in copies:
+            part.follow_until(self._clock())
+            self._before.append(part)
 
     def _turn(self, current: Part) -> bool:
         """Take the new file, if there is one in the place of the one that was read to its end."""

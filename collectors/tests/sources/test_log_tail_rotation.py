@@ -5,6 +5,7 @@ import gzip
 import lzma
 import os
 import shutil
+import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -154,6 +155,28 @@ def test_copied_and_cut_with_lines_that_were_not_read_yet(log: Writer, compress:
         pack(copy, compress)
     log.write(10)
     assert list(numbers(tail)) == list(range(100, 140))
+    assert tail.lost_files == 0
+    tail.close()
+
+
+@pytest.mark.parametrize("compress", ["", *PACKERS])
+def test_copied_and_cut_more_than_once_between_two_looks(log: Writer, compress: str) -> None:
+    now = time.time()
+    os.utime(log.path, (now - 100, now - 100))
+    tail = begun(log)
+    for turn in (3, 2, 1):
+        log.write(30)
+        copy = log.path.with_name(f"access.log.{turn}")
+        shutil.copy(log.path, copy)
+        copied = pack(copy, compress) if compress and turn > 1 else copy
+        os.utime(copied, (now - turn, now - turn))
+        os.truncate(log.path, 0)
+    log.write(10)
+    assert list(numbers(tail)) == list(range(100, 200))
+    log.write(10)
+    shutil.copy(log.path, log.path.with_name("access.log.0"))
+    os.truncate(log.path, 0)
+    assert list(numbers(tail)) == list(range(200, 210)), "and none of the copies of before again"
     assert tail.lost_files == 0
     tail.close()
 

@@ -119,7 +119,11 @@ def test_copied_and_cut_under_load(start_nginx: Start, tmp_path: Path) -> None:
     following.tick()
     following.start()
     for turn in range(4):
-        hey(f"{nginx.url}/users/7", 1_500)
+        # Turns of one second would be the same bytes, and no reader could tell them apart.
+        hey(f"{nginx.url}/users/7?turn={turn}", 1_500)
+        # A file of which an agent never saw a line is one that it cannot miss: a look comes between two turns.
+        while sum(following.found.values()) <= turn * 1_500:
+            time.sleep(0.01)
         # Between two loads, since what comes between copy and cut is lost to everybody.
         shutil.copy(nginx.log, nginx.log.with_name(f"access.log.{turn}"))
         os.truncate(nginx.log, 0)
