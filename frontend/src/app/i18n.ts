@@ -19,12 +19,13 @@ export const i18n = i18next.createInstance();
 const CATALOGUES = {
   en: () => Promise.resolve(en),
   ja: async () => {
-    const [{ ja }, { remarks }, { faults }] = await Promise.all([
+    const [{ ja }, { remarks }, { faults }, { reasons }] = await Promise.all([
       import("@/app/locales/ja"),
       import("@/app/locales/remarks.ja"),
       import("@/app/locales/faults.ja"),
+      import("@/app/locales/reasons.ja"),
     ]);
-    return { ...ja, remarks, faults };
+    return { ...ja, remarks, faults, reasons };
   },
 } as const;
 

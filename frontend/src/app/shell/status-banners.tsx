@@ -7,6 +7,7 @@ import { statusQuery } from "@/api/queries";
 import type { components } from "@/api/schema.gen";
 import { formatClock } from "@/lib/time/time";
 import { useView } from "@/lib/view/context";
+import { useReasonText } from "@/ui/fault/reason";
 import { Icon } from "@/ui/icon";
 import classes from "./status-banners.module.css";
 
@@ -43,10 +44,11 @@ const NAMED = 3;
 
 function NotDelivered({ status }: { status: Status }) {
   const { t } = useTranslation();
+  const say = useReasonText();
   const { zone } = useView();
   const { undelivered } = status;
   const since = formatClock(Math.min(...undelivered.map((one) => one.since_ms)), zone, "second");
-  const names = undelivered.slice(0, NAMED).map((one) => `${one.receiver} (${one.reason})`);
+  const names = undelivered.slice(0, NAMED).map((one) => `${one.receiver} (${say(one.reason)})`);
   return (
     <Banner>
       <strong>

@@ -2,6 +2,7 @@ import { useTranslation } from "react-i18next";
 import type { CheckedCollector } from "@/api/connect/types";
 import { useLocale } from "@/lib/use-locale";
 import { CommandLine } from "@/ui/command-line";
+import { useReasonText } from "@/ui/fault/reason";
 import { StateMark } from "@/ui/state-mark";
 import { Hint } from "@/ui/text/text";
 import classes from "./connect.module.css";
@@ -11,6 +12,7 @@ const MOST_SHOWN = 4;
 /** What `loadwatch check` says of each collector of the lines. */
 export function CheckAnswer({ collectors }: { collectors: readonly CheckedCollector[] }) {
   const { t } = useTranslation();
+  const say = useReasonText();
   return (
     <ul className={classes.answers} aria-label={t("connect.answer")}>
       {collectors.map((one) => (
@@ -22,7 +24,7 @@ export function CheckAnswer({ collectors }: { collectors: readonly CheckedCollec
             />
             {one.error === null && <Cost collector={one} />}
           </p>
-          {one.error !== null && <p className={classes.said}>{one.error}</p>}
+          {one.error !== null && <p className={classes.said}>{say(one.error)}</p>}
           {one.shown.length > 0 && one.error === null && (
             <ul className={classes.shown}>
               {one.shown.slice(0, MOST_SHOWN).map(({ series, value }) => (

@@ -1,5 +1,6 @@
 import { useTranslation } from "react-i18next";
 import { useLocale } from "@/lib/use-locale";
+import { useReasonText } from "@/ui/fault/reason";
 import { Card, CardHead, Cards } from "@/ui/list/card";
 import { StateMark } from "@/ui/state-mark";
 import { Fact, Facts } from "@/ui/text/facts";
@@ -11,6 +12,7 @@ import classes from "./targets-page.module.css";
 /** The table's rows for a narrow screen. */
 export function TargetCards({ rows }: { rows: readonly TargetRow[] }) {
   const { t } = useTranslation();
+  const say = useReasonText();
   const locale = useLocale();
   return (
     <Cards>
@@ -31,7 +33,7 @@ export function TargetCards({ rows }: { rows: readonly TargetRow[] }) {
               <Fact name={t("targets.cost")}>{text.cpu}</Fact>
               <Fact name={t("targets.samples")}>{text.samples}</Fact>
             </Facts>
-            {row.error !== null && <p className={classes.error}>{row.error}</p>}
+            {row.error !== null && <p className={classes.error}>{say(row.error)}</p>}
             {row.agents.length > 1 && (
               <p className={classes.error}>{t("targets.overlap", { agents: row.agents.join(", ") })}</p>
             )}

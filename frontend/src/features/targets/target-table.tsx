@@ -1,5 +1,6 @@
 import { useTranslation } from "react-i18next";
 import { useLocale } from "@/lib/use-locale";
+import { useReasonText } from "@/ui/fault/reason";
 import { SortHead, sortOrder, Table } from "@/ui/list/table";
 import { StateMark } from "@/ui/state-mark";
 import { Dim } from "@/ui/text/text";
@@ -32,6 +33,7 @@ export function TargetTable({
   onSort: (field: SortField) => void;
 }) {
   const { t } = useTranslation();
+  const say = useReasonText();
   const locale = useLocale();
   return (
     <Table label={t("targets.title")}>
@@ -68,7 +70,7 @@ export function TargetTable({
               <td data-number>{text.samples}</td>
               <td className={classes.error}>
                 {row.agents.length > 1 && <p>{t("targets.overlap", { agents: row.agents.join(", ") })}</p>}
-                {row.error ?? <Dim>{t("targets.noError")}</Dim>}
+                {row.error === null ? <Dim>{t("targets.noError")}</Dim> : say(row.error)}
               </td>
             </tr>
           );

@@ -4,6 +4,7 @@ import type { Alert } from "@/api/alerts/types";
 import { formatDuration } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
+import { useReasonText } from "@/ui/fault/reason";
 import { Disclosure } from "@/ui/text/disclosure";
 import type { AlertActions } from "../actions/use-alert-action";
 import { shortInstant } from "../model/short-instant";
@@ -80,6 +81,7 @@ export function AlertCard({ alert, others = NONE, now, onAct }: Props) {
 /** Who is told of it, and who is not because their receiver does not take messages; ticks. */
 export function Receivers({ alert, now }: { alert: Alert; now: number }) {
   const { t } = useTranslation();
+  const say = useReasonText();
   const locale = useLocale();
   const { zone } = useView();
   const failing = new Set(alert.undelivered.map((one) => one.receiver));
@@ -92,7 +94,7 @@ export function Receivers({ alert, now }: { alert: Alert; now: number }) {
           {t("alerts.undelivered", {
             name: one.receiver,
             since: shortInstant(one.since_ms, now, zone, locale),
-            reason: one.reason,
+            reason: say(one.reason),
             next: formatDuration(Math.max(0, one.next_attempt_ms - now), locale),
           })}
         </span>

@@ -3,6 +3,7 @@ import type { Delivery } from "@/api/notify/types";
 import { serverNow } from "@/api/server-clock";
 import { useNow } from "@/lib/time/use-now";
 import { useTimes } from "@/lib/time/use-times";
+import { useReasonText } from "@/ui/fault/reason";
 import { Card, CardHead, Cards } from "@/ui/list/card";
 import { Table } from "@/ui/list/table";
 import classes from "./deliveries.module.css";
@@ -102,10 +103,11 @@ function Narrow({ deliveries, onOpen }: RowsProps) {
 }
 
 function Reason({ delivery }: { delivery: Delivery }) {
+  const say = useReasonText();
   if (delivery.reason === "") return null;
   return (
     <span className={classes.reason} data-state={delivery.state}>
-      {delivery.reason}
+      {say(delivery.reason)}
     </span>
   );
 }

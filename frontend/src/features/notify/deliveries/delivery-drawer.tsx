@@ -9,6 +9,7 @@ import { useTimes } from "@/lib/time/use-times";
 import { CommandLine } from "@/ui/command-line";
 import { FaultText, Problem } from "@/ui/fault/problem";
 import { QueryFault } from "@/ui/fault/query-fault";
+import { useReasonText } from "@/ui/fault/reason";
 import { Icon } from "@/ui/icon";
 import { CardTools } from "@/ui/list/card";
 import { Loading } from "@/ui/loading";
@@ -43,13 +44,14 @@ export function DeliveryDrawer({ id, onClose }: { id: string; onClose: () => voi
 
 function Detail({ detail }: { detail: DeliveryDetail }) {
   const { t } = useTranslation();
+  const say = useReasonText();
   const times = useTimes();
   const { delivery } = detail;
   return (
     <div className={classes.form}>
       <NameLine>{delivery.subject}</NameLine>
       <DeliveryMark state={delivery.state} />
-      {delivery.reason !== "" && <Problem calm>{delivery.reason}</Problem>}
+      {delivery.reason !== "" && <Problem calm>{say(delivery.reason)}</Problem>}
       <Facts look="beside">
         <Fact name={t("notify.deliveries.receiver")}>
           <Link to={`/alerts/receivers#${encodeURIComponent(delivery.receiver)}`}>{delivery.receiver}</Link>,{" "}
@@ -154,6 +156,7 @@ const OUTCOMES: Readonly<Record<string, Tone>> = { delivered: "ok", passing: "wa
 
 function AttemptItem({ attempt }: { attempt: Attempt }) {
   const { t } = useTranslation();
+  const say = useReasonText();
   const times = useTimes();
   const known = attempt.outcome === "delivered" || attempt.outcome === "passing" || attempt.outcome === "permanent";
   const facts = [
@@ -172,7 +175,7 @@ function AttemptItem({ attempt }: { attempt: Attempt }) {
         />
       </NameLine>
       <Hint>{facts.filter((part) => part !== "").join(" · ")}</Hint>
-      {attempt.error !== "" && <Problem calm>{attempt.error}</Problem>}
+      {attempt.error !== "" && <Problem calm>{say(attempt.error)}</Problem>}
       {attempt.response !== "" && (
         <Disclosure summary={t("notify.response")}>
           <Excerpt>{attempt.response}</Excerpt>

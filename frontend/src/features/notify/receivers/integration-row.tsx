@@ -8,6 +8,7 @@ import { useNow } from "@/lib/time/use-now";
 import { useTimes } from "@/lib/time/use-times";
 import { useLocale } from "@/lib/use-locale";
 import { FaultText, Problem } from "@/ui/fault/problem";
+import { useReasonText } from "@/ui/fault/reason";
 import { CardTools } from "@/ui/list/card";
 import { StateMark, type Tone } from "@/ui/state-mark";
 import { Hint, NameLine } from "@/ui/text/text";
@@ -31,6 +32,7 @@ interface Props {
 /** One way to tell a receiver, and how it does. */
 export function IntegrationRow({ receiver, integration, may }: Props) {
   const { t } = useTranslation();
+  const say = useReasonText();
   const locale = useLocale();
   const times = useTimes();
   const now = useNow(serverNow, 1000);
@@ -51,7 +53,7 @@ export function IntegrationRow({ receiver, integration, may }: Props) {
         <span>{locale === "ja" ? integration.title_ja : integration.title}</span>
         <code className={classes.target}>{integration.target}</code>
       </NameLine>
-      {integration.state_reason !== "" && <Problem calm>{integration.state_reason}</Problem>}
+      {integration.state_reason !== "" && <Problem calm>{say(integration.state_reason)}</Problem>}
       <Hint>
         {[
           integration.last_success_ms === null

@@ -6,6 +6,7 @@ import type { Receiver, Route, TrialResult } from "@/api/notify/types";
 import { formatDuration } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
 import { FaultText, Problem } from "@/ui/fault/problem";
+import { useReasonText } from "@/ui/fault/reason";
 import { Icon } from "@/ui/icon";
 import { Card, CardHead, CardTools } from "@/ui/list/card";
 import { StateMark } from "@/ui/state-mark";
@@ -94,6 +95,7 @@ function Routes({ ids, root }: { ids: readonly string[]; root: Route }) {
 /** How each integration took the test message. */
 function Trial({ results }: { results: readonly TrialResult[] }) {
   const { t } = useTranslation();
+  const say = useReasonText();
   const locale = useLocale();
   return (
     <ul className={own.trials} aria-label={t("notify.trial.title")}>
@@ -110,7 +112,7 @@ function Trial({ results }: { results: readonly TrialResult[] }) {
               {formatDuration(result.seconds * 1000, locale)}
             </Dim>
           </NameLine>
-          {result.error !== "" && <Problem calm>{result.error}</Problem>}
+          {result.error !== "" && <Problem calm>{say(result.error)}</Problem>}
           {result.response !== "" && (
             <Disclosure summary={t("notify.response")}>
               <Excerpt>{result.response}</Excerpt>

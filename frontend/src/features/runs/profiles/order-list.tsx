@@ -1,5 +1,6 @@
 import { useTranslation } from "react-i18next";
 import type { ProfileOrder } from "@/api/profiles/types";
+import { useReasonText } from "@/ui/fault/reason";
 import { Dim } from "@/ui/text/text";
 import { useKindText } from "./profile-facts";
 import classes from "./profiles.module.css";
@@ -8,6 +9,7 @@ import classes from "./profiles.module.css";
 export function OrderList({ orders }: { orders: readonly ProfileOrder[] }) {
   const { t } = useTranslation();
   const text = useKindText();
+  const say = useReasonText();
   const told = orders.filter(({ state }) => state !== "done");
   if (told.length === 0) return null;
   return (
@@ -17,7 +19,7 @@ export function OrderList({ orders }: { orders: readonly ProfileOrder[] }) {
           <strong>{t("profiles.order", { ...order, kind: text.name(order.kind) })}</strong>{" "}
           <Dim>
             {order.state === "failed"
-              ? t("profiles.state_failed", { reason: order.reason })
+              ? t("profiles.state_failed", { reason: say(order.reason) })
               : t(`profiles.state_${order.state as "waiting"}`)}
           </Dim>
         </li>
