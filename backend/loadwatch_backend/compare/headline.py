@@ -26,11 +26,12 @@ def _headline(
     good, failed, middle = (_pair(rows.get(id), place) for id in (GOOD, FAILED, MIDDLE))
     parts = [_good_answers(good, texts), _failures(failed, texts), _middle(middle, texts)]
     parts.append(_runs(len(groups[0].runs), len(groups[place].runs), texts))
+    judged = _judged(good, [failed, middle])
     return CompareHeadline(
         group=groups[place].id,
         text=texts("separator").join(part for part in parts if part),
-        opinion=Opinion.UNCLEAR if good is None else good[1].opinion,
-        grade=None if good is None else good[1].grade,
+        opinion=Opinion.UNCLEAR if judged is None else judged.opinion,
+        grade=None if judged is None else judged.grade,
     )
 
 
@@ -42,6 +43,22 @@ def _pair(cells: Sequence[CompareCell] | None, place: int) -> _Pair | None:
     if cells is None or cells[0].value is None or cells[place].value is None:
         return None
     return cells[0], cells[place]
+
+
+def _judged(good: _Pair | None, others: Sequence[_Pair | None]) -> CompareCell | None:
+    """The cell whose opinion stands for the sentence: that of good answers, unless the rest of it is worse.
+
+    More good answers with a larger share that fails, or slower ones, are neither better nor worse. Fewer good answers
+    are worse whatever the others are: what fails at once is quick.
+    """
+    if good is None:
+        return None
+    worse = next((pair[1] for pair in others if pair is not None and pair[1].opinion is Opinion.WORSE), None)
+    if worse is None or good[1].opinion is Opinion.WORSE:
+        return good[1]
+    if good[1].opinion is Opinion.BETTER:
+        return good[1].model_copy(update={"opinion": Opinion.NEUTRAL})
+    return worse
 
 
 def _good_answers(pair: _Pair | None, texts: Texts) -> str:

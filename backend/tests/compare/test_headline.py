@@ -39,6 +39,18 @@ def test_failures_are_named_where_they_surely_differ() -> None:
     assert "; failed 0.1\u00a0% → 40\u00a0%; " in said(row("error_rate", (0.001,), (0.4,))).text
 
 
+def test_more_good_answers_are_not_better_while_more_fail_or_all_are_slower() -> None:
+    good, failed, slow = (
+        row("ok_rate", (43.0,), (168.0,)),
+        row("error_rate", (0.001,), (0.32,)),
+        row("p50", (0.1,), (1.0,)),
+    )
+    assert [said(good, other).opinion for other in (failed, slow)] == [Opinion.NEUTRAL] * 2
+    same, fewer = row("ok_rate", (43.0,), (43.0,)), row("ok_rate", (168.0,), (43.0,))
+    assert [said(same, other).opinion for other in (failed, slow)] == [Opinion.WORSE] * 2
+    assert said(fewer, row("p50", (1.0,), (0.1,))).opinion is Opinion.WORSE, "what fails at once is quick"
+
+
 def test_what_cannot_be_told_is_not_said_as_a_difference() -> None:
     found = said(row("ok_rate", (100.0,), (108.0,)), row("p50", (0.02,), (0.024,)))
     assert found.text == (

@@ -71,6 +71,7 @@ export const compare = {
   opinion_same: "same",
   opinion_unclear: "cannot tell",
   opinion_neutral: "differs",
+  mixed: "better and worse",
   headline: "In one sentence",
   grade_clear: "clear",
   "grade_holds-over-repeats": "holds over repeats",

@@ -72,6 +72,7 @@ export const compare: Record<keyof typeof english, string> = {
   opinion_same: "同等",
   opinion_unclear: "判断できない",
   opinion_neutral: "相違",
+  mixed: "改善と悪化の両方",
   headline: "一文で",
   grade_clear: "明らか",
   "grade_holds-over-repeats": "繰り返しでも成立",

@@ -22,7 +22,11 @@ export function Headlines({ data, slots }: { data: Comparison; slots: ReadonlyMa
             )}
             <p className={several ? classes.sentenceSmall : classes.sentence}>{text}</p>
             <p className={classes.headlineGrade}>
-              <OpinionMark opinion={opinion} grade={grade} />
+              <OpinionMark
+                opinion={opinion}
+                grade={grade}
+                {...(opinion === "neutral" && { label: t("compare.mixed") })}
+              />
               {grade !== null && <Dim>{t(`compare.gradeHint_${grade}`)}</Dim>}
             </p>
           </div>
