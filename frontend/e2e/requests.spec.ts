@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Page } from "@playwright/test";
 import { drawnPath, expect, expectAccessibleInBoth, expectWithin, OWN_SERVER, test } from "./live-test";
 import { type System, start, untilReady } from "./start-system";
 
@@ -99,6 +100,7 @@ test("the log of a web server fills the panels of requests", async ({ page }) =>
     await expect(panel.locator(".lw-line").first()).toBeAttached();
     await expect.poll(() => drawnPath(panel)).not.toBe("");
   }
+  expect(new Set(await plotHeights(page, ["rate", "latency", "failures"])).size).toBe(1);
   const status = page.locator("#panel-requests-status");
   for (const code of ["2xx", "304", "5xx"]) await expect(status.getByText(code).first()).toBeVisible();
   const routes = page.locator("#panel-requests-routes");
@@ -112,3 +114,15 @@ test("the log of a web server fills the panels of requests", async ({ page }) =>
   await expect(routes.getByText("/users/:id").first()).toBeVisible();
   await expectWithin(page, 390);
 });
+
+/** Plots that stand in one row: with more or fewer names in their legends they are of one height. */
+function plotHeights(page: Page, names: readonly string[]): Promise<readonly number[]> {
+  return Promise.all(
+    names.map((name) =>
+      page
+        .locator(`#panel-requests-${name} path.lw-line`)
+        .first()
+        .evaluate((line) => Math.round(line.closest("svg")?.getBoundingClientRect().height ?? 0)),
+    ),
+  );
+}
