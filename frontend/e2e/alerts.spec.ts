@@ -135,7 +135,14 @@ test("nothing moves under a pointer: what comes stands below, and in its place o
   await expect(cards.last()).toContainText(`${name}-c`);
   expect((await ids()).slice(0, 2)).toEqual(before);
   expect(await cards.first().boundingBox()).toEqual(box);
+  const below = await cards.nth(1).boundingBox();
+  const ended = (await cards.first().textContent())?.includes(`${name}-a`) ? "a" : "b";
+  await system.queue(`${name}-${ended}`, 1);
+  await expect(cards.first()).toContainText("no longer in this list");
+  await expect(cards.first().getByRole("button", { name: /^Acknowledge/ })).toBeHidden();
+  expect(await cards.nth(1).boundingBox()).toEqual(below);
   await page.mouse.move(0, 0);
+  await expect(cards).toHaveCount(2);
   await expect(cards.first()).toContainText(`${name}-c`);
   await expect(page.getByRole("heading", { name: /^Firing/ })).not.toContainText("order held");
 

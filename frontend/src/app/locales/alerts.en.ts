@@ -15,6 +15,7 @@ export const alerts = {
   state_pending: "Pending",
   state_firing: "Firing",
   state_resolved: "Resolved",
+  left: "no longer in this list",
   countFiring: "{{total}} firing",
   countPending: "{{total}} pending",
   countAcknowledged: "{{total}} acknowledged",

@@ -15,6 +15,7 @@ export const alerts = {
   state_pending: "保留",
   state_firing: "発報中",
   state_resolved: "解消",
+  left: "この一覧から外れました",
   countFiring: "発報中 {{total}}件",
   countPending: "保留 {{total}}件",
   countAcknowledged: "確認済み {{total}}件",

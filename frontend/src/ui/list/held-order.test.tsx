@@ -6,6 +6,7 @@ afterEach(cleanup);
 
 function List({ order, question = "" }: { order: readonly string[]; question?: string | null }) {
   const [held, hold] = useHeldOrder(order, question);
+  if (order.length === 0) return null;
   return (
     <section {...hold} aria-label="list">
       <button type="button">{(held ?? order).join(" ")}</button>

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 
-interface Held {
-  readonly order: readonly string[];
+interface Held<Item> {
+  readonly items: readonly Item[];
   readonly question: string;
 }
 
@@ -18,27 +18,27 @@ export interface HoldHandlers {
 }
 
 /**
- * Remembers the order of what is looked at, by pointer or by focus; null while nobody looks. `question` is what the
- * list answers: another filter or sort order is no longer what was looked at, and null is an answer still to come.
+ * Remembers what is looked at, by pointer or by focus, as it stood then; null while nobody looks. `question` is what
+ * the list answers: another filter or sort order is no longer what was looked at, and null is an answer still to come.
  */
-export function useHeldOrder(
-  order: readonly string[],
+export function useHeldOrder<Item>(
+  items: readonly Item[],
   question: string | null = "",
-): readonly [readonly string[] | null, HoldHandlers] {
-  const [held, setHeld] = useState<Held | null>(null);
+): readonly [readonly Item[] | null, HoldHandlers] {
+  const [held, setHeld] = useState<Held<Item> | null>(null);
   const [pointed, setPointed] = useState(false);
   const list = useRef<HTMLElement>(null);
   const hold = ({ currentTarget }: Pointer | Focus) => {
     list.current = currentTarget;
-    if (question !== null) setHeld((before) => (before?.question === question ? before : { order, question }));
+    if (question !== null) setHeld((before) => (before?.question === question ? before : { items, question }));
   };
-  // What is taken away while it is pointed at, or has the focus, says no farewell.
+  // What is taken away while it is pointed at, or has the focus, says no farewell: looked for after each change.
   useEffect(() => {
     if (held === null || list.current === null) return;
-    const gone = !list.current.isConnected || order.length === 0;
+    const gone = !list.current.isConnected;
     if (gone) setPointed(false);
     if (gone || (!pointed && !list.current.contains(document.activeElement))) setHeld(null);
-  }, [held, order, pointed]);
+  });
   const handlers = {
     onPointerEnter: (event: Pointer) => {
       setPointed(true);
@@ -54,7 +54,7 @@ export function useHeldOrder(
       if (!pointed && !event.currentTarget.contains(event.relatedTarget)) setHeld(null);
     },
   };
-  return [held?.question === question ? held.order : null, handlers];
+  return [held?.question === question ? held.items : null, handlers];
 }
 
 /** Items as they stood, while somebody looks at them; what came since stands at the end. */

@@ -5,6 +5,7 @@ import { formatDuration } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
 import { useReasonText } from "@/ui/fault/reason";
+import { StateMark } from "@/ui/state-mark";
 import { Disclosure } from "@/ui/text/disclosure";
 import type { AlertActions } from "../actions/use-alert-action";
 import { shortInstant } from "../model/short-instant";
@@ -24,6 +25,8 @@ interface Props {
   readonly alert: Alert;
   /** Others of its incident. */
   readonly others?: readonly Alert[];
+  /** It is in this list no more, and keeps its place while somebody looks at it. */
+  readonly left?: boolean;
   readonly now: number;
   readonly onAct: AlertActions["act"];
 }
@@ -31,7 +34,7 @@ interface Props {
 const NONE: readonly Alert[] = [];
 
 /** One alert, with all that somebody needs at night to decide what to do; what belongs to its incident is folded. */
-export function AlertCard({ alert, others = NONE, now, onAct }: Props) {
+export function AlertCard({ alert, others = NONE, left = false, now, onAct }: Props) {
   const { t } = useTranslation();
   const path = useAlertPath();
   const locale = useLocale();
@@ -43,15 +46,16 @@ export function AlertCard({ alert, others = NONE, now, onAct }: Props) {
       data-gravity={gravityOf(alert.severity)}
       data-state={alert.state}
       data-quiet={isQuiet(alert) || alert.acknowledged !== null}
-      data-calm={alert.run !== null}
+      data-calm={left || alert.run !== null}
+      data-left={left}
     >
       <div className={classes.main}>
         <div className={classes.head}>
-          <SeverityMark severity={alert.severity} state={alert.state} calm={alert.run !== null} />
+          <SeverityMark severity={alert.severity} state={alert.state} calm={left || alert.run !== null} />
           <Link to={path(alert.id)} className={classes.name} data-list-link="">
             {alert.name}
           </Link>
-          <Since alert={alert} now={now} />
+          {left ? <StateMark tone="ok" label={t("alerts.left")} /> : <Since alert={alert} now={now} />}
         </div>
         {summary !== "" && <p className={classes.summary}>{summary}</p>}
         <AlertNotes alert={alert} now={now} />

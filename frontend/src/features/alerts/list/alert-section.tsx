@@ -25,10 +25,14 @@ const FIRST = 3;
 /** Alerts of one state, those of one incident or else of one name together. */
 export function AlertSection({ state, alerts, now, act, question }: Props) {
   const { t } = useTranslation();
-  const order = useMemo(() => sortAlerts(alerts).map(({ id }) => id), [alerts]);
-  const [held, hold] = useHeldOrder(order, question);
-  const groups = useMemo(() => groupAlerts(alerts, held), [alerts, held]);
-  if (alerts.length === 0) return null;
+  const sorted = useMemo(() => sortAlerts(alerts), [alerts]);
+  const [held, hold] = useHeldOrder(sorted, question);
+  const left = useMemo(() => leftSince(held ?? [], alerts), [alerts, held]);
+  const groups = useMemo(
+    () => groupAlerts([...alerts, ...left.values()], held?.map(({ id }) => id) ?? null),
+    [alerts, held, left],
+  );
+  if (groups.length === 0) return null;
   return (
     <section aria-labelledby={`alerts-${state}`} className={classes.section} {...hold}>
       <h2 id={`alerts-${state}`} className={classes.sectionTitle}>
@@ -39,13 +43,24 @@ export function AlertSection({ state, alerts, now, act, question }: Props) {
         </Dim>
       </h2>
       {groups.map((group) => (
-        <Group key={group.id} group={group} now={now} act={act} />
+        <Group key={group.id} group={group} left={left} now={now} act={act} />
       ))}
     </section>
   );
 }
 
-function Group({ group, now, act }: { group: AlertGroup } & Pick<Props, "now" | "act">) {
+/** What was looked at and is in the list no more, as it stood: it keeps its place, so that nothing moves up. */
+function leftSince(held: readonly Alert[], alerts: readonly Alert[]): ReadonlyMap<string, Alert> {
+  const there = new Set(alerts.map(({ id }) => id));
+  return new Map(held.filter(({ id }) => !there.has(id)).map((alert) => [alert.id, alert]));
+}
+
+type GroupProps = { readonly group: AlertGroup; readonly left: ReadonlyMap<string, Alert> } & Pick<
+  Props,
+  "now" | "act"
+>;
+
+function Group({ group, left, now, act }: GroupProps) {
   const { t } = useTranslation();
   const [open, setOpen] = useState(false);
   const shown = open ? group.alerts : group.alerts.slice(0, FIRST);
@@ -54,7 +69,14 @@ function Group({ group, now, act }: { group: AlertGroup } & Pick<Props, "now" | 
     <div>
       <Cards aria-label={group.name}>
         {shown.map((alert) => (
-          <AlertCard key={alert.id} alert={alert} others={group.others} now={now} onAct={act} />
+          <AlertCard
+            key={alert.id}
+            alert={alert}
+            others={group.others.filter(({ id }) => !left.has(id))}
+            left={left.has(alert.id)}
+            now={now}
+            onAct={act}
+          />
         ))}
       </Cards>
       {hidden > 0 && (
