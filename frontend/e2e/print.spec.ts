@@ -1,6 +1,6 @@
 /** On paper: a run, a comparison and a report. */
 import type { Page } from "@playwright/test";
-import { expect, test } from "./live-test";
+import { expect, expectAccessibleInBoth, test } from "./live-test";
 import { addRun } from "./run-fixtures";
 
 const unique = (name: string) => `${name}-${Math.random().toString(36).slice(2, 7)}`;
@@ -48,6 +48,12 @@ test("a run, a comparison and a report are whole on paper", async ({ page, reque
     await page.emulateMedia({ media: "print" });
     expect(await pressable(page), path).toEqual([]);
   }
+  const size = page.viewportSize();
+  await page.emulateMedia({ media: "screen" });
+  await page.goto(`/api/runs/${runs[1]}/report?format=html`);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await expectAccessibleInBoth(page);
+  if (size !== null) await page.setViewportSize(size);
   await page.goto(`/api/runs/${runs[0]}/report?format=html`);
   await printed(page);
   await page.emulateMedia({ media: "print" });

@@ -171,6 +171,11 @@ PROMETHEUS_READS = (
 def build_routes(operation_id: Callable[[APIRoute], str]) -> Sequence[BaseRoute]:
     """All routes, for every application of this process: what FastAPI learns of one it keeps with it."""
     router = APIRouter(generate_unique_id_function=operation_id)
+    # A request is held against one route after another: those that are asked most stand first.
+    for agents_router in (write_router, otlp_router, profile_agents_router):
+        router.include_router(agents_router, dependencies=[Depends(require(Scope.SAMPLES_WRITE))])
+    for read_router in PROMETHEUS_READS:
+        router.include_router(read_router, dependencies=[Depends(require(Scope.READ))])
     router.include_router(session_router)
     router.include_router(own_router)
     router.include_router(setup_router)
@@ -178,10 +183,6 @@ def build_routes(operation_id: Callable[[APIRoute], str]) -> Sequence[BaseRoute]
         router.include_router(read_router, dependencies=[Depends(_read_or(write_scope))])
     for admin_router in (users_router, tokens_router, audit_router, connect_router, backup_router):
         router.include_router(admin_router, dependencies=[Depends(require(Scope.ADMIN))])
-    for agents_router in (write_router, otlp_router, profile_agents_router):
-        router.include_router(agents_router, dependencies=[Depends(require(Scope.SAMPLES_WRITE))])
-    for read_router in PROMETHEUS_READS:
-        router.include_router(read_router, dependencies=[Depends(require(Scope.READ))])
     router.include_router(export_router, dependencies=[Depends(require(Scope.READ))])
     router.include_router(metrics_router, dependencies=[Depends(require(Scope.READ))])
     router.include_router(health_router)

@@ -263,6 +263,7 @@ REPORT: Catalogue = {
     "setting": Words("Setting", "設定"),
     "before": Words("Before", "変更前"),
     "after": Words("After", "変更後"),
+    "change_kind": Words("Kind", "種類"),
     "on_purpose": Words("set by somebody", "意図的な設定"),
     "drifted": Words("drifts by itself", "自然に変化"),
     "annotations": Words("Annotations", "注釈"),

@@ -20,7 +20,8 @@ const EDGES_PX = 36;
 const VALUE_PX = 62;
 /** Marker and distances. */
 const MARKER_PX = 24;
-const MOST_SHARE = 0.28;
+/** Beyond it names would take more from the plot than rows below it do. */
+const MOST_SHARE = 0.36;
 
 /** Height of plot and legend together, in pixels. */
 export function bodyHeight(kind: LegendKind | "none", height: number = USUAL_HEIGHT): number {

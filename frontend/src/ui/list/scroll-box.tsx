@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
 
 interface Props {
-  /** Names the region where it scrolls. */
+  /** Names the group that it is where it scrolls: no landmark, for the section around it may have that name. */
   readonly label: string;
   readonly className: string | undefined;
   readonly children: ReactNode;
@@ -20,7 +20,7 @@ export function ScrollBox({ label, className, children }: Props) {
     return () => observer.disconnect();
   }, []);
   return (
-    <div ref={box} className={className} {...(wide && { role: "region", tabIndex: 0, "aria-label": label })}>
+    <div ref={box} className={className} {...(wide && { role: "group", tabIndex: 0, "aria-label": label })}>
       {children}
     </div>
   );
