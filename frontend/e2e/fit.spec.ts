@@ -11,7 +11,7 @@ async function underWay(request: Parameters<typeof addRun>[0]) {
   const facts = { tool: "vegeta", target_rate: 600, target_duration_seconds: 3600, parameters: { pool: "10" } };
   const data = { name, scenario: "soak", thresholds: ["p95<300ms"], ...facts };
   const { id } = (await (await request.post("/api/runs", { data })).json()) as { id: string };
-  const progress = { at_ms: Date.now(), elapsed_seconds: 600, requests: 360_000, rate: 598, failures: 3 };
+  const progress = { at_ms: Date.now(), elapsed_seconds: 600, requests: 360_000, rate: 598, failures: 184_860 };
   await request.post(`/api/runs/${id}/progress`, { data: progress });
   return { name, finish: () => request.post(`/api/runs/${id}/finish`, { data: { ended_ms: Date.now() } }) };
 }
