@@ -161,6 +161,12 @@ test("receivers show how they do, without secrets; a test is answered; one that 
   await expect(
     page.getByText(/Not delivered to gone-team since .*answered 410 Gone.*next try in/).first(),
   ).toBeVisible();
+  // In Japanese, too, what a sender said.
+  await page.evaluate(() => localStorage.setItem("loadwatch.language", "ja"));
+  await page.goto(at("receivers"));
+  await expect(page.getByRole("alert")).toContainText("gone-team (410 Gone を返しました: 受信先はもうありません)");
+  await expect(gone).toContainText("410 Gone を返しました");
+  await page.evaluate(() => localStorage.setItem("loadwatch.language", "en"));
   await page.goto(at("receivers"));
   // The receiver is back as soon as somebody asks, so that no try of the server's own comes before.
   await page.route("**/retry", async (route) => {
