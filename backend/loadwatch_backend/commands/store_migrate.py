@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,8 @@ from loadwatch_backend.store.transfer.target import Target
 from loadwatch_backend.store.transfer.transfer import Job, transfer
 from loadwatch_backend.store.transfer.verification import Findings, compare_all, difference_text
 
-SETTLE_SECONDS = 3.0
-"""After which an engine shows what it had taken before: VictoriaMetrics writes for a second what is searched then."""
+SETTLE_SECONDS = 10.0
+"""After which an engine is asked what it took of the last part: VictoriaMetrics shows a new series so late."""
 SHOWN_SECONDS = 30.0
 """After which it shows what it has just taken, or does not have it."""
 _SHOWN_LINES = 200
@@ -135,23 +136,33 @@ def _read_by(connection: Connection, wanted: ReadBy) -> ReadBy:
 def _send(engine: _Engine, source: StoredHours, *, skip_refused: bool, ask_all: bool) -> int:
     """Send what is left; how many samples went out."""
     directory = engine.settings.data_directory
+    file = StateFile(directory)
+    before = file.read()
     job = Job(
         source=source,
         target=engine.target,
-        file=StateFile(directory),
+        file=file,
         name=engine.name,
         skip_refused=skip_refused,
         ask_all=ask_all,
-        settle=lambda: time.sleep(SETTLE_SECONDS),
+        settle=partial(_settle, file.path),
         watch=_Screen("sent").show,
         now_ms=system_clock(),
     )
     _keep_metadata(directory, source)
+    begun = time.monotonic()
     state = transfer(job)
+    sent, seconds = state.sent - (before.sent if before else 0), time.monotonic() - begun
     already = f"; {state.present:,} were there already" if state.present else ""
     refused = f"; {state.refused:,} were refused and left out" if state.refused else ""
-    _Screen.tell(f"{state.sent:,} samples sent to {job.name}{already}{refused}")
-    return state.sent
+    rate = f", {sent:,} of them now, {sent / seconds:,.0f} a second" if sent else ""
+    _Screen.tell(f"{state.sent:,} samples sent to {job.name}{rate}{already}{refused}")
+    return sent
+
+
+def _settle(path: Path) -> None:
+    """Wait until the engine shows what went out before the state was written the last time."""
+    time.sleep(min(max(path.stat().st_mtime + SETTLE_SECONDS - time.time(), 0.0), SETTLE_SECONDS))
 
 
 def _keep_metadata(directory: Path, source: StoredHours) -> None:

@@ -89,7 +89,7 @@ class Comparison:
         mine = self._ours.values[inside]
         same = mine.view(np.uint64) == theirs.view(np.uint64)
         with np.errstate(invalid="ignore"):
-            near = np.abs(mine - theirs) <= _DIGITS * np.abs(mine)
+            near = np.isfinite(mine) & (np.abs(mine - theirs) <= _DIGITS * np.abs(mine))
             # The engine's way of reading may have one NaN for all that are no stale markers.
             near |= (mine == theirs) | (np.isnan(mine) & np.isnan(theirs) & (is_stale(mine) == is_stale(theirs)))
         self.there[inside] = True
@@ -116,8 +116,8 @@ class Comparison:
                     samples=int((mine & shown).sum()),
                     missing=int((gone & ~nan).sum()),
                     nan_missing=int((gone & nan).sum()),
-                    changed=int((mine & self._changed).sum()),
-                    rounded=int((mine & self._rounded).sum()),
+                    changed=int((mine & shown & self._changed).sum()),
+                    rounded=int((mine & shown & self._rounded).sum()),
                     more=self._more.get(metric, 0),
                     repeated=self._repeated.get(metric, 0),
                     stale=int((mine & ~shown).sum()),

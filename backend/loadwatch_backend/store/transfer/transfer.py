@@ -83,10 +83,8 @@ def transfer(job: Job) -> TransferState:
     hours = job.source.hours()
     total, done = sum(hours.values()), 0
     state, fresh = begin(job, total)
-    if not fresh or state.ask:
-        job.settle()
     _send_metadata(job)
-    doubtful = not fresh
+    doubtful, settled = not fresh, False
     for hour_ms, rows in hours.items():
         if hour_ms >= state.hour_ms:
             parts = hour_parts(job.source, hour_ms)
@@ -94,7 +92,11 @@ def transfer(job: Job) -> TransferState:
             done_here = sum(part.samples for part in parts[:first])
             for number in range(first, len(parts)):
                 job.watch(hour_ms, done + done_here, total)
-                state = _send(job, state, hour_ms, parts[number], ask=state.ask or doubtful)
+                ask = state.ask or doubtful
+                if ask and not settled:
+                    job.settle()
+                    settled = True
+                state = _send(job, state, hour_ms, parts[number], ask=ask)
                 state = replace(state, hour_ms=hour_ms, part=number + 1)
                 job.file.write(state)
                 doubtful = False

@@ -12,7 +12,7 @@ from loadwatch_backend.store.transfer.progress import hour_text
 from loadwatch_backend.store.transfer.target import Target
 from loadwatch_backend.store.transfer.transfer import Watch, hour_parts
 
-_LOOK_AGAIN_SECONDS = 2.0
+_LOOK_AGAIN_SECONDS = 0.5
 
 
 def compare_all(
