@@ -11,7 +11,7 @@ from loadwatch_backend.store.port import Labels, Matcher, MatchOperator
 
 PART_SAMPLES = 200_000
 """Of a part, where labels tell its series apart."""
-_MOST_VALUES = 64
+_MOST_VALUES = 200
 """Values that one selector names."""
 _NAME = "__name__"
 
@@ -65,7 +65,7 @@ def _split(rows: Sequence[_Row], label: str, outer: tuple[Matcher, ...], most: i
             taken += group
             continue
         inner = _matcher(label, [value])
-        if size > most and (other := _telling(group, {one.label for one in (*outer, inner)})) is not None:
+        if size > most and (other := _telling(group, {one.label for one in (*outer, inner)}, most)) is not None:
             yield from _split(group, other, (*outer, inner), most)
         else:
             names, taken = [value], list(group)
@@ -75,16 +75,25 @@ def _split(rows: Sequence[_Row], label: str, outer: tuple[Matcher, ...], most: i
         yield part()
 
 
-def _telling(rows: Sequence[_Row], used: set[str]) -> str | None:
-    """The label that has the most values among the rows; None where none tells them apart."""
-    values: dict[str, set[str]] = {}
+def _telling(rows: Sequence[_Row], used: set[str], most: int) -> str | None:
+    """The label to split by: with the fewest values that are small enough each, else with the smallest largest one.
+
+    Few large parts cost less than many small ones, on both sides. None where no label tells the rows apart.
+    """
+    total = _samples(rows)
+    sizes: dict[str, dict[str, int]] = {}
     for row in rows:
         for name, value in row.labels.items():
             if name not in used:
-                values.setdefault(name, set()).add(value)
-    everywhere = {name: len(found) + any(name not in row.labels for row in rows) for name, found in values.items()}
-    best = max(sorted(everywhere), key=lambda name: everywhere[name], default=None)
-    return best if best is not None and everywhere[best] > 1 else None
+                of_label = sizes.setdefault(name, {})
+                of_label[value] = of_label.get(value, 0) + row.samples
+    ranked: list[tuple[bool, int, str]] = []
+    for name, of_label in sizes.items():
+        without = total - sum(of_label.values())
+        largest = max(*of_label.values(), without, 0)
+        if len(of_label) + (without > 0) > 1:
+            ranked.append((largest > most, largest if largest > most else len(of_label), name))
+    return min(ranked)[2] if ranked else None
 
 
 def _matcher(label: str, values: Sequence[str]) -> Matcher:
