@@ -31,6 +31,8 @@ SETTLE_SECONDS = 10.0
 """After which an engine is asked what it took of the last part: VictoriaMetrics shows a new series so late."""
 SHOWN_SECONDS = 30.0
 """After which it shows what it has just taken, or does not have it."""
+DATABASE_BYTES = 192 << 20
+"""For DuckDB: each part is read once, so that nothing is gained by keeping it."""
 _SHOWN_LINES = 200
 
 
@@ -74,7 +76,8 @@ def migrate(
         raise click.UsageError("--verify sends nothing: give none of the options about sending.")
     try:
         settings = _settings(to, write_to, data)
-        with open_stored_hours(settings.data, settings.store_database_bytes, settings.store_database_threads) as source:
+        memory = min(settings.store_database_bytes, DATABASE_BYTES)
+        with open_stored_hours(settings.data, memory, settings.store_database_threads) as source:
             if restart:
                 StateFile(settings.data).path.unlink(missing_ok=True)
             engine = _Engine(settings, patience)
