@@ -1,4 +1,7 @@
-"""Two servers behind nginx, on one database and one VictoriaMetrics: one is killed, and nobody notices."""
+"""Two servers behind nginx, on one database and one VictoriaMetrics: one is killed, and nobody notices.
+
+Once with MariaDB and once with PostgreSQL, whose locks, types and errors differ.
+"""
 
 import json
 import subprocess
@@ -67,10 +70,12 @@ def engine(tmp_path: Path) -> Iterator[RealEngine]:
         yield engine
 
 
-@pytest.fixture
-def pair(tmp_path: Path, pager: Pager, engine: RealEngine) -> Iterator[tuple[Watch, Watch]]:
+@pytest.fixture(params=["mariadb", "postgresql"])
+def pair(
+    request: pytest.FixtureRequest, tmp_path: Path, pager: Pager, engine: RealEngine
+) -> Iterator[tuple[Watch, Watch]]:
     shared = {
-        "LOADWATCH_DATABASE_URL": make_database("mariadb", tmp_path),
+        "LOADWATCH_DATABASE_URL": make_database(request.param, tmp_path),
         "LOADWATCH_STORE_URL": engine.url,
     }
     first = make_watch(tmp_path / "a", pager, environment=shared)

@@ -114,7 +114,10 @@ class Storage:
 
     def _surveyor(self) -> Surveyor:
         if not isinstance(self._store, Surveyor):
-            raise NoSurveyError("the samples are in another engine; ask it for its figures")
+            raise NoSurveyError(
+                "the samples are in another engine (LOADWATCH_STORE_URL): ask it for its figures, and set there how"
+                " long it keeps them; LOADWATCH_RETENTION_DAYS does nothing"
+            )
         return self._store
 
 

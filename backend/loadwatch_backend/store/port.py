@@ -255,6 +255,7 @@ class StoreStatistics:
     engine_queue_samples: int = 0
     engine_queue_bytes: int = 0
     engine_queue_seconds: float = 0.0
+    engine_queue_ratio: float = 0.0
     engine_delivered_samples_total: int = 0
     engine_dropped_samples_total: int = 0
     engine_retries_total: int = 0

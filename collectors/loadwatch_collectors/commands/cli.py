@@ -4,6 +4,7 @@ A command is loaded only when it is asked for, so the agent never loads the serv
 """
 
 import gc
+from collections.abc import Iterable
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, cast
 
@@ -18,13 +19,17 @@ _EXTRA_HELP = 'Needs the server: pip install "loadwatch[server]"'
 class CommandGroup(click.Group):
     """Commands by the names of their entry points."""
 
+    def entries(self) -> Iterable[EntryPoint]:
+        """Those that are loaded when they are asked for."""
+        return entry_points(group=GROUP)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """All commands, by name."""
-        return sorted({*super().list_commands(ctx), *(entry.name for entry in entry_points(group=GROUP))})
+        return sorted({*super().list_commands(ctx), *(entry.name for entry in self.entries())})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Load one command; one whose libraries are not installed says how to install them."""
-        found = [entry for entry in entry_points(group=GROUP) if entry.name == cmd_name]
+        found = [entry for entry in self.entries() if entry.name == cmd_name]
         if not found:
             return super().get_command(ctx, cmd_name)
         try:

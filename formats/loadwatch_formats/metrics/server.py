@@ -35,6 +35,8 @@ METRICS = (
         loadwatch_store_engine_queue_samples="Samples that wait on disk for the second engine.",
         loadwatch_store_engine_queue_bytes="Disk that they take.",
         loadwatch_store_engine_queue_seconds="How long the oldest of them has waited.",
+        loadwatch_store_engine_queue_ratio="How full the queue is, by bytes or by age, whichever is nearer its limit; "
+        "at 1 new samples are refused.",
         loadwatch_store_engine_delivered_samples_total="Samples that the second engine has taken.",
         loadwatch_store_engine_dropped_samples_total="Samples that it refused for good, or that were damaged on disk.",
         loadwatch_store_engine_retries_total="Attempts to deliver that failed: it was away, or told us to wait.",

@@ -138,6 +138,7 @@ UNMAPPED: Mapping[str, str] = {
             "AgentsOverlap",
             "ClockSkew",
             "CollectorDown",
+            "LoadwatchEngineBehind",
             "LoadwatchEvaluationsMissed",
             "LoadwatchNotificationsLost",
             "LoadwatchNotificationsWaiting",

@@ -34,9 +34,9 @@ _SPANS = {
     "sorted": "SELECT min(ts), max(ts) FROM sorted",
 }
 _HOURS = {
-    "hot": f"SELECT DISTINCT ts // {HOUR_MS} FROM hot",
-    "segments": "SELECT DISTINCT hour FROM segments",
-    "sorted": f"SELECT DISTINCT ts // {HOUR_MS} FROM sorted",
+    "hot": f"SELECT ts // {HOUR_MS} AS hour, count(*) FROM hot GROUP BY hour",
+    "segments": "SELECT hour, sum(samples) FROM segments GROUP BY hour",
+    "sorted": f"SELECT ts // {HOUR_MS} AS hour, count(*) FROM sorted GROUP BY hour",
 }
 _COUNT_SEALED = "SELECT sum(samples) FROM segments WHERE hour BETWEEN ? AND ? AND last_ms >= ? AND first_ms <= ?"
 _ROWS_BY_SERIES = """
@@ -241,9 +241,16 @@ class Database:
 
     def hours(self) -> list[int]:
         """The first millisecond of each hour that has samples, in rising order."""
+        return sorted(self.rows_by_hour())
+
+    def rows_by_hour(self) -> dict[int, int]:
+        """How many rows the hours have that have any, by their first millisecond."""
+        found: dict[int, int] = {}
         with self.reading() as cursor:
-            found = {hour for table in self.tables() for (hour,) in cursor.execute(_HOURS[table]).fetchall()}
-        return [hour * HOUR_MS for hour in sorted(found)]
+            for table in self.tables():
+                for hour, rows in cursor.execute(_HOURS[table]).fetchall():
+                    found[hour * HOUR_MS] = found.get(hour * HOUR_MS, 0) + int(rows)
+        return found
 
     def tables(self) -> tuple[str, ...]:
         """Those that hold samples, the newest first."""

@@ -195,6 +195,8 @@ class PrometheusStore:
         """See `Watcher.statistics`."""
         counts, state = self._writer.counts, self._sender.state
         oldest_ms = self._queue.oldest_ms
+        waited_ms = 0 if oldest_ms is None else max(self._clock() - oldest_ms, 0)
+        settings = self._settings
         return StoreStatistics(
             series=len(self._index),
             samples_appended_total=counts.samples,
@@ -210,7 +212,8 @@ class PrometheusStore:
             database_bytes=0,
             engine_queue_samples=self._queue.samples,
             engine_queue_bytes=self._queue.nbytes,
-            engine_queue_seconds=0.0 if oldest_ms is None else max(self._clock() - oldest_ms, 0) / 1000,
+            engine_queue_seconds=waited_ms / 1000,
+            engine_queue_ratio=max(self._queue.nbytes / settings.queue_bytes, waited_ms / settings.queue_ms),
             engine_delivered_samples_total=state.delivered_samples,
             engine_dropped_samples_total=state.dropped_samples,
             engine_retries_total=state.retries,

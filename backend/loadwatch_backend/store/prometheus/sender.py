@@ -2,8 +2,8 @@
 
 An answer of 5xx or 429, or none, is tried again, with growing pauses and after `Retry-After`. So is what concerns us
 and not the samples (401, 403, 404, ...): what was acknowledged is not lost because a token ran out. Any other 4xx is
-about the samples: they are sent again in halves, until those are found that the engine does not take, and these are
-dropped, counted and logged.
+about the samples, and so is a 500 of which `posting` knows that it will be one for ever: they are sent again in halves,
+until those are found that the engine does not take, and these are dropped, counted and logged.
 """
 
 import random
@@ -13,27 +13,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import structlog
-from loadwatch_formats.retry_after import parse_retry_after
 
 from loadwatch_backend.store.errors import EngineAwayError
 from loadwatch_backend.store.prometheus.connection import Connection, WriteAnswer
 from loadwatch_backend.store.prometheus.durable_queue import DurableQueue, Frame
+from loadwatch_backend.store.prometheus.posting import WRITE_HEADERS, AgainError, halves_of, is_refused
 from loadwatch_backend.store.prometheus.recent import Recent
 from loadwatch_backend.store.prometheus.settings import RemoteSettings
-from loadwatch_backend.store.prometheus.wire import decode_series, encode_labels, encode_series, field, fields
+from loadwatch_backend.store.prometheus.wire import decode_series, field, fields
 from loadwatch_backend.store.prometheus.writer import REQUEST_BYTES, compressed, plain, plain_size
 
 log = structlog.get_logger(__name__)
 
-_HEADERS = {
-    "Content-Type": "application/x-protobuf",
-    "Content-Encoding": "snappy",
-    "X-Prometheus-Remote-Write-Version": "0.1.0",
-}
 _FIRST_PAUSE = 0.25
 _LONGEST_PAUSE = 30.0
-_LONGEST_RETRY_AFTER = 300.0
-_OURS_TO_MEND = frozenset({401, 402, 403, 404, 405, 407, 408, 425, 429})
 _MOST_HALVES = 200
 """Requests that looking for refused samples may take, for one frame."""
 _IDLE_SECONDS = 1.0
@@ -49,14 +42,6 @@ class SenderState:
     retries: int = 0
     fault: str = ""
     """Why the last attempt failed; empty when it did not."""
-
-
-class _AgainError(Exception):
-    """The engine does not take it now."""
-
-    def __init__(self, reason: str, after: float | None = None) -> None:
-        super().__init__(reason)
-        self.after = after
 
 
 class Sender:
@@ -110,7 +95,7 @@ class Sender:
                 if not self.state.fault:
                     log.warning("the engine takes no samples; they wait on disk", reason=str(error))
                 self.state.fault = str(error) or type(error).__name__
-                after = error.after if isinstance(error, _AgainError) else None
+                after = error.after if isinstance(error, AgainError) else None
                 self._stopping.wait(max(after or 0.0, pause * random.uniform(0.5, 1.0)))
                 pause = min(pause * 2, _LONGEST_PAUSE)
 
@@ -131,7 +116,7 @@ class Sender:
             self._deliver_frame(*good[0])
         elif good:
             joined = compressed(b"".join(plain(body) for _, body in good))
-            if _refused(self._post(joined)):
+            if self._post(joined) is not None:
                 # One of them is refused: the others must not share its fate.
                 for frame, body in good:
                     self._deliver_frame(frame, body)
@@ -146,7 +131,7 @@ class Sender:
 
     def _deliver_frame(self, frame: Frame, body: bytes) -> None:
         answer = self._post(body)
-        if not _refused(answer):
+        if answer is None:
             self.state.delivered_samples += frame.samples
             return
         series = [bytes(content) for number, content in fields(plain(body)) if number == 1]
@@ -159,53 +144,29 @@ class Sender:
         waiting, left, dropped, reason = [series], _MOST_HALVES, 0, answer.reason
         while waiting:
             some = waiting.pop()
-            if left > 0 and (halves := _halves(some)):
+            if left > 0 and (halves := halves_of(some)):
                 for half in halves:
                     left -= 1
-                    answer = self._post(compressed(b"".join(field(1, one) for one in half)))
-                    if _refused(answer):
+                    refused = self._post(compressed(b"".join(field(1, one) for one in half)))
+                    if refused is not None:
                         waiting.append(half)
-                        reason = answer.reason
+                        reason = refused.reason
                 continue
             dropped += sum(len(decode_series(memoryview(one)).timestamps) for one in some)
         if dropped:
             log.error("the engine refused samples, which are dropped", samples=dropped, reason=reason)
         return dropped
 
-    def _post(self, body: bytes) -> WriteAnswer:
-        """The answer, unless it means that the same is to be sent again.
+    def _post(self, body: bytes) -> WriteAnswer | None:
+        """The answer where the engine refuses the samples, None where it has them.
 
         Raises:
-            _AgainError: it does.
+            AgainError: the same is to be sent again.
         """
         if self._stopping.is_set():
-            raise _AgainError("the server is stopping")
+            raise AgainError("the server is stopping")
         try:
-            answer = self._connection.write(body, _HEADERS)
+            answer = self._connection.write(body, WRITE_HEADERS)
         except EngineAwayError as error:
-            raise _AgainError(error.detail) from error
-        if answer.status < 300:
-            return answer
-        if answer.status >= 500 or answer.status < 400 or answer.status in _OURS_TO_MEND:
-            header = next((value for name, value in answer.headers.items() if name.lower() == "retry-after"), None)
-            after = parse_retry_after(header, self._clock(), _LONGEST_RETRY_AFTER)
-            raise _AgainError(f"the engine answered {answer.status}: {answer.reason}", after)
-        return answer
-
-
-def _halves(series: list[bytes]) -> list[list[bytes]]:
-    """Two halves of some encoded series, or of the samples of one; nothing where one sample is all there is."""
-    if len(series) > 1:
-        middle = len(series) // 2
-        return [series[:middle], series[middle:]]
-    only = decode_series(memoryview(series[0]))
-    count = len(only.timestamps)
-    if count < 2:
-        return []
-    head = encode_labels(only.labels)
-    both = encode_series([head, head], [count // 2, count - count // 2], only.timestamps, only.values)
-    return [[bytes(content) for _, content in fields(half)] for half in both]
-
-
-def _refused(answer: WriteAnswer) -> bool:
-    return answer.status >= 400
+            raise AgainError(error.detail) from error
+        return answer if is_refused(answer, self._clock()) else None

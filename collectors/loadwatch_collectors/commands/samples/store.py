@@ -1,12 +1,14 @@
-"""`loadwatch store`: what the server's store of samples holds, and compacting it."""
+"""`loadwatch store`: what the server's store of samples holds, compacting it, and moving it to another engine."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from importlib.metadata import EntryPoint
 from typing import Any
 
 import click
 
+from loadwatch_collectors.commands.cli import GROUP, CommandGroup
 from loadwatch_collectors.errors import AgentError
 from loadwatch_collectors.runs.delivery.client import Client, read_token
 from loadwatch_collectors.runs.screen.tables import Column, draw_table
@@ -21,7 +23,15 @@ _GROUP = (
 _LABEL = (Column(title="LABEL", elastic=True), Column(title="VALUES", right=True))
 
 
-@click.group(invoke_without_command=True)
+class StoreGroup(CommandGroup):
+    """With a command of the server's package, which is loaded only when it is asked for."""
+
+    def entries(self) -> Iterable[EntryPoint]:
+        """See `CommandGroup.entries`."""
+        return (EntryPoint(name="migrate", group=GROUP, value="loadwatch_backend.commands.store_migrate:migrate"),)
+
+
+@click.group(cls=StoreGroup, invoke_without_command=True)
 @click.option(
     "--limit", "-n", type=click.IntRange(1, 1_000), default=10, show_default=True, help="Lines of each table."
 )

@@ -62,7 +62,7 @@ export const faults: Readonly<Record<string, string>> = {
   "no-password": "このユーザーにはパスワードがありません。",
   "no-passwords": "パスワードでのサインインは無効です。",
   "no-result": "この実行には負荷生成ツールの結果がありません。",
-  "no-store-figures": "このエンジンからは容量の情報を取得できません。",
+  "no-store-figures": "サンプルは別のエンジンにあります。容量と保持期間はそのエンジンで確認・設定してください。",
   "nobody-evaluates": "ルールを評価しているサーバーがありません。",
   "not-found": "見つかりません。",
   "not-ready": "サーバーの準備がまだできていません。",

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
+import { ApiError } from "@/api/client";
 import { storeQuery } from "@/api/store/queries";
 import type { StoreFigures } from "@/api/store/types";
 import { formatDuration, formatInstant } from "@/lib/time/time";
@@ -11,6 +12,7 @@ import { QueryFault } from "@/ui/fault/query-fault";
 import { Loading } from "@/ui/loading";
 import { PageHead } from "@/ui/page/page-head";
 import { Section } from "@/ui/page/section";
+import { PageMessage } from "@/ui/page-message";
 import { Fact, Facts } from "@/ui/text/facts";
 import { Hint } from "@/ui/text/text";
 import { GroupTable, LabelTable } from "./store-tables";
@@ -21,11 +23,18 @@ const REFRESH_MS = 60_000;
 export function StorePage() {
   const { t } = useTranslation();
   const store = useQuery({ ...storeQuery, refetchInterval: REFRESH_MS });
+  const isElsewhere = store.error instanceof ApiError && store.error.code === "no-store-figures";
   return (
     <>
       <PageHead title={t("store.title")} />
       <Hint>{t("store.lead")}</Hint>
-      <QueryFault title={t("store.failed")} query={store} />
+      {isElsewhere ? (
+        <PageMessage icon="info" title={t("store.elsewhere")}>
+          <p>{t("store.elsewhereHint")}</p>
+        </PageMessage>
+      ) : (
+        <QueryFault title={t("store.failed")} query={store} />
+      )}
       {store.isPending && <Loading height={420} label={t("store.loading")} />}
       {store.data !== undefined && (
         <>

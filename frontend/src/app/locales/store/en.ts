@@ -5,6 +5,9 @@ export const store = {
   lead: "What the samples take on the disk, and which metrics and labels bring the most series.",
   loading: "Loading the store's figures",
   failed: "The store's figures cannot be read",
+  elsewhere: "The samples are in another engine",
+  elsewhereHint:
+    "Ask that engine, which LOADWATCH_STORE_URL names, for their size. How long they are kept is its own setting: LOADWATCH_RETENTION_DAYS does nothing, and the windows of runs are not kept beyond it.",
   file: "On disk",
   free: "of it dead space",
   disk: "Free on the disk",

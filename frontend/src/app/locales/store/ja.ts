@@ -5,6 +5,9 @@ export const store = {
   lead: "サンプルがディスクに占める大きさと、系列の多いメトリクスやラベルです。",
   loading: "ストアの数値を読み込んでいます",
   failed: "ストアの数値を読み取れません",
+  elsewhere: "サンプルは別のエンジンにあります",
+  elsewhereHint:
+    "大きさは、LOADWATCH_STORE_URLが指すエンジンで確認してください。保持期間もそのエンジンの設定で決まります。LOADWATCH_RETENTION_DAYSは効かず、実行の期間だけを長く残すこともありません。",
   file: "ディスク上",
   free: "うち空き領域",
   disk: "ディスクの空き",
