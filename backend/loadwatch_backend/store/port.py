@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from loadwatch_backend.kit.cancellation import Cancellation
+from loadwatch_backend.store.levels import MinuteColumns
 
 STALE_NAN_BITS = 0x7FF0000000000002
 """Prometheus' stale marker (model/value/value.go, StaleNaN)."""
@@ -72,6 +73,8 @@ class Selection:
     offsets: npt.NDArray[np.int64]
     timestamps: npt.NDArray[np.int64]
     values: npt.NDArray[np.float64]
+    minutes: MinuteColumns | None = None
+    """Where minutes were asked for: a row for each row of `timestamps`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
