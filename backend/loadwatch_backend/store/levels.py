@@ -13,6 +13,10 @@ Span = tuple[int, int]
 """First and last time, both included."""
 
 
+MINUTE_SAMPLES = 5
+"""Samples that take as much memory as a minute."""
+
+
 class Level(Enum):
     """What a selection has."""
 

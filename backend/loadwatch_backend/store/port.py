@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from loadwatch_backend.kit.cancellation import Cancellation
-from loadwatch_backend.store.levels import MinuteColumns
+from loadwatch_backend.store.levels import Level, MinuteColumns
 
 STALE_NAN_BITS = 0x7FF0000000000002
 """Prometheus' stale marker (model/value/value.go, StaleNaN)."""
@@ -270,6 +270,16 @@ class Select(Protocol):
         self, matchers: Sequence[Matcher], start_ms: int, end_ms: int, reading: Reading | None = None, /
     ) -> Selection:
         """See `Reader.select`."""
+        ...
+
+
+class LevelledSelect(Protocol):
+    """`Select` of a `LevelledReader`."""
+
+    def __call__(
+        self, matchers: Sequence[Matcher], start_ms: int, end_ms: int, reading: Reading | None = None, /, *level: Level
+    ) -> Selection:
+        """See `Reader.select`; without a level all samples."""
         ...
 
 

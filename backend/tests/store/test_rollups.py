@@ -22,7 +22,7 @@ from loadwatch_backend.store.port import STALE_NAN_BITS, Selection
 
 from backend.tests.store.test_sealed import LATER_MS, METRIC, START_MS, Samples, everything, opened, put, some
 
-Minute = tuple[int, int, float, int, float, float, float, float, float]
+Minute = tuple[float, ...]
 
 
 @dataclass
@@ -95,7 +95,8 @@ def rollups_of(store: EmbeddedStore) -> tuple[Minutes, Minutes]:
     if not len(columns.series):
         return has, roll_up(columns.series, columns.timestamps.view(np.uint64), columns.values)
     should = of_block(build_block(columns.series, columns.timestamps, columns.values))
-    return tuple(one.keep(~np.isin(one.last.timestamps // HOUR_MS, unrolled)) for one in (has, should))
+    first, second = (one.keep(~np.isin(one.last.timestamps // HOUR_MS, unrolled)) for one in (has, should))
+    return first, second
 
 
 def assert_same(one: Minutes, other: Minutes) -> None:
@@ -117,7 +118,7 @@ def test_rows_come_back_bit_for_bit(seed: int) -> None:
     series = chance.integers(0, 9, count).astype(np.uint32)
     times = START_MS + chance.integers(0, 60 * HOUR_MS, count)
     kinds = (np.round(chance.normal(0, 50, count), 1), np.arange(count) * 3.0, chance.random(count))
-    values = kinds[seed % 3].copy()
+    values = kinds[seed % 3].astype(np.float64)
     strange = chance.choice([0, 1, 2, 3, 4], count, p=[0.9, 0.03, 0.03, 0.02, 0.02])
     for number, value in enumerate((np.nan, np.inf, -0.0), start=1):
         values[strange == number] = value
@@ -133,8 +134,9 @@ def test_rows_come_back_bit_for_bit(seed: int) -> None:
 def test_a_counter_needs_few_columns() -> None:
     times = START_MS + np.arange(1, 3_600) * 1_000
     one = np.zeros(len(times), np.uint32)
+    noise = np.round(np.random.default_rng(1).normal(50, 5, len(times)), 2).astype(np.float64)
     sizes: list[int] = []
-    for values in (np.arange(len(times)) * 7.0, np.round(np.random.default_rng(1).normal(50, 5, len(times)), 2)):
+    for values in (np.arange(len(times)) * 7.0, noise):
         rows = pack(of_block(build_block(one, times, values)))
         sizes.append(sum(map(len, rows.data)) + sum(map(len, rows.rest)))
     assert sizes[0] < 300
@@ -231,6 +233,10 @@ def test_retention_of_both_levels(tmp_path: Path) -> None:
         assert store.series([[METRIC]], 0, LATER_MS) == []
 
 
+def nothing_to_do(_upkeep: Upkeep) -> None:
+    """In place of `Upkeep.roll_up`."""
+
+
 def format_2(directory: Path) -> None:
     """As the version before rollups left it."""
     with duckdb.connect(str(directory / "samples.duckdb")) as connection:
@@ -249,7 +255,7 @@ def test_an_old_directory_gets_its_rollups_while_it_is_read_and_written(
         store.seal(LATER_MS)
     format_2(tmp_path)
     with monkeypatch.context() as patch, opened(tmp_path) as store:
-        patch.setattr(Upkeep, "roll_up", lambda _self: None)
+        patch.setattr(Upkeep, "roll_up", nothing_to_do)
         # Nothing is rolled up yet, and the same is told.
         hours = store._database.unrolled_hours()  # pyright: ignore[reportPrivateUsage]
         assert len(hours) == 40
@@ -277,7 +283,7 @@ def test_retention_waits_for_rollups_of_an_earlier_version(tmp_path: Path, monke
         put(store, model)
         store.seal(LATER_MS)
     format_2(tmp_path)
-    monkeypatch.setattr(Upkeep, "roll_up", lambda _self: None)
+    monkeypatch.setattr(Upkeep, "roll_up", nothing_to_do)
     with opened(tmp_path, retention_ms=DAY_MS) as store:
         store.keep_pinned(lambda: [])
         store.apply_retention()

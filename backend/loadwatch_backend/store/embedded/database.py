@@ -312,9 +312,9 @@ class Database:
         hours = {hour for (hour,) in cursor.execute(_HOT_HOURS, [start_ms, end_ms]).fetchall()}
         hours.update(rollups.unrolled_hours(cursor))
         if self._old_rows:
-            first, last = cursor.execute(_SPANS["sorted"]).fetchone() or (None, None)
-            if first is not None:
-                hours.update(range(first // HOUR_MS, last // HOUR_MS + 1))
+            row = cursor.execute(_SPANS["sorted"]).fetchone()
+            if row is not None and row[0] is not None:
+                hours.update(range(row[0] // HOUR_MS, row[1] // HOUR_MS + 1))
         return sorted(hour for hour in hours if start_ms // HOUR_MS <= hour <= end_ms // HOUR_MS)
 
     def unrolled_hours(self) -> list[int]:

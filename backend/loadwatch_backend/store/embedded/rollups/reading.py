@@ -25,11 +25,9 @@ from loadwatch_backend.store.embedded.disk_errors import disk_errors
 from loadwatch_backend.store.embedded.rollups import table
 from loadwatch_backend.store.embedded.rollups.minutes import Minutes, joined_minutes, roll_up
 from loadwatch_backend.store.embedded.settings import HOUR_MS
-from loadwatch_backend.store.levels import MINUTE_MS, MinuteColumns, Span
+from loadwatch_backend.store.levels import MINUTE_MS, MINUTE_SAMPLES, MinuteColumns, Span
 from loadwatch_backend.store.port import Reading
 
-MINUTE_SAMPLES = 5
-"""Samples that take as much memory as a minute."""
 Rows = TypeVar("Rows", Columns, Minutes)
 ReadSamples = Callable[[U32, int, int, Reading], list[Cut]]
 
