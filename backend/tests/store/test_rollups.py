@@ -136,7 +136,7 @@ def test_a_counter_needs_few_columns() -> None:
     one = np.zeros(len(times), np.uint32)
     noise = np.round(np.random.default_rng(1).normal(50, 5, len(times)), 2).astype(np.float64)
     sizes: list[int] = []
-    for values in (np.arange(len(times)) * 7.0, noise):
+    for values in (np.arange(len(times), dtype=np.float64), noise):
         rows = pack(of_block(build_block(one, times, values)))
         sizes.append(sum(map(len, rows.data)) + sum(map(len, rows.rest)))
     assert sizes[0] < 300
