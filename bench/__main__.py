@@ -23,6 +23,7 @@ BENCHMARKS: Mapping[str, Sequence[str]] = {
     "aws": (sys.executable, "-m", "bench.aws"),
     "sealed-formats": (sys.executable, "-m", "bench.sealed_formats"),
     "size-on-disk": (sys.executable, "-m", "bench.size_on_disk"),
+    "rollups": (sys.executable, "-m", "bench.rollups"),
     "start-up": (sys.executable, "-m", "bench.start_up"),
     "forecast": (sys.executable, "-m", "bench.forecast"),
     "forecast-real": (sys.executable, "-m", "bench.forecast.real"),

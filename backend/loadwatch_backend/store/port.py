@@ -170,6 +170,18 @@ class HourCopier(Protocol):
         """
         ...
 
+    def rollup_days(self) -> list[int]:
+        """The first millisecond of each day of which samples were deleted for their age and rollups are there."""
+        ...
+
+    def copy_rollups(self, start_ms: int, target: Path, known_tag: str) -> CopiedHour | None:
+        """Write the rollups of such a day into a new file, as `copy_hour`."""
+        ...
+
+    def copy_whole(self, target: Path) -> None:
+        """Write the spans in which no sample was deleted for its age into a new file."""
+        ...
+
     def copy_names(self, series: Path, metadata: Path) -> None:
         """Write the labels of all series, and the metadata, into two new files; raises as `copy_hour`."""
         ...

@@ -11,6 +11,7 @@ import pytest
 from loadwatch_backend.kit.cancellation import Cancellation
 from loadwatch_backend.store.embedded import sealed
 from loadwatch_backend.store.embedded.block import LATEST_MS, build_block
+from loadwatch_backend.store.embedded.copies import take_in
 from loadwatch_backend.store.embedded.engine import EmbeddedStore
 from loadwatch_backend.store.embedded.rollups import table
 from loadwatch_backend.store.embedded.rollups.minutes import Minutes, of_block, roll_up
@@ -293,3 +294,47 @@ def test_retention_waits_for_rollups_of_an_earlier_version(tmp_path: Path, monke
         store.apply_retention()
         assert everything(store) == {}
         assert close(read_minutes(store), minutes_of(model))
+
+
+def test_copies_have_both_levels(tmp_path: Path) -> None:
+    model = some(np.random.default_rng(8), 3_000, 80)
+    now = START_MS + 80 * HOUR_MS
+    pin = (START_MS + 10 * HOUR_MS + 90_000, START_MS + 11 * HOUR_MS + 40_000)
+    with opened(tmp_path / "data", now, retention_ms=DAY_MS) as store:
+        put(store, model)
+        store.seal(LATER_MS)
+        assert store.rollup_days() == []
+        store.keep_pinned(lambda: [pin])
+        store.apply_retention()
+        hours = [tmp_path / f"h{hour}" for hour in store.hours()]
+        for hour, path in zip(store.hours(), hours, strict=True):
+            store.copy_hour(hour, path, "")
+        days = store.rollup_days()
+        copied = [store.copy_rollups(day, tmp_path / f"d{day}", "") for day in days]
+        assert len(days) == 3
+        for day, copy in zip(days, copied, strict=True):
+            assert copy is not None
+            known = store.copy_rollups(day, tmp_path / "again", copy.tag)
+            assert known is not None
+            assert (known.tag, known.written) == (copy.tag, False)
+        assert store.copy_rollups(0, tmp_path / "none", "") is None
+        store.copy_whole(tmp_path / "whole")
+        store.copy_names(tmp_path / "series", tmp_path / "metadata")
+        expected, raw, spans = read_minutes(store), everything(store), store.whole_spans()
+    (tmp_path / "new").mkdir()
+    (tmp_path / "newer").mkdir()
+    names = tmp_path / "series", tmp_path / "metadata"
+    files = [tmp_path / f"d{day}" for day in days]
+    take_in(tmp_path / "new", *names, hours, files, tmp_path / "whole")
+    with opened(tmp_path / "new", now, retention_ms=DAY_MS) as store:
+        assert everything(store) == raw
+        assert store.whole_spans() == spans
+        assert read_minutes(store) == expected
+        assert store.compact() == 0
+        assert read_minutes(store) == expected
+    assert close(expected, minutes_of(model))
+    # A backup of before has samples alone.
+    take_in(tmp_path / "newer", *names, hours)
+    with opened(tmp_path / "newer", now, retention_ms=DAY_MS) as store:
+        assert everything(store) == raw
+        assert close(read_minutes(store), minutes_of(raw))

@@ -301,6 +301,18 @@ class EmbeddedStore:
         """See `HourCopier.copy_hour`."""
         return copies.copy_hour(self._database, start_ms, target, known_tag)
 
+    def rollup_days(self) -> list[int]:
+        """See `HourCopier.rollup_days`."""
+        return copies.rollup_days(self._database)
+
+    def copy_rollups(self, start_ms: int, target: Path, known_tag: str) -> CopiedHour | None:
+        """See `HourCopier.copy_rollups`."""
+        return copies.copy_rollups(self._database, start_ms, target, known_tag)
+
+    def copy_whole(self, target: Path) -> None:
+        """See `HourCopier.copy_whole`."""
+        copies.copy_whole(self._database, target)
+
     def copy_names(self, series: Path, metadata: Path) -> None:
         """See `HourCopier.copy_names`."""
         copies.copy_names(self._database, series, metadata)
