@@ -85,7 +85,7 @@ def fill(directory: Path, series: int, second: int) -> dict[str, float]:
         if hour % 24 == 0:
             block = build_block(columns.series, columns.timestamps, columns.values)
             begin = time.perf_counter()
-            pack(of_block(block))
+            pack(of_block(block), plain=True)
             rolling += (time.perf_counter() - begin) * 24
     begin = time.perf_counter()
     for piece in database.days_to_join(START_MS + DAYS * DAY_MS):

@@ -37,8 +37,8 @@ class RollupRows:
     rest: Sequence[bytes]
 
 
-def pack(minutes: Minutes) -> RollupRows:
-    """A row for each series and day."""
+def pack(minutes: Minutes, *, plain: bool = False) -> RollupRows:
+    """A row for each series and day; `plain` as in `encode`."""
     last, real = minutes.last, minutes.real
     days = last.timestamps // DAY_MS
     begins = np.ones(len(days), np.bool_)
@@ -46,7 +46,7 @@ def pack(minutes: Minutes) -> RollupRows:
     starts = np.flatnonzero(begins)
     offsets = np.append(starts, len(days))
     inner = np.concatenate(([0], np.cumsum(real)))[offsets]
-    data = encode(offsets, last.timestamps, last.values)
+    data = encode(offsets, last.timestamps, last.values, plain=plain)
     firsts = last.timestamps[starts]
     # The first time of all is that of the first sample of the first minute, unless a marker stands before it.
     first_ms = firsts.copy()
@@ -61,11 +61,11 @@ def pack(minutes: Minutes) -> RollupRows:
         samples=np.diff(offsets),
         minutes=np.diff(inner),
         data=[first.tobytes() + one for first, one in zip(firsts.astype("<i8"), data, strict=True)],
-        rest=_pack_rest(minutes, inner),
+        rest=_pack_rest(minutes, inner, plain=plain),
     )
 
 
-def _pack_rest(minutes: Minutes, offsets: I64) -> list[bytes]:
+def _pack_rest(minutes: Minutes, offsets: I64, *, plain: bool) -> list[bytes]:
     rest, last = minutes.rest, minutes.last.values[minutes.real]
     filled = np.flatnonzero(np.diff(offsets))
     found = [b""] * (len(offsets) - 1)
@@ -94,7 +94,7 @@ def _pack_rest(minutes: Minutes, offsets: I64) -> list[bytes]:
         rows = slice(None) if chosen.all() else np.repeat(chosen, counts)
         within = np.concatenate(([0], np.cumsum(counts[chosen])))
         for place, blob in zip(
-            np.flatnonzero(chosen).tolist(), encode(within, numbers[rows], values[rows]), strict=True
+            np.flatnonzero(chosen).tolist(), encode(within, numbers[rows], values[rows], plain=plain), strict=True
         ):
             header["lengths"][place, part] = len(blob)
             blobs[place].append(blob)

@@ -97,12 +97,13 @@ def put(cursor: duckdb.DuckDBPyConnection, rolled: Rolled) -> None:
     touched = cursor.execute(_TOUCHED, days).fetchall()
     cursor.execute("DROP TABLE rolling")
     if not touched:
-        _insert(cursor, rolled.minutes)
+        # The rows of a day that is over are written again as one.
+        _insert(cursor, rolled.minutes, plain=True)
         return
     series = rolled.minutes.last.series
     alone = ~np.isin(series, np.array(list({series_id for _, series_id, _ in touched}), np.uint32))
     if alone.any():
-        _insert(cursor, rolled.minutes.keep(alone))
+        _insert(cursor, rolled.minutes.keep(alone), plain=True)
     for rows in _pieces([(series_id, samples, place) for place, series_id, samples in touched]):
         old = _taken(cursor, [place for _, _, place in rows])
         kept = old.keep(~_inside(rolled, old.last))
@@ -156,10 +157,10 @@ def _inside(rolled: Rolled, rows: Columns) -> np.ndarray[tuple[int], np.dtype[np
     return found
 
 
-def _insert(cursor: duckdb.DuckDBPyConnection, minutes: Minutes) -> None:
+def _insert(cursor: duckdb.DuckDBPyConnection, minutes: Minutes, *, plain: bool = False) -> None:
     if not len(minutes.last.series):
         return
-    rows = pack(minutes)
+    rows = pack(minutes, plain=plain)
     incoming = table_stream(
         {
             "series_id": rows.series,
