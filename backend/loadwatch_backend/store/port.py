@@ -214,6 +214,8 @@ class StoreSurvey:
     """Within the file: dead space, which samples to come take first."""
     hot: TableUse
     sealed: TableUse
+    rollups: TableUse
+    """Its samples are minutes of a series."""
     series: int
     oldest_ms: int | None
     newest_ms: int | None
