@@ -92,13 +92,10 @@ def fill(directory: Path, series: int, second: int) -> dict[str, float]:
         database.join(piece)
     joining = time.perf_counter() - begin
     with database.reading() as cursor:
-        raw, rows = cursor.execute("SELECT sum(octet_length(data) + 50), sum(samples) FROM segments").fetchone() or ()
-        rolled, minutes = (
-            cursor.execute(
-                "SELECT sum(octet_length(data) + octet_length(rest) + 60), sum(minutes) FROM rollups"
-            ).fetchone()
-            or ()
-        )
+        raw, rows = cursor.execute("SELECT sum(octet_length(data) + 50), sum(samples) FROM segments").fetchall()[0]
+        rolled, minutes = cursor.execute(
+            "SELECT sum(octet_length(data) + octet_length(rest) + 60), sum(minutes) FROM rollups"
+        ).fetchall()[0]
     database.checkpoint()
     database.close()
     return {
