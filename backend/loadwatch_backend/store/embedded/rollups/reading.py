@@ -33,7 +33,7 @@ ReadSamples = Callable[[U32, int, int, Reading], list[Cut]]
 
 
 @dataclass(slots=True)
-class Share:
+class Remainder:
     """What is left of a reading whose memory is taken already: `loadwatch_backend.store.port.Reading`."""
 
     whole: Reading
@@ -70,7 +70,7 @@ class RollupReader:
         Raises:
             As `Reader.select`.
         """
-        share = self._share(reading)
+        share = self._remainder(reading)
         stored, spans = self._stored(table.read_last, ids, start_ms, end_ms, share, 1)
         kept = _outside(stored.timestamps, spans)
         cuts: list[Cut] = []
@@ -86,7 +86,7 @@ class RollupReader:
 
     def minutes(self, ids: U32, start_ms: int, end_ms: int, reading: Reading) -> tuple[I64, I64, F64, MinuteColumns]:
         """Offsets, ends, last samples and the rest of the minutes of rising ids whose last sample is in the span."""
-        share = self._share(reading)
+        share = self._remainder(reading)
         stored, spans = self._stored(table.read, ids, start_ms, end_ms, share, MINUTE_SAMPLES)
         parts = [stored.keep(_outside(stored.last.timestamps, spans))]
         share.use(len(parts[0].last.series) * MINUTE_SAMPLES)
@@ -102,10 +102,10 @@ class RollupReader:
         offsets = np.append(np.searchsorted(series, ids), len(series)).astype(np.int64)
         return offsets, -(-last_ms // MINUTE_MS) * MINUTE_MS, whole.last.values[real], whole.rest
 
-    def _share(self, reading: Reading) -> Share:
+    def _remainder(self, reading: Reading) -> Remainder:
         most = min(reading.most_samples, self._query_samples)
         reading.reserve(most)
-        return Share(reading, most)
+        return Remainder(reading, most)
 
     def _stored(
         self,
@@ -113,7 +113,7 @@ class RollupReader:
         ids: U32,
         start_ms: int,
         end_ms: int,
-        share: Share,
+        share: Remainder,
         weight: int,
     ) -> tuple[Rows, list[Span]]:
         """What the table has, and the spans of time for which samples have to be read; of one state of the tables."""
