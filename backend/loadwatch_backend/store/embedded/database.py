@@ -54,6 +54,10 @@ _COUNT = "SELECT count(*) FROM {table} WHERE ts BETWEEN ? AND ?"
 _HOT_ROWS = "SELECT count(*), min(ts) FROM hot"
 _DELETE_OLD = "DELETE FROM {table} WHERE ts < ?{pins}"
 _KEEP_PIN = " AND NOT ts BETWEEN ? AND ?"
+_ROLLED_SERIES = """
+SELECT series_id FROM rollups
+UNION SELECT series_id FROM segments WHERE hour IN (SELECT hour FROM unrolled)
+"""
 _FORGET_SERIES = "DELETE FROM series WHERE id IN (SELECT unnest(?::UINTEGER[]))"
 _METADATA = "SELECT metric, type, help, unit FROM metadata"
 _EVERY_ID = "true"
@@ -321,6 +325,11 @@ class Database:
         """Hours for `roll_up`, the newest first."""
         with self.reading() as cursor:
             return rollups.unrolled_hours(cursor)
+
+    def rolled_series(self) -> set[int]:
+        """Ids of the series that have rollups, or shall have some."""
+        with self.reading() as cursor:
+            return {one for (one,) in cursor.execute(_ROLLED_SERIES).fetchall()}
 
     def roll_up(self, hour: int) -> None:
         """Make the rollups of an hour that an earlier version sealed."""

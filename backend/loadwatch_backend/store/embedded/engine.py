@@ -343,7 +343,7 @@ class EmbeddedStore:
         with self._maintaining:
             deleted = self._database.delete_before(cutoff, pinned, rollups_ms)
             self._deleted_rows += deleted
-            self._writer.run(lambda: self._forget(rollups_ms, pinned)).result()
+            self._writer.run(lambda: self._forget(cutoff, pinned)).result()
         return deleted
 
     # Reading --------------------------------------------------------------------------------------------------
@@ -508,9 +508,12 @@ class EmbeddedStore:
             self.seal(hour_start)
 
     def _forget(self, cutoff_ms: int, pinned: Sequence[tuple[int, int]]) -> None:
-        """Forget series whose samples are all deleted; runs between two commits, so none of them gets new samples."""
+        """Forget series of which nothing is left; runs between two commits, so none of them gets new samples."""
         self._head.view()
         ids = self._index.silent_since(cutoff_ms, pinned)
+        if ids:
+            rolled = self._database.rolled_series()
+            ids = [one for one in ids if one not in rolled]
         if ids:
             self._database.forget_series(ids)
             self._index.remove(ids)
