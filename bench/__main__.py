@@ -24,6 +24,7 @@ BENCHMARKS: Mapping[str, Sequence[str]] = {
     "sealed-formats": (sys.executable, "-m", "bench.sealed_formats"),
     "size-on-disk": (sys.executable, "-m", "bench.size_on_disk"),
     "series-memory": (sys.executable, "-m", "bench.series_memory"),
+    "rollups": (sys.executable, "-m", "bench.rollups"),
     "start-up": (sys.executable, "-m", "bench.start_up"),
     "forecast": (sys.executable, "-m", "bench.forecast"),
     "forecast-real": (sys.executable, "-m", "bench.forecast.real"),

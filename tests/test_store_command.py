@@ -37,6 +37,7 @@ def test_figures_and_a_compaction_that_loses_nothing(tmp_path: Path) -> None:
         server.start()
         found = json.loads(client("store", "--json").stdout)
         assert (found["hot"]["samples"], found["sealed"]["samples"]) == (0, 530)
+        assert 0 < found["rollups"]["samples"] <= 530
         assert {one["name"] for one in found["metrics"]} == {"long_total", "wide"}
         assert [one["name"] for one in found["metrics_by_series"]] == ["wide", "long_total"]
     finally:

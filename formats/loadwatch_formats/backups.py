@@ -19,6 +19,8 @@ PARTIAL = ".partial"
 SAMPLES = "samples"
 SERIES = "samples/series.parquet"
 METADATA = "samples/metadata.parquet"
+WHOLE = "samples/whole.parquet"
+"""The spans of time in which no sample was deleted for its age."""
 RELATIONS = "loadwatch.sqlite"
 SQLITE = "sqlite"
 PIECE_BYTES = 1 << 20
@@ -28,6 +30,7 @@ STAMP = "%Y%m%dT%H%M%SZ"
 
 _PATH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+=@~-]*(/[A-Za-z0-9_][A-Za-z0-9_.+=@~-]*)*")
 _HOUR = re.compile(r"samples/(\d{4})(\d\d)(\d\d)T(\d\d)Z\.parquet")
+_DAY = re.compile(r"samples/rollups-(\d{4})(\d\d)(\d\d)\.parquet")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
@@ -74,6 +77,10 @@ class Manifest:
         """The files of samples, the oldest hour first."""
         return sorted((file for file in self.files if hour_of(file.path)), key=lambda file: file.path)
 
+    def days(self) -> list[BackupFile]:
+        """The files of rollups, the oldest day first."""
+        return sorted((file for file in self.files if day_of(file.path)), key=lambda file: file.path)
+
 
 def is_path(path: str) -> bool:
     """Whether it names a file of a backup, below its directory."""
@@ -84,6 +91,12 @@ def hour_of(path: str) -> str | None:
     """The hour that a file has samples of, for people; None for other files."""
     found = _HOUR.fullmatch(path)
     return found and "{}-{}-{} {}:00 UTC".format(*found.groups())
+
+
+def day_of(path: str) -> str | None:
+    """The day that a file has rollups of, for people; None for other files."""
+    found = _DAY.fullmatch(path)
+    return found and "{}-{}-{}".format(*found.groups())
 
 
 def manifest_bytes(manifest: Manifest) -> bytes:

@@ -37,6 +37,7 @@ def open_sample_store(settings: Settings, clock: Clock) -> SampleStore:
         EmbeddedSettings(
             data_directory=settings.data,
             retention_ms=settings.retention_ms,
+            rollup_retention_ms=settings.rollup_retention_ms,
             head_bytes=settings.store_head_bytes,
             database_bytes=settings.store_database_bytes,
             database_threads=settings.store_database_threads,

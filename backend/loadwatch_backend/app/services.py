@@ -212,6 +212,7 @@ def open_services(
             store,
             data=settings.data,
             retention_ms=settings.retention_ms,
+            rollup_retention_ms=settings.rollup_retention_ms,
             series_limit=settings.store_series_limit,
             clock=clock,
             monotonic=ground.monotonic,

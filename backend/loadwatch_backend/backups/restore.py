@@ -11,10 +11,12 @@ from loadwatch_formats.backups import (
     SAMPLES,
     SERIES,
     SQLITE,
+    WHOLE,
     BackupError,
     BackupFile,
     Manifest,
     damages,
+    day_of,
     hour_of,
     read_manifest,
     whole_backups,
@@ -88,7 +90,9 @@ def restore_backup(
         mark.unlink()
         return Restored(rows=0, expired_rows=0, missing=[what for _, what in damaged])
     hours = [backup / file.path for file in manifest.hours() if file.path not in without]
-    taken = take_in(directory, backup / SERIES, backup / METADATA, hours)
+    days = [backup / file.path for file in manifest.days() if file.path not in without]
+    whole = next((backup / file.path for file in kept if file.path == WHOLE), None)
+    taken = take_in(directory, backup / SERIES, backup / METADATA, hours, days, whole)
     if not without and taken.rows + taken.expired_rows != manifest.rows:
         raise BackupError(
             f"{taken.rows + taken.expired_rows} samples were taken in, and the backup has {manifest.rows}"
@@ -123,6 +127,9 @@ def _loss(path: str) -> str:
     hour = hour_of(path)
     if hour is not None:
         return f"the samples of the hour from {hour} on"
+    day = day_of(path)
+    if day is not None:
+        return f"what is known by the minute of {day}"
     if path == RELATIONS:
         return "runs, reviews, alerts, silences, users and tokens"
     if path in (SERIES, METADATA):

@@ -9,7 +9,7 @@ import os
 import shutil
 import tarfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from loadwatch_formats.backups import (
     PIECE_BYTES,
     RELATIONS,
     SERIES,
+    WHOLE,
     BackupFile,
     Manifest,
     is_path,
@@ -32,7 +33,7 @@ from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import ProblemError, UnavailableError
 from loadwatch_backend.kit.room import check_room
 from loadwatch_backend.kit.version import VERSION
-from loadwatch_backend.store.port import HourCopier, SampleStore
+from loadwatch_backend.store.port import CopiedHour, HourCopier, SampleStore
 from loadwatch_backend.store.relational import Relational
 from loadwatch_backend.store.relational_copy import RelationalCopyError, copy_sqlite, sqlite_file
 
@@ -199,22 +200,34 @@ class _Backup:
     def _samples(self, store: HourCopier, work: Path) -> Iterator[bytes]:
         for start_ms in store.hours():
             name = f"samples/{datetime.fromtimestamp(start_ms / 1000, UTC):%Y%m%dT%H}Z.parquet"
-            check_room(self._data, HOUR_ROOM_BYTES)
-            copy = work / "hour"
-            hour = store.copy_hour(start_ms, copy, self._known.get(name, ""))
-            if hour is None:
-                continue
-            self._rows += hour.rows
-            if hour.written:
-                yield from self._send(name, copy, hour.tag)
-                copy.unlink()
-            else:
-                self._files.append(BackupFile(path=name, bytes=0, sha256="", tag=hour.tag))
+            self._rows += yield from self._copied(name, start_ms, store.copy_hour, work / "hour")
+        # Of days that have not all samples any more: of others, rollups are made again.
+        for start_ms in store.rollup_days():
+            name = f"samples/rollups-{datetime.fromtimestamp(start_ms / 1000, UTC):%Y%m%d}.parquet"
+            yield from self._copied(name, start_ms, store.copy_rollups, work / "day")
+        whole = work / "whole"
+        store.copy_whole(whole)
+        yield from self._send(WHOLE, whole, "")
         # After the samples: no series of theirs is missing.
         series, metadata = work / "series", work / "metadata"
         store.copy_names(series, metadata)
         yield from self._send(SERIES, series, "")
         yield from self._send(METADATA, metadata, "")
+
+    def _copied(
+        self, name: str, start_ms: int, copy: Callable[[int, Path, str], CopiedHour | None], target: Path
+    ) -> Generator[bytes, None, int]:
+        """A part of the store, unless the receiver has it as it is; returns its rows."""
+        check_room(self._data, HOUR_ROOM_BYTES)
+        copied = copy(start_ms, target, self._known.get(name, ""))
+        if copied is None:
+            return 0
+        if copied.written:
+            yield from self._send(name, target, copied.tag)
+            target.unlink()
+        else:
+            self._files.append(BackupFile(path=name, bytes=0, sha256="", tag=copied.tag))
+        return copied.rows
 
     def _send(self, name: str, path: Path, tag: str) -> Iterator[bytes]:
         with path.open("rb") as file:

@@ -167,6 +167,13 @@ class Settings(BaseSettings):
     )
     log_format: LogFormat = Field(default=LogFormat.AUTO, description="`text`, `json`, or `auto`: text on a terminal.")
     retention_days: float = Field(default=15, ge=0.01, le=3_650, description="Age at which samples are deleted.")
+    rollup_retention_days: float = Field(
+        default=400,
+        ge=0.01,
+        le=3_650,
+        description="Age at which one-minute rollups are deleted, which answer queries of what is older than "
+        "LOADWATCH_RETENTION_DAYS; the same as that, when it is longer.",
+    )
     request_body_bytes: int = Field(default=MEBIBYTE, ge=1_024, description="Largest body of a request to /api.")
     import_bytes: int = Field(
         default=64 * 1024 * MEBIBYTE,
@@ -370,6 +377,11 @@ class Settings(BaseSettings):
     def retention_ms(self) -> int:
         """Age at which samples are deleted, in milliseconds."""
         return int(self.retention_days * DAY_MS)
+
+    @property
+    def rollup_retention_ms(self) -> int:
+        """Age at which rollups are deleted, in milliseconds."""
+        return int(self.rollup_retention_days * DAY_MS)
 
     @property
     def relational_url(self) -> str | None:

@@ -25,11 +25,12 @@ from loadwatch_backend.promql.admission.memory import (
     MemoryPool,
     Ticket,
 )
-from loadwatch_backend.promql.admission.reading import read_within
+from loadwatch_backend.promql.admission.reading import select_within
 from loadwatch_backend.promql.errors import QueryParseError, QueryTimeoutError, QueryTooLargeError
 from loadwatch_backend.promql.evaluate import Evaluation, Value
-from loadwatch_backend.promql.fetch import Fetched, FetchedInstant, plan_spans
+from loadwatch_backend.promql.fetch import Fetched, FetchedInstant, Source, plan_spans
 from loadwatch_backend.promql.labels import LabelBudget, in_label_order, without_empty
+from loadwatch_backend.promql.levels import Levels, is_worth
 from loadwatch_backend.promql.notes import Notes
 from loadwatch_backend.promql.parsing.expression import (
     Aggregation,
@@ -42,8 +43,10 @@ from loadwatch_backend.promql.parsing.expression import (
 from loadwatch_backend.promql.parsing.parse import parse_expression, value_type
 from loadwatch_backend.promql.parsing.resolve import QueryTimes, resolve
 from loadwatch_backend.promql.slices import SlicedRange
+from loadwatch_backend.promql.spans import behind_ms
 from loadwatch_backend.promql.value import Grid, Matrix, RawMatrix, Scalar, StringValue
-from loadwatch_backend.store.port import Matcher, Reader, Select, Selection
+from loadwatch_backend.store.levels import MINUTE_MS, LevelledReader
+from loadwatch_backend.store.port import Reader, Select, Selection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +141,8 @@ class Engine:
     ) -> QueryResult:
         """The value of any expression at one instant, as Prometheus' instant queries give it; raises as `instant`."""
         expression = resolved(parse_expression(text), QueryTimes(start_ms=time_ms, end_ms=time_ms))
-        grid = Grid(start_ms=time_ms, step_ms=1, count=1)
+        # A step that is none, but as good as any: the instant alone decides whether it is at the edge of a minute.
+        grid = Grid(start_ms=time_ms, step_ms=MINUTE_MS, count=1)
         kind = value_type(expression)
         if isinstance(expression, RangeSelector | Subquery):
             return QueryResult(type=kind, value=self._raw(expression, grid, lookback_ms, notes))
@@ -217,7 +221,17 @@ class Engine:
                 notes=notes,
                 check_time=self.time_check(),
                 check_size=self.check_size,
+                levels=self._levels(expression, grid, lookback_ms, notes),
             ).evaluate(grid)
+
+    def _levels(
+        self, expression: Expression, grid: Grid, lookback_ms: int | None, notes: Notes | None
+    ) -> Levels | None:
+        """What the store has, where it has rollups."""
+        if not isinstance(self.store, LevelledReader):
+            return None
+        behind = behind_ms(expression, self.settings.lookback_ms if lookback_ms is None else lookback_ms)
+        return Levels(whole=self.store.whole_spans(), tells=notes is not None, is_worth=is_worth(grid, behind))
 
     def _raw(
         self, expression: RangeSelector | Subquery, grid: Grid, lookback_ms: int | None, notes: Notes | None
@@ -232,14 +246,13 @@ class Engine:
 
         with self.ticket() as ticket, ticket.counting(), np.errstate(all="ignore"):
 
-            def select(matchers: tuple[Matcher, ...], start_ms: int, end_ms: int) -> Selection:
+            def select(source: Source, start_ms: int, end_ms: int) -> Selection:
                 most = min(self.settings.max_samples - fetched.sample_count, ticket.room_bytes // 2 // READ_BYTES)
-                (selection,) = read_within(
-                    ticket, most, lambda reading: [self.select(matchers, start_ms, end_ms, reading)]
-                )
-                return selection
+                return select_within(self.select, ticket, most, source, (start_ms, end_ms))
 
-            fetched.load(plan_spans(expression, grid, lookback, self.settings.subquery_step_ms), select, check)
+            levels = self._levels(expression, grid, lookback_ms, notes)
+            plan, choices = plan_spans(expression, grid, lookback, self.settings.subquery_step_ms, levels)
+            fetched.load(plan, select, check)
             return Evaluation(
                 grid=grid,
                 lookback_ms=lookback,
@@ -250,6 +263,7 @@ class Engine:
                 take=ticket.take,
                 subquery_step_ms=self.settings.subquery_step_ms,
                 notes=notes,
+                choices=choices,
             ).raw(expression)
 
     def label_budget(self) -> LabelBudget:

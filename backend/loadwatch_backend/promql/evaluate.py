@@ -12,6 +12,7 @@ from loadwatch_backend.promql.admission.memory import CELL_BYTES, LABELS_BYTES, 
 from loadwatch_backend.promql.aggregate import aggregate, count_values
 from loadwatch_backend.promql.errors import QueryExecutionError
 from loadwatch_backend.promql.functions.functions import FUNCTIONS, UNNAMED, OverElements, OverWindows
+from loadwatch_backend.promql.functions.rolled import ROLLED
 from loadwatch_backend.promql.labels import (
     DUPLICATE_LABELS,
     METRIC_NAME,
@@ -22,6 +23,7 @@ from loadwatch_backend.promql.labels import (
     drop_names,
     label_key,
 )
+from loadwatch_backend.promql.levels import RAW, Choices, key_of, minute_edges
 from loadwatch_backend.promql.matching import combine_sets, combine_vectors
 from loadwatch_backend.promql.notes import COUNTER_ENDINGS, Notes
 from loadwatch_backend.promql.operators import compute
@@ -38,8 +40,22 @@ from loadwatch_backend.promql.parsing.expression import (
     Subquery,
     Text,
 )
-from loadwatch_backend.promql.samples import Samples, Windows, cut_windows, evaluate_selector, samples_of
-from loadwatch_backend.promql.spans import instant_span, range_span, selected_times, subquery_grid
+from loadwatch_backend.promql.samples import (
+    Samples,
+    Windows,
+    cut_windows,
+    evaluate_selector,
+    samples_of,
+    windows_between,
+)
+from loadwatch_backend.promql.spans import (
+    instant_span,
+    is_aligned,
+    minutes_span,
+    range_span,
+    selected_times,
+    subquery_grid,
+)
 from loadwatch_backend.promql.value import (
     BoolArray,
     FloatArray,
@@ -53,6 +69,7 @@ from loadwatch_backend.promql.value import (
     check_cells,
     empty_matrix,
 )
+from loadwatch_backend.store.levels import Level
 from loadwatch_backend.store.port import Labels, MatchOperator
 
 Value = Scalar | StringValue | Matrix
@@ -70,7 +87,8 @@ class Evaluation:
 
     grid: Grid
     lookback_ms: int
-    fetch: Callable[[Selector, int, int], Samples]
+    fetch: Callable[..., Samples]
+    """Selector, first and last time; and the level, where it is not that of all samples."""
     fetch_newest: Callable[[Selector, int, int], Samples] | None = None
     """For instant selectors at a grid of one step: at least the newest sample of each series. None is `fetch`."""
     max_cells: int = 50_000_000
@@ -91,6 +109,8 @@ class Evaluation:
     """Of subqueries that name none."""
     notes: Notes | None = None
     """Where warnings and infos go; None for those that nobody reads."""
+    choices: Choices | None = None
+    """How selectors were read; None for all samples."""
     is_inner: bool = False
     """Whether it is that of a subquery, for which nobody has taken memory yet."""
 
@@ -147,17 +167,36 @@ class Evaluation:
 
     def samples(self, selector: Selector) -> Samples:
         """The samples behind an instant selector."""
-        fetch = self.fetch if self.fetch_newest is None else self.fetch_newest
-        return self._read(fetch(selector, *instant_span(selector, self.grid, self.lookback_ms)))
+        span = instant_span(selector, self.grid, self.lookback_ms)
+        if self.fetch_newest is not None:
+            return self._read(self.fetch_newest(selector, *span))
+        level = self._level(selector, "")
+        return self._read(self.fetch(selector, *span) if level is Level.RAW else self.fetch(selector, *span, level))
 
-    def windows(self, selector: RangeSelector | Subquery) -> Windows:
-        """The windows of a range."""
+    def windows(self, selector: RangeSelector | Subquery, function: str = "") -> Windows:
+        """The windows of a range, which are the argument of a function."""
         if isinstance(selector, Subquery):
             return cut_windows(
                 self._subquery_samples(selector), selected_times(selector, self.grid), self.grid, selector.range_ms
             )
-        samples = self._read(self.fetch(selector.selector, *range_span(selector, self.grid)))
-        return cut_windows(samples, self.times(selector.selector), self.grid, selector.range_ms)
+        level = self._level(selector, function)
+        times, inner = self.times(selector.selector), selector.selector
+        if level is Level.MINUTES:
+            minutes = self._read(self.fetch(inner, *minutes_span(selector, self.grid), level))
+            return windows_between(minutes, *minute_edges(times, selector.range_ms), self.grid)
+        span = range_span(selector, self.grid)
+        samples = self.fetch(inner, *span) if level is Level.RAW else self.fetch(inner, *span, level)
+        return cut_windows(self._read(samples), times, self.grid, selector.range_ms)
+
+    def _level(self, selector: Selector | RangeSelector, function: str) -> Level:
+        """At which a selector was read; what that costs goes to the notes."""
+        if not self.choices:
+            return Level.RAW
+        aligned = is_aligned(selector, self.grid)
+        choice = self.choices.get(key_of(selector, function, is_aligned=aligned), RAW)
+        if choice.info is not None and self.notes is not None:
+            self.notes.rollups(choice.info)
+        return choice.level
 
     def _read(self, samples: Samples) -> Samples:
         if self.is_inner:
@@ -215,11 +254,12 @@ class Evaluation:
         selector = call.arguments[position]
         assert isinstance(selector, (RangeSelector, Subquery))
         scalars = [self.scalar(argument).values for argument in call.arguments if argument is not selector]
-        windows = self.windows(selector)
+        windows = self.windows(selector, call.function)
         shape = windows.counts.shape
         if not len(windows.samples.timestamps):
             return Matrix(labels=[], values=np.zeros((0, shape[1])), present=np.zeros((0, shape[1]), dtype=np.bool_))
-        values, present = function.evaluate(windows, *scalars)
+        evaluate = function.evaluate if windows.samples.minutes is None else ROLLED[call.function]
+        values, present = evaluate(windows, *scalars)
         if self.notes is not None:
             self._note(self.notes, call, windows.samples.labels, present, scalars)
         matrix = Matrix(labels=windows.samples.labels, values=values, present=present)

@@ -6,21 +6,33 @@ from loadwatch_backend.promql.admission.memory import READ_BYTES, Ticket
 from loadwatch_backend.promql.admission.reading import read_within
 from loadwatch_backend.promql.errors import QueryMemoryError
 from loadwatch_backend.promql.labels import METRIC_NAME
+from loadwatch_backend.promql.levels import RAW, Choices, Levels, key_of, span_at
 from loadwatch_backend.promql.parsing.expression import Expression, Selector
 from loadwatch_backend.promql.samples import Samples, prepare
-from loadwatch_backend.promql.spans import Span, wanted_by
+from loadwatch_backend.promql.spans import wanted_by
 from loadwatch_backend.promql.value import Grid
+from loadwatch_backend.store.levels import Level, Span
 from loadwatch_backend.store.port import ManySelector, Matcher, MatchOperator, Reader, Reading, Selection
+
+Source = tuple[tuple[Matcher, ...], Level]
+"""What is read, and at which level."""
+Plan = dict[Source, list[Span]]
 
 
 def plan_spans(
-    expression: Expression, grid: Grid, lookback_ms: int, subquery_step_ms: int
-) -> dict[tuple[Matcher, ...], list[Span]]:
-    """For each distinct selector the spans of time to read: overlapping ones joined, in rising order."""
-    wanted: dict[tuple[Matcher, ...], list[Span]] = {}
-    for one in wanted_by(expression, grid, lookback_ms, subquery_step_ms):
-        wanted.setdefault(one.matchers, []).append(one.span)
-    return {matchers: _joined(spans) for matchers, spans in wanted.items()}
+    expression: Expression, grid: Grid, lookback_ms: int, subquery_step_ms: int, levels: Levels | None = None
+) -> tuple[Plan, Choices]:
+    """For each distinct selector the spans of time to read: overlapping ones joined, in rising order.
+
+    And how each is read; without `levels` all samples are.
+    """
+    reads = list(wanted_by(expression, grid, lookback_ms, subquery_step_ms))
+    choices = levels.choose(reads) if levels is not None else {}
+    wanted: Plan = {}
+    for one in reads:
+        level = choices.get(key_of(one.selector, one.function, is_aligned=one.is_aligned), RAW).level
+        wanted.setdefault((one.matchers, level), []).append(span_at(one, level))
+    return {source: _joined(spans) for source, spans in wanted.items()}, choices
 
 
 def _joined(spans: list[Span]) -> list[Span]:
@@ -33,11 +45,11 @@ def _joined(spans: list[Span]) -> list[Span]:
     return result
 
 
-Parts = dict[tuple[Matcher, ...], list[tuple[Span, Samples]]]
+Parts = dict[Source, list[tuple[Span, Samples]]]
 
 
-def _covering(parts: Parts, matchers: tuple[Matcher, ...], start_ms: int, end_ms: int) -> Samples | None:
-    for (first, last), samples in parts.get(matchers, ()):
+def _covering(parts: Parts, source: Source, start_ms: int, end_ms: int) -> Samples | None:
+    for (first, last), samples in parts.get(source, ()):
         if first <= start_ms and end_ms <= last:
             return samples
     return None
@@ -52,31 +64,25 @@ class Fetched:
         self.series_count = 0
 
     def load(
-        self,
-        spans: dict[tuple[Matcher, ...], list[Span]],
-        select: Callable[[tuple[Matcher, ...], int, int], Selection],
-        check: Callable[["Fetched"], None],
+        self, spans: Plan, select: Callable[[Source, int, int], Selection], check: Callable[["Fetched"], None]
     ) -> None:
         """Read all spans that are not here yet; `check` may raise after each."""
-        for matchers, parts in spans.items():
+        for source, parts in spans.items():
             for span in parts:
-                if self._find(matchers, *span) is not None:
+                if _covering(self._parts, source, *span) is not None:
                     continue
-                samples = prepare(select(matchers, *span))
+                samples = prepare(select(source, *span))
                 self.sample_count += len(samples.timestamps)
                 self.series_count += len(samples.labels)
-                self._parts.setdefault(matchers, []).append((span, samples))
+                self._parts.setdefault(source, []).append((span, samples))
                 check(self)
 
-    def get(self, selector: Selector, start_ms: int, end_ms: int) -> Samples:
-        """The samples read for a selector whose span lies in one that was planned."""
-        samples = self._find(selector.matchers, start_ms, end_ms)
+    def get(self, selector: Selector, start_ms: int, end_ms: int, level: Level = Level.RAW) -> Samples:
+        """What was read for a selector whose span lies in one that was planned."""
+        samples = _covering(self._parts, (selector.matchers, level), start_ms, end_ms)
         if samples is None:
             raise KeyError((selector.matchers, start_ms, end_ms))
         return samples
-
-    def _find(self, matchers: tuple[Matcher, ...], start_ms: int, end_ms: int) -> Samples | None:
-        return _covering(self._parts, matchers, start_ms, end_ms)
 
 
 class FetchedInstant:
@@ -122,21 +128,21 @@ class FetchedInstant:
                 matchers = list(selectors)
                 for one, selection in zip(matchers, self._select(matchers, span, newest_only=newest_only), strict=True):
                     found = prepare(selection)
-                    parts.setdefault(one, []).append((span, found))
+                    parts.setdefault((one, Level.RAW), []).append((span, found))
                     samples += len(found.timestamps)
                     series += len(found.labels)
         return samples, series
 
     def newest(self, selector: Selector, start_ms: int, end_ms: int) -> Samples:
         """At least the newest sample of each series, of a selector that was loaded."""
-        spans = self._newest.get(selector.matchers, ())
+        spans = self._newest.get((selector.matchers, Level.RAW), ())
         found = next((samples for span, samples in spans if span == (start_ms, end_ms)), None)
         assert found is not None, "every instant selector is loaded before it is evaluated"
         return found
 
     def range(self, selector: Selector, start_ms: int, end_ms: int) -> Samples:
         """All samples of a range that was loaded."""
-        found = _covering(self._ranges, selector.matchers, start_ms, end_ms)
+        found = _covering(self._ranges, (selector.matchers, Level.RAW), start_ms, end_ms)
         assert found is not None, "every range is loaded before it is evaluated"
         return found
 
@@ -148,7 +154,7 @@ class FetchedInstant:
             return all(one.value == metric for one in names)
 
         for parts in (self._newest, self._ranges):
-            for key in [key for key in parts if may_hold(key)]:
+            for key in [key for key in parts if may_hold(key[0])]:
                 del parts[key]
 
     def _plan(
@@ -161,9 +167,9 @@ class FetchedInstant:
         for one in wanted_by(node, grid, self._lookback_ms, self._subquery_step_ms):
             if one.newest_only:
                 # A newer sample would be newer than the instant, so that only this very span serves.
-                if not any(known == one.span for known, _ in self._newest.get(one.matchers, ())):
+                if not any(known == one.span for known, _ in self._newest.get((one.matchers, Level.RAW), ())):
                     newest.setdefault(one.span, {})[one.matchers] = None
-            elif _covering(self._ranges, one.matchers, *one.span) is None:
+            elif _covering(self._ranges, (one.matchers, Level.RAW), *one.span) is None:
                 ranges.setdefault(one.span, {})[one.matchers] = None
 
     def _select(self, matchers: Sequence[tuple[Matcher, ...]], span: Span, *, newest_only: bool) -> Sequence[Selection]:

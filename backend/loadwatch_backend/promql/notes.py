@@ -83,6 +83,10 @@ class Notes:
                     place,
                 )
 
+    def rollups(self, text: str) -> None:
+        """What an answer from rollups is off by."""
+        self._infos[f"PromQL info: {text}"] = None
+
     def _warn(self, text: str, place: str) -> None:
         if len(self._warnings) < _REMEMBERED:
             self._warnings[f"PromQL warning: {text} ({place})"] = None

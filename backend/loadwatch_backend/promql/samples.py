@@ -11,6 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from loadwatch_backend.promql.value import BoolArray, FloatArray, Grid, IntArray, Matrix
+from loadwatch_backend.store.levels import MinuteColumns
 from loadwatch_backend.store.port import STALE_NAN_BITS, Labels, Selection
 
 _FEW_SERIES = 16
@@ -27,6 +28,8 @@ class Samples:
     values: FloatArray
     ended: BoolArray | None = None
     """Rows after which a stale marker stood, where there were any and they were taken out."""
+    minutes: MinuteColumns | None = None
+    """Where rows are minutes: what their samples were. Times are then their ends, values their last samples."""
 
     @cached_property
     def _base(self) -> int:
@@ -114,6 +117,7 @@ def prepare(selection: Selection) -> Samples:
         offsets=np.asarray(selection.offsets, dtype=np.int64),
         timestamps=np.asarray(selection.timestamps, dtype=np.int64),
         values=np.ascontiguousarray(selection.values, dtype=np.float64),
+        minutes=selection.minutes,
     )
 
 
@@ -151,7 +155,8 @@ class Windows:
     """End of each window (offset applied), int64[steps]."""
     step_times_ms: IntArray
     """Time of each step, int64[steps]."""
-    range_ms: int
+    range_ms: int | IntArray
+    """Of all windows, or of each step, int64[steps]."""
     first: IntArray
     end: IntArray
 
@@ -187,6 +192,18 @@ def cut_windows(samples: Samples, times: IntArray, grid: Grid, range_ms: int) ->
         range_ms=range_ms,
         first=first,
         end=end,
+    )
+
+
+def windows_between(samples: Samples, begins: IntArray, ends: IntArray, grid: Grid) -> Windows:
+    """Windows of any length, (begin, end] of each step."""
+    return Windows(
+        samples=samples,
+        times_ms=ends,
+        step_times_ms=grid.times_ms(),
+        range_ms=ends - begins,
+        first=samples.ends(begins),
+        end=samples.ends(ends),
     )
 
 

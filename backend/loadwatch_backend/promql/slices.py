@@ -5,23 +5,24 @@ in any number of parts. A *slice* is what is read at once; a *part* of it is wha
 smaller when they would take more memory than there is, down to a single step.
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from loadwatch_backend.promql.admission.memory import CELL_BYTES, LABELS_BYTES, READ_BYTES, WORK_BYTES, Ticket
-from loadwatch_backend.promql.admission.reading import SliceTooLargeError, read_within
+from loadwatch_backend.promql.admission.reading import SliceTooLargeError, select_within
 from loadwatch_backend.promql.errors import QueryMemoryError
 from loadwatch_backend.promql.evaluate import Evaluation, Origins, Value
-from loadwatch_backend.promql.fetch import Fetched, plan_spans
+from loadwatch_backend.promql.fetch import Fetched, Source, plan_spans
 from loadwatch_backend.promql.labels import LabelBudget, LabelKey, label_key
+from loadwatch_backend.promql.levels import Choices, Levels
 from loadwatch_backend.promql.notes import Notes
 from loadwatch_backend.promql.parsing.expression import Expression
-from loadwatch_backend.promql.spans import behind_ms
+from loadwatch_backend.promql.spans import SelectorRead, behind_ms, wanted_by
 from loadwatch_backend.promql.value import BoolArray, FloatArray, Grid, Matrix, Scalar
-from loadwatch_backend.store.port import Labels, Matcher, Select, Selection
+from loadwatch_backend.store.port import Labels, Select, Selection
 
 
 @dataclass(kw_only=True)
@@ -45,8 +46,10 @@ class SlicedRange:
     notes: Notes | None
     check_time: Callable[[], None]
     check_size: Callable[[int, int, int], None]
+    levels: Levels | None = None
+    """Where the store has rollups."""
     _samples: int = 0
-    _seen_until: dict[tuple[Matcher, ...], int] = field(default_factory=dict[tuple[Matcher, ...], int])
+    _seen_until: dict[Source, int] = field(default_factory=dict[Source, int])
     _origins: Origins = field(default_factory=dict[int, dict[LabelKey, LabelKey]])
 
     def evaluate(self, grid: Grid) -> Value:
@@ -56,17 +59,20 @@ class SlicedRange:
             QueryExecutionError, QueryTooLargeError, QueryTimeoutError, CancelledError, QueryBusyError.
         """
         overlap_ms = behind_ms(self.expression, self.lookback_ms)
+        borders = self._borders(grid)
         whole = Assembly(grid.count, self.ticket)
         place, steps = 0, grid.count
         while place < grid.count:
-            steps = min(steps, grid.count - place)
+            # What is before a border is read at another level than what is after it.
+            border = next(one for one in borders if one > place)
+            steps = min(steps, border - place)
             part = grid.part(place, steps)
             base = self.ticket.held_bytes
             # A slice no longer than what each of its steps looks back over is not worth cutting for its samples' sake.
             is_short = steps == 1 or steps * grid.step_ms <= overlap_ms
             most = self.ticket.room_bytes // 2 // READ_BYTES
             try:
-                fetched = self._read(part, most if is_short else min(most, self.slice_samples), grid.count)
+                fetched, choices = self._read(part, most if is_short else min(most, self.slice_samples), grid.count)
             except QueryMemoryError as error:
                 self.ticket.give(self.ticket.held_bytes - base)
                 if steps == 1:
@@ -74,40 +80,52 @@ class SlicedRange:
                 steps = _fewer(steps, overlap_ms, grid.step_ms, self.slice_samples, error)
                 continue
             held = self.ticket.held_bytes - base
-            value = self._evaluate_parts(part, fetched, grid, whole, place)
+            value = self._evaluate_parts(part, fetched, choices, grid, whole, place)
             self.ticket.give(held)
             if value is not None:
                 return value
             place += steps
             if fetched.sample_count < self.slice_samples // 3:
-                steps *= 2
+                steps = grid.count if place in borders else steps * 2
         return whole.value()
 
-    def _read(self, part: Grid, most_samples: int, all_steps: int) -> Fetched:
+    def _read(self, part: Grid, most_samples: int, all_steps: int) -> tuple[Fetched, Choices]:
         fetched = Fetched()
         read = self._samples
         seen = dict(self._seen_until)
 
-        def select(matchers: tuple[Matcher, ...], start_ms: int, end_ms: int) -> Selection:
+        def select(source: Source, start_ms: int, end_ms: int) -> Selection:
             nonlocal read
             left = most_samples - fetched.sample_count
-            (selection,) = read_within(
-                self.ticket, left, lambda reading: [self.select(matchers, start_ms, end_ms, reading)]
-            )
+            selection = select_within(self.select, self.ticket, left, source, (start_ms, end_ms))
             # What slices read twice counts once.
-            read += int(np.count_nonzero(selection.timestamps > seen.get(matchers, -1)))
-            seen[matchers] = max(end_ms, seen.get(matchers, -1))
+            read += int(np.count_nonzero(selection.timestamps > seen.get(source, -1)))
+            seen[source] = max(end_ms, seen.get(source, -1))
             return selection
 
         def check(found: Fetched) -> None:
             self.check_time()
             self.check_size(read, found.series_count, all_steps)
 
-        fetched.load(plan_spans(self.expression, part, self.lookback_ms, self.subquery_step_ms), select, check)
+        plan, choices = plan_spans(self.expression, part, self.lookback_ms, self.subquery_step_ms, self.levels)
+        fetched.load(plan, select, check)
         self._samples, self._seen_until = read, seen
-        return fetched
+        return fetched, choices
 
-    def _evaluate_parts(self, part: Grid, fetched: Fetched, grid: Grid, whole: "Assembly", place: int) -> Value | None:
+    def _borders(self, grid: Grid) -> Sequence[int]:
+        """Steps before which those end that the store has all samples of, or has not; the last is the end."""
+        levels = self.levels
+        if levels is None or levels.is_all_whole(self._wanted(grid)):
+            return [grid.count]
+        whole = [levels.is_all_whole(self._wanted(grid.part(step, 1))) for step in range(grid.count)]
+        return [*(step for step in range(1, grid.count) if whole[step] != whole[step - 1]), grid.count]
+
+    def _wanted(self, grid: Grid) -> Iterable[SelectorRead]:
+        return wanted_by(self.expression, grid, self.lookback_ms, self.subquery_step_ms)
+
+    def _evaluate_parts(
+        self, part: Grid, fetched: Fetched, choices: Choices, grid: Grid, whole: "Assembly", place: int
+    ) -> Value | None:
         """Evaluate a slice into `whole`; the value itself, when it is that of the whole grid."""
         series = max(fetched.series_count, 1)
         room = self.ticket.room_bytes // 3 // WORK_BYTES
@@ -129,6 +147,7 @@ class SlicedRange:
                         origins=self._origins,
                         subquery_step_ms=self.subquery_step_ms,
                         notes=self.notes,
+                        choices=choices,
                     ).evaluate(self.expression)
             except QueryMemoryError:
                 if width == 1:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from loadwatch_backend.promql.parsing.expression import (
+    Call,
     Expression,
     RangeSelector,
     Selector,
@@ -13,10 +14,8 @@ from loadwatch_backend.promql.parsing.expression import (
     children,
 )
 from loadwatch_backend.promql.value import Grid, IntArray
+from loadwatch_backend.store.levels import MINUTE_MS, Span
 from loadwatch_backend.store.port import Matcher
-
-Span = tuple[int, int]
-"""First and last time, both included."""
 
 
 def selected_times(shifted: Selector | Subquery, grid: Grid) -> IntArray:
@@ -53,35 +52,69 @@ def subquery_grid(subquery: Subquery, grid: Grid, default_step_ms: int) -> Grid:
     return Grid(start_ms=start, step_ms=step, count=max(0, (last - start) // step + 1))
 
 
-@dataclass(frozen=True, slots=True)
-class SelectorRead:
-    """What one selector reads; of a selector at a single instant the newest samples are enough."""
+def minutes_span(selector: RangeSelector, grid: Grid) -> Span:
+    """Of the samples of all minutes that stand for the windows of a range selector."""
+    first, last = _edges(selector.selector, grid)
+    begin = min((first - selector.range_ms) // MINUTE_MS, first // MINUTE_MS - 1) * MINUTE_MS
+    return begin + 1, last // MINUTE_MS * MINUTE_MS
 
-    matchers: tuple[Matcher, ...]
+
+def is_aligned(selector: Selector | RangeSelector, grid: Grid) -> bool:
+    """Whether all that it looks at begins and ends at the edges of minutes; the same for each part of a grid."""
+    range_ms = 0
+    if isinstance(selector, RangeSelector):
+        selector, range_ms = selector.selector, selector.range_ms
+    steps_ms = grid.step_ms if selector.at_ms is None else 0
+    return not (_edges(selector, grid)[0] % MINUTE_MS or range_ms % MINUTE_MS or steps_ms % MINUTE_MS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelectorRead:
+    """What one selector reads; of a selector at a single instant the newest samples are enough.
+
+    `function` is that around a range selector, if any; `grid` has the instants at which it is looked at.
+    """
+
+    selector: Selector | RangeSelector
+    function: str
+    grid: Grid
     span: Span
     newest_only: bool
+
+    @property
+    def matchers(self) -> tuple[Matcher, ...]:
+        """Of the series."""
+        return (self.selector.selector if isinstance(self.selector, RangeSelector) else self.selector).matchers
+
+    @property
+    def is_aligned(self) -> bool:
+        """See `is_aligned`."""
+        return is_aligned(self.selector, self.grid)
 
 
 def wanted_by(expression: Expression, grid: Grid, lookback_ms: int, subquery_step_ms: int) -> Iterator[SelectorRead]:
     """What all selectors of an expression read."""
-    return _wanted_by(expression, grid, lookback_ms, subquery_step_ms, is_inner=False)
+    return _wanted_by(expression, grid, lookback_ms, subquery_step_ms, function="", is_inner=False)
 
 
 def _wanted_by(
-    node: Expression, grid: Grid, lookback_ms: int, subquery_step_ms: int, *, is_inner: bool
+    node: Expression, grid: Grid, lookback_ms: int, subquery_step_ms: int, *, function: str, is_inner: bool
 ) -> Iterator[SelectorRead]:
     match node:
         case Selector():
-            yield SelectorRead(node.matchers, instant_span(node, grid, lookback_ms), not is_inner)
+            span = instant_span(node, grid, lookback_ms)
+            yield SelectorRead(selector=node, function="", grid=grid, span=span, newest_only=not is_inner)
         case RangeSelector():
-            yield SelectorRead(node.selector.matchers, range_span(node, grid), newest_only=False)
+            span = range_span(node, grid)
+            yield SelectorRead(selector=node, function=function, grid=grid, span=span, newest_only=False)
         case Subquery():
             inner = subquery_grid(node, grid, subquery_step_ms)
             if inner.count:
-                yield from _wanted_by(node.expression, inner, lookback_ms, subquery_step_ms, is_inner=True)
+                yield from _wanted_by(node.expression, inner, lookback_ms, subquery_step_ms, function="", is_inner=True)
         case _:
+            name = node.function if isinstance(node, Call) else ""
             for child in children(node):
-                yield from _wanted_by(child, grid, lookback_ms, subquery_step_ms, is_inner=is_inner)
+                yield from _wanted_by(child, grid, lookback_ms, subquery_step_ms, function=name, is_inner=is_inner)
 
 
 def behind_ms(expression: Expression, lookback_ms: int) -> int:

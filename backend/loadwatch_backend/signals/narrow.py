@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import cast
 
-from loadwatch_backend.store.port import Matcher, MatchOperator, Reading, Select, Selection
+from loadwatch_backend.store.levels import Level
+from loadwatch_backend.store.port import LevelledSelect, Matcher, MatchOperator, Reading, Select, Selection
 
 MOST_KEPT = 1_000_000
 """Samples that are kept for the other signals of a question: 16 MB."""
@@ -23,16 +25,20 @@ def matchers_of(filters: Mapping[str, Sequence[str]]) -> list[Matcher]:
 def narrowed(select: Select, filters: Mapping[str, Sequence[str]]) -> Select:
     """`select` whose selections also meet the filters. For one request and one thread."""
     conditions = matchers_of(filters)
-    read: dict[tuple[tuple[Matcher, ...], int, int], Selection] = {}
+    read: dict[tuple[tuple[Matcher, ...], int, int, tuple[Level, ...]], Selection] = {}
     kept = 0
+    # Asked for a level only where the store has some.
+    levelled = cast("LevelledSelect", select)
 
-    def narrow(matchers: Sequence[Matcher], start_ms: int, end_ms: int, reading: Reading | None = None, /) -> Selection:
+    def narrow(
+        matchers: Sequence[Matcher], start_ms: int, end_ms: int, reading: Reading | None = None, /, *level: Level
+    ) -> Selection:
         # Signals of one page share many selectors.
         nonlocal kept
-        key = (tuple(matchers), start_ms, end_ms)
+        key = (tuple(matchers), start_ms, end_ms, level)
         if key in read:
             return read[key]
-        selection = select((*matchers, *conditions), start_ms, end_ms, reading)
+        selection = levelled((*matchers, *conditions), start_ms, end_ms, reading, *level)
         kept += len(selection.timestamps)
         if kept <= MOST_KEPT:
             read[key] = selection

@@ -36,8 +36,10 @@ class StoreOut(Schema):
     free_bytes: Count = Field(description="Of that, dead space, which samples to come take first.")
     disk_free_bytes: Count = Field(description="Free on the disk of the data directory.")
     retention_ms: Count
+    rollup_retention_ms: Count
     hot: StoreTableOut = Field(description="Samples in order of arrival, not sealed yet.")
     sealed: StoreTableOut = Field(description="Sorted and compressed samples.")
+    rollups: StoreTableOut = Field(description="What each minute of each series was: `samples` are minutes here.")
     series: Count
     series_limit: Count
     oldest_ms: Milliseconds | None

@@ -38,6 +38,7 @@ class Storage:
         *,
         data: Path,
         retention_ms: int,
+        rollup_retention_ms: int,
         series_limit: int,
         clock: Clock,
         monotonic: Callable[[], float],
@@ -45,6 +46,7 @@ class Storage:
         self._store = store
         self._data = data
         self._retention_ms = retention_ms
+        self._rollup_retention_ms = rollup_retention_ms
         self._series_limit = series_limit
         self._clock = clock
         self._monotonic = monotonic
@@ -65,8 +67,10 @@ class Storage:
             free_bytes=survey.free_bytes,
             disk_free_bytes=shutil.disk_usage(self._data).free,
             retention_ms=self._retention_ms,
+            rollup_retention_ms=max(self._retention_ms, self._rollup_retention_ms),
             hot=_table(survey.hot),
             sealed=_table(survey.sealed),
+            rollups=_table(survey.rollups),
             series=survey.series,
             series_limit=self._series_limit,
             oldest_ms=survey.oldest_ms,

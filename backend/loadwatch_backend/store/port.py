@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from loadwatch_backend.kit.cancellation import Cancellation
+from loadwatch_backend.store.levels import Level, MinuteColumns
 
 STALE_NAN_BITS = 0x7FF0000000000002
 """Prometheus' stale marker (model/value/value.go, StaleNaN)."""
@@ -72,6 +73,8 @@ class Selection:
     offsets: npt.NDArray[np.int64]
     timestamps: npt.NDArray[np.int64]
     values: npt.NDArray[np.float64]
+    minutes: MinuteColumns | None = None
+    """Where minutes were asked for: a row for each row of `timestamps`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +170,18 @@ class HourCopier(Protocol):
         """
         ...
 
+    def rollup_days(self) -> list[int]:
+        """The first millisecond of each day of which samples were deleted for their age and rollups are there."""
+        ...
+
+    def copy_rollups(self, start_ms: int, target: Path, known_tag: str) -> CopiedHour | None:
+        """Write the rollups of such a day into a new file, as `copy_hour`."""
+        ...
+
+    def copy_whole(self, target: Path) -> None:
+        """Write the spans in which no sample was deleted for its age into a new file."""
+        ...
+
     def copy_names(self, series: Path, metadata: Path) -> None:
         """Write the labels of all series, and the metadata, into two new files; raises as `copy_hour`."""
         ...
@@ -199,6 +214,8 @@ class StoreSurvey:
     """Within the file: dead space, which samples to come take first."""
     hot: TableUse
     sealed: TableUse
+    rollups: TableUse
+    """Its samples are minutes of a series."""
     series: int
     oldest_ms: int | None
     newest_ms: int | None
@@ -268,6 +285,16 @@ class Select(Protocol):
         self, matchers: Sequence[Matcher], start_ms: int, end_ms: int, reading: Reading | None = None, /
     ) -> Selection:
         """See `Reader.select`."""
+        ...
+
+
+class LevelledSelect(Protocol):
+    """`Select` of a `LevelledReader`."""
+
+    def __call__(
+        self, matchers: Sequence[Matcher], start_ms: int, end_ms: int, reading: Reading | None = None, /, *level: Level
+    ) -> Selection:
+        """See `Reader.select`; without a level all samples."""
         ...
 
 

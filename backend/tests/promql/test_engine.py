@@ -15,8 +15,8 @@ AT = BASE_MS + 20 * MINUTE
 
 
 def _spans(text: str, grid: Grid, lookback_ms: int = 300_000) -> list[tuple[str, list[tuple[int, int]]]]:
-    planned = plan_spans(parse_expression(text), grid, lookback_ms, 60_000)
-    return [(matchers[0].value, spans) for matchers, spans in planned.items()]
+    planned, _ = plan_spans(parse_expression(text), grid, lookback_ms, 60_000)
+    return [(matchers[0].value, spans) for (matchers, _), spans in planned.items()]
 
 
 GRID = Grid(start_ms=1_000_000, step_ms=10_000, count=11)

@@ -42,6 +42,7 @@ def storage(store: EmbeddedStore, tmp_path: Path, now: list[float]) -> Storage:
         store,
         data=tmp_path,
         retention_ms=15 * 24 * HOUR_MS,
+        rollup_retention_ms=400 * 24 * HOUR_MS,
         series_limit=100,
         clock=lambda: NOW_MS,
         monotonic=lambda: now[0],

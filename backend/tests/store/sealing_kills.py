@@ -21,7 +21,9 @@ from unittest import mock
 import numpy as np
 from loadwatch_backend.store.embedded import opening, sealed
 from loadwatch_backend.store.embedded.database import Database
+from loadwatch_backend.store.embedded.rollups import table as rollups
 
+from backend.tests.store.test_rollups import assert_same, rollups_of
 from backend.tests.store.test_sealed import LATER_MS, START_MS, Samples, everything, old_directory, opened, plain, put
 
 ROUNDS = int(os.environ.get("FAULT_CYCLES", "0"))
@@ -77,6 +79,8 @@ def work(directory: Path, acknowledged: int, wanted: int, first: int, *, after: 
     Counted.wanted, Counted.after = wanted, after
     mock.patch.object(Database, "reading", counted_reading).start()
     # Everything is worth moving, once.
+    # A piece at a time, so that days are joined in between.
+    rollups.PIECE_MINUTES = 100
     mock.patch.object(Database, "dead_bytes", return_value=(1 << 40, 0)).start()
     sealed.PIECE_ROWS = 150
     connect = opening.connect
@@ -158,6 +162,8 @@ def check(data: Path, expected: Samples) -> None:
     try:
         with opened(data) as store:
             found = everything(store)
+            # Both levels tell the same after each kill.
+            assert_same(*rollups_of(store))
         # What was not acknowledged may be there as well.
         wrong = {key: bits for key, bits in expected.items() if found.get(key) != bits}
         more = [key for key in found if key not in expected and key[1] % 1_000 != 500]

@@ -221,17 +221,17 @@ def test_an_old_directory_is_read_written_and_converted(tmp_path: Path) -> None:
         assert everything(store) == model
         with store._database.reading() as cursor:  # pyright: ignore[reportPrivateUsage]
             assert cursor.execute("SELECT table_name FROM duckdb_tables() ORDER BY 1").fetchall() == [
-                (name,) for name in ("format", "hot", "metadata", "segments", "series")
+                (name,) for name in ("format", "hot", "metadata", "rollups", "segments", "series", "unrolled", "whole")
             ]
-            assert cursor.execute("SELECT version FROM format").fetchall() == [(2,)]
+            assert cursor.execute("SELECT version FROM format").fetchall() == [(3,)]
 
 
 def test_a_later_format_is_refused(tmp_path: Path) -> None:
     with opened(tmp_path):
         pass
     with duckdb.connect(str(tmp_path / "samples.duckdb")) as connection:
-        connection.execute("UPDATE format SET version = 3")
-    with pytest.raises(DataDirectoryError, match="has format 3 and this server reads format 2"), opened(tmp_path):
+        connection.execute("UPDATE format SET version = 4")
+    with pytest.raises(DataDirectoryError, match="has format 4 and this server reads format 3"), opened(tmp_path):
         pass
 
 

@@ -9672,10 +9672,14 @@ export interface components {
             disk_free_bytes: number;
             /** Retention Ms */
             retention_ms: number;
+            /** Rollup Retention Ms */
+            rollup_retention_ms: number;
             /** @description Samples in order of arrival, not sealed yet. */
             hot: components["schemas"]["StoreTableOut"];
             /** @description Sorted and compressed samples. */
             sealed: components["schemas"]["StoreTableOut"];
+            /** @description What each minute of each series was: `samples` are minutes here. */
+            rollups: components["schemas"]["StoreTableOut"];
             /** Series */
             series: number;
             /** Series Limit */

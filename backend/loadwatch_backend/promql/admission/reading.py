@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from loadwatch_backend.kit.cancellation import Cancellation
 from loadwatch_backend.promql.admission.memory import LABELS_BYTES, READ_BYTES, SAMPLE_BYTES, Ticket
 from loadwatch_backend.promql.errors import QueryMemoryError
-from loadwatch_backend.store.port import Selection
+from loadwatch_backend.store.levels import MINUTE_SAMPLES, Level, Span
+from loadwatch_backend.store.port import LevelledSelect, Matcher, Select, Selection
 
 
 class SliceTooLargeError(QueryMemoryError):
@@ -54,10 +56,26 @@ def read_within(
     except BaseException:
         ticket.give(ticket.held_bytes - before)
         raise
-    kept = sum(len(one.timestamps) * SAMPLE_BYTES + len(one.labels) * LABELS_BYTES for one in selections)
+    kept = sum(
+        len(one.timestamps) * SAMPLE_BYTES * (1 if one.minutes is None else MINUTE_SAMPLES)
+        + len(one.labels) * LABELS_BYTES
+        for one in selections
+    )
     rest = ticket.held_bytes - before - kept
     if rest >= 0:
         ticket.give(rest)
     else:
         ticket.take(-rest)
     return selections
+
+
+def select_within(
+    select: Select, ticket: Ticket, most_samples: int, source: tuple[Sequence[Matcher], Level], span: Span
+) -> Selection:
+    """`select` at a level, within memory that the ticket takes; raises as `read_within`."""
+    matchers, level = source
+    # Stores without rollups know of no level, and are asked for none.
+    levelled = cast("LevelledSelect", select)
+    more = () if level is Level.RAW else (level,)
+    (selection,) = read_within(ticket, most_samples, lambda reading: [levelled(matchers, *span, reading, *more)])
+    return selection

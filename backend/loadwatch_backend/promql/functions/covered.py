@@ -63,7 +63,7 @@ def covered_rate(evaluator: Evaluator, call: Call) -> Matrix:
     assert isinstance(selector, RangeSelector)
     window, bridge, still, hold = (_milliseconds(one) for one in numbers)
     cover = Cover(window_ms=window, bridge_ms=bridge, still_ms=still, hold_ms=hold)
-    windows = evaluator.windows(selector)
+    windows = evaluator.windows(selector, call.function)
     samples = _without_edges(windows.samples, cover.bridge_ms)
     values, present = _slopes(samples, windows.times_ms - cover.ahead_ms, cover)
     return drop_names(Matrix(labels=samples.labels, values=values, present=present), strict=True)

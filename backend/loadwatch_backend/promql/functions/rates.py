@@ -5,6 +5,7 @@ arrays [series, steps].
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,7 +23,7 @@ def _later_rows(windows: Windows, differs: Callable[[FloatArray, FloatArray], Bo
     return np.flatnonzero(differs(values[:-1], values[1:])) + 1
 
 
-def _pairs_inside(windows: Windows, rows: IntArray) -> tuple[IntArray, IntArray]:
+def pairs_inside(windows: Windows, rows: IntArray) -> tuple[IntArray, IntArray]:
     """For each window the positions in `rows` from and up to which both of (r - 1, r) lie inside of it."""
     return np.searchsorted(rows, windows.first, side="right"), np.searchsorted(rows, windows.end, side="left")
 
@@ -36,7 +37,7 @@ def _reset_correction(windows: Windows, alive: BoolArray) -> FloatArray | None:
     drops = _later_rows(windows, _is_drop)
     if not len(drops):
         return None
-    start, stop = _pairs_inside(windows, drops)
+    start, stop = pairs_inside(windows, drops)
     broken = (stop > start) & alive
     if not broken.any():
         return None
@@ -45,22 +46,45 @@ def _reset_correction(windows: Windows, alive: BoolArray) -> FloatArray | None:
     return total
 
 
-def _extrapolated(windows: Windows, *, is_counter: bool, is_rate: bool) -> WindowResult:
-    present = windows.counts >= 2
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ends:
+    """All that an extrapolation needs of each window, [series, steps]; times in ms. `correction` is for counters."""
+
+    counts: IntArray
+    first_value: FloatArray
+    last_value: FloatArray
+    first_time: IntArray
+    last_time: IntArray
+    correction: Callable[[], FloatArray | None]
+
+
+def _ends(windows: Windows) -> Ends:
+    return Ends(
+        counts=windows.counts,
+        first_value=windows.at(windows.first),
+        last_value=windows.at(windows.end - 1),
+        first_time=windows.times_at(windows.first),
+        last_time=windows.times_at(windows.end - 1),
+        correction=lambda: _reset_correction(windows, windows.counts >= 2),
+    )
+
+
+def extrapolated(windows: Windows, ends: Ends, *, is_counter: bool, is_rate: bool) -> WindowResult:
+    """The increase or difference between the first and the last sample, extended to the edges of the window."""
+    present = ends.counts >= 2
     if not present.any():
         return np.zeros(present.shape), present
-    first_value, last_value = windows.at(windows.first), windows.at(windows.end - 1)
-    first_time, last_time = windows.times_at(windows.first), windows.times_at(windows.end - 1)
-    result = last_value - first_value
+    first_value, first_time, last_time = ends.first_value, ends.first_time, ends.last_time
+    result = ends.last_value - first_value
     if is_counter:
-        correction = _reset_correction(windows, present)
+        correction = ends.correction()
         if correction is not None:
             result = result + correction
 
     to_start = (first_time - (windows.times_ms - windows.range_ms)) / 1000
     to_end = (windows.times_ms - last_time) / 1000
     sampled = (last_time - first_time) / 1000
-    average = sampled / (windows.counts - 1)
+    average = sampled / (ends.counts - 1)
     threshold = average * 1.1
     to_start = np.where(to_start >= threshold, average / 2, to_start)
     if is_counter:
@@ -77,17 +101,17 @@ def _extrapolated(windows: Windows, *, is_counter: bool, is_rate: bool) -> Windo
 
 def rate(windows: Windows) -> WindowResult:
     """Increase per second."""
-    return _extrapolated(windows, is_counter=True, is_rate=True)
+    return extrapolated(windows, _ends(windows), is_counter=True, is_rate=True)
 
 
 def increase(windows: Windows) -> WindowResult:
     """Increase over the range."""
-    return _extrapolated(windows, is_counter=True, is_rate=False)
+    return extrapolated(windows, _ends(windows), is_counter=True, is_rate=False)
 
 
 def delta(windows: Windows) -> WindowResult:
     """Difference over the range."""
-    return _extrapolated(windows, is_counter=False, is_rate=False)
+    return extrapolated(windows, _ends(windows), is_counter=False, is_rate=False)
 
 
 def irate(windows: Windows) -> WindowResult:
@@ -104,7 +128,7 @@ def idelta(windows: Windows) -> WindowResult:
 
 
 def _count_pairs(windows: Windows, differs: Callable[[FloatArray, FloatArray], BoolArray]) -> WindowResult:
-    start, stop = _pairs_inside(windows, _later_rows(windows, differs))
+    start, stop = pairs_inside(windows, _later_rows(windows, differs))
     return np.maximum(stop - start, 0).astype(np.float64), windows.counts > 0
 
 

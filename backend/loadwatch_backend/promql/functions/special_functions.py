@@ -62,8 +62,8 @@ class Evaluator(Protocol):
         """The time that each step of a selector looks at."""
         ...
 
-    def windows(self, selector: RangeSelector | Subquery) -> Windows:
-        """The windows of a range."""
+    def windows(self, selector: RangeSelector | Subquery, function: str = "") -> Windows:
+        """The windows of a range, which are the argument of a function."""
         ...
 
 
@@ -180,7 +180,7 @@ def absent(evaluator: Evaluator, call: Call) -> Matrix:
 def absent_over_time(evaluator: Evaluator, call: Call) -> Matrix:
     """One where no series has a sample in the window."""
     selector = _range(call.arguments[0])
-    return label_functions.absent(evaluator.windows(selector).counts > 0, selector)
+    return label_functions.absent(evaluator.windows(selector, call.function).counts > 0, selector)
 
 
 def label_replace(evaluator: Evaluator, call: Call) -> Matrix:

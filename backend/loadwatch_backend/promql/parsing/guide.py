@@ -44,6 +44,9 @@ of {subquery_step:g} s. It takes `offset` and `@`, too.
 A duration may be arithmetic: `[5m * 2]`, `offset (1h - step())`, with `+ - * / % ^`, brackets, `step()` and `range()`
 of the query, `min_of(a, b)` and `max_of(a, b)`.
 
+Samples older than the retention are answered from [one-minute rollups](server.md#two-levels): exactly where steps,
+start and ranges are whole minutes, otherwise with an info that says by what the answer may be off.
+
 ## Operators
 
 | kind | operators | modifiers |

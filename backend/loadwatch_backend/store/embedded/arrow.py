@@ -4,7 +4,7 @@ Registering numpy arrays instead would turn every NaN into NULL, and with it the
 well as nanoarrow and is fifty times as large. See docs/decisions/0010-nanoarrow.md.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -29,6 +29,11 @@ _SEGMENT_COLUMNS = {
 }
 _SEGMENT_KINDS = [nanoarrow.c_schema(kind) for kind in _SEGMENT_COLUMNS.values()]
 _SEGMENTS = nanoarrow.c_schema(nanoarrow.struct(_SEGMENT_COLUMNS))
+_ARRAYS = {
+    np.dtype(np.uint32): nanoarrow.c_schema(nanoarrow.uint32()),
+    np.dtype(np.int64): nanoarrow.c_schema(nanoarrow.int64()),
+}
+_BINARY = nanoarrow.c_schema(nanoarrow.binary())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +91,23 @@ def segment_stream(rows: SegmentRows) -> nanoarrow.ArrayStream:
     return nanoarrow.ArrayStream(
         nanoarrow.c_array_from_buffers(_SEGMENTS, count, [None], null_count=0, children=children)
     )
+
+
+def table_stream(columns: Mapping[str, U32 | I64 | Sequence[bytes]]) -> nanoarrow.ArrayStream:
+    """Columns of any table by their names, all of one length, as one record batch; arrays must outlive the stream."""
+    count = len(next(iter(columns.values())))
+    kinds: dict[str, Any] = {}
+    children: list[Any] = []
+    for name, column in columns.items():
+        if isinstance(column, np.ndarray):
+            kinds[name], buffers = _ARRAYS[column.dtype], [None, np.ascontiguousarray(column)]
+        else:
+            offsets = np.zeros(count + 1, np.int32)
+            np.cumsum([len(one) for one in column], out=offsets[1:])
+            kinds[name], buffers = _BINARY, [None, offsets, b"".join(column)]
+        children.append(nanoarrow.c_array_from_buffers(kinds[name], count, buffers, null_count=0))
+    schema = nanoarrow.c_schema(nanoarrow.struct(kinds))
+    return nanoarrow.ArrayStream(nanoarrow.c_array_from_buffers(schema, count, [None], null_count=0, children=children))
 
 
 def fetch_columns(result: duckdb.DuckDBPyConnection) -> Columns:

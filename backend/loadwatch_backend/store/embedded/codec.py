@@ -68,8 +68,11 @@ class _Whole:
     exceptions: npt.NDArray[np.bool_]
 
 
-def encode(offsets: I64, timestamps: I64, values: F64) -> list[bytes]:
-    """Each segment `offsets[i]:offsets[i + 1]`, none of which is empty, as bytes; times rise within a segment."""
+def encode(offsets: I64, timestamps: I64, values: F64, *, plain: bool = False) -> list[bytes]:
+    """Each segment `offsets[i]:offsets[i + 1]`, none of which is empty, as bytes; times rise within a segment.
+
+    `plain` leaves zstd out, for what is soon written again: most of the time is its.
+    """
     starts, counts = offsets[:-1], np.diff(offsets)
     if not len(starts):
         return []
@@ -101,7 +104,7 @@ def encode(offsets: I64, timestamps: I64, values: F64) -> list[bytes]:
         parts: list[bytes] = [header[place].tobytes(), b""]
         for planes, width in ((time_planes, time_width), (value_planes, value_width)):
             for raw in planes.of(start, stop, width):
-                packed = compressor.compress(raw, zstd.ZstdCompressor.FLUSH_FRAME)
+                packed = raw if plain else compressor.compress(raw, zstd.ZstdCompressor.FLUSH_FRAME)
                 shorter = len(packed) < len(raw)
                 lengths.append(len(packed) if shorter else 0)
                 parts.append(packed if shorter else raw)

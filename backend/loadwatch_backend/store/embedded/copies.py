@@ -19,7 +19,7 @@ from loadwatch_backend.store.embedded.block import LATEST_MS, TIME_BITS, TIME_MA
 from loadwatch_backend.store.embedded.database import Database
 from loadwatch_backend.store.embedded.disk_errors import disk_errors
 from loadwatch_backend.store.embedded.sealed import PIECE_ROWS
-from loadwatch_backend.store.embedded.settings import HOUR_MS, EmbeddedSettings
+from loadwatch_backend.store.embedded.settings import DAY_MS, HOUR_MS, EmbeddedSettings
 from loadwatch_backend.store.errors import CopyDamagedError
 from loadwatch_backend.store.port import CopiedHour
 
@@ -36,7 +36,25 @@ _HOUR = "read_parquet('{path}')"
 # Series that were forgotten while they were copied: their samples had come of age.
 _ORPHANS = "series_id NOT IN (SELECT id FROM series)"
 _COUNT_ORPHANS = f"SELECT sum(samples) FROM segments WHERE {_ORPHANS}"
-_DROP_ORPHANS = f"DELETE FROM segments WHERE {_ORPHANS}"
+_DROP_ORPHANS = f"DELETE FROM {{table}} WHERE {_ORPHANS}"
+_WHOLE_FROM = "(SELECT max(first_ms) FROM whole)"
+_ROLLUP_DAYS = f"SELECT DISTINCT day FROM rollups WHERE day::BIGINT * {DAY_MS} < {_WHOLE_FROM} ORDER BY day"
+_ROLLUP_HASH = "hash(series_id, first_ms, last_ms, samples, minutes, data, rest)"
+_ROLLUP_TAG = f"SELECT count(*), bit_xor({_ROLLUP_HASH}), sum({_ROLLUP_HASH}) FROM rollups WHERE day = {{day}}"
+_COPY_ROLLUPS = """
+COPY (SELECT * FROM rollups WHERE day = {day} ORDER BY series_id, first_ms) TO '{path}'
+(FORMAT parquet, COMPRESSION zstd)
+"""
+_COPY_WHOLE = "COPY (SELECT * FROM whole ORDER BY first_ms) TO '{path}' (FORMAT parquet, COMPRESSION zstd)"
+_TAKE_WHOLE = "INSERT INTO whole SELECT first_ms, last_ms FROM read_parquet('{path}')"
+_TAKE_ROLLUPS = (
+    "DELETE FROM rollups WHERE day IN (SELECT day FROM read_parquet('{path}'))",
+    "INSERT INTO rollups SELECT series_id, day, first_ms, last_ms, samples, minutes, data, rest"
+    " FROM read_parquet('{path}')",
+    # What came for the last of those days after it was copied.
+    f"INSERT INTO unrolled SELECT DISTINCT hour FROM segments WHERE hour // {DAY_MS // HOUR_MS} IN"
+    f" (SELECT day FROM read_parquet('{{path}}')) AND hour::BIGINT * {HOUR_MS} >= {_WHOLE_FROM}",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +109,32 @@ def _series_of(database: Database, cursor: duckdb.DuckDBPyConnection, start_ms: 
     return found
 
 
+def rollup_days(database: Database) -> list[int]:
+    """The first millisecond of each day that has rollups and not all samples, in rising order."""
+    with disk_errors(), database.reading() as cursor:
+        return [day * DAY_MS for (day,) in cursor.execute(_ROLLUP_DAYS).fetchall()]
+
+
+def copy_rollups(database: Database, start_ms: int, target: Path, known_tag: str) -> CopiedHour | None:
+    """Write the rollups of a day into a new file, unless their tag is the known one; None when there are none."""
+    day = start_ms // DAY_MS
+    with disk_errors(), database.reading() as cursor:
+        found = cursor.execute(_ROLLUP_TAG.format(day=day)).fetchone()
+        if found is None or not found[0]:
+            return None
+        count, mixed, total = (int(part) for part in found)
+        tag = f"{count}-{mixed:x}-{total:x}"
+        if tag != known_tag:
+            cursor.execute(_COPY_ROLLUPS.format(day=day, path=_quoted(target)))
+    return CopiedHour(tag=tag, rows=count, written=tag != known_tag)
+
+
+def copy_whole(database: Database, target: Path) -> None:
+    """Write the spans of time in which no sample was deleted for its age into a new file."""
+    with disk_errors(), database.reading() as cursor:
+        cursor.execute(_COPY_WHOLE.format(path=_quoted(target)))
+
+
 def copy_names(database: Database, series: Path, metadata: Path) -> None:
     """Write what the series are called, and what is known of the metrics, into two new files."""
     with disk_errors(), database.reading() as cursor:
@@ -98,8 +142,17 @@ def copy_names(database: Database, series: Path, metadata: Path) -> None:
         cursor.execute(_COPY_METADATA.format(path=_quoted(metadata)))
 
 
-def take_in(directory: Path, series: Path, metadata: Path, hours: Sequence[Path]) -> TakenIn:
+def take_in(
+    directory: Path,
+    series: Path,
+    metadata: Path,
+    hours: Sequence[Path],
+    days: Sequence[Path] = (),
+    whole: Path | None = None,
+) -> TakenIn:
     """Make the store of a data directory, which has none yet, from copies; the caller holds the directory's lock.
+
+    Rollups are made of the samples, but those of the given `days`.
 
     Raises:
         CopyDamagedError: a file is none of ours; names it.
@@ -115,9 +168,18 @@ def take_in(directory: Path, series: Path, metadata: Path, hours: Sequence[Path]
                 source = _HOUR.format(path=_quoted(path))
                 for piece in sealed.pieces(cursor, source, LATEST_MS + 1):
                     sealed.take(cursor, source, piece, newer=True)
+        if whole is not None:
+            with _taking(whole), database.reading() as cursor:
+                cursor.execute("DELETE FROM whole")
+                cursor.execute(_TAKE_WHOLE.format(path=_quoted(whole)))
+        for path in days:
+            with _taking(path), database.reading() as cursor:
+                for statement in _TAKE_ROLLUPS:
+                    cursor.execute(statement.format(path=_quoted(path)))
         with database.reading() as cursor:
             expired = cursor.execute(_COUNT_ORPHANS).fetchone()
-            cursor.execute(_DROP_ORPHANS)
+            for table in ("segments", "rollups"):
+                cursor.execute(_DROP_ORPHANS.format(table=table))
             row = cursor.execute("SELECT sum(samples) FROM segments").fetchone()
         database.checkpoint()
     finally:

@@ -16,9 +16,12 @@ from loadwatch_backend.kit.cancellation import Cancellation
 from loadwatch_backend.store.embedded import opening, sealed
 from loadwatch_backend.store.embedded.arrow import Columns, fetch_columns, joined, sample_stream
 from loadwatch_backend.store.embedded.block import F64, I64, LATEST_MS, U32
-from loadwatch_backend.store.embedded.sealed import Piece
+from loadwatch_backend.store.embedded.rollups import table as rollups
+from loadwatch_backend.store.embedded.rollups.table import DayPiece
+from loadwatch_backend.store.embedded.sealed import Move, Piece
 from loadwatch_backend.store.embedded.series_index import FlatLabels
 from loadwatch_backend.store.embedded.settings import HOUR_MS, EmbeddedSettings
+from loadwatch_backend.store.levels import Span
 from loadwatch_backend.store.port import MetricMetadata
 
 _APPEND = "INSERT INTO hot SELECT * FROM incoming"
@@ -38,6 +41,7 @@ _HOURS = {
     "segments": "SELECT hour, sum(samples) FROM segments GROUP BY hour",
     "sorted": f"SELECT ts // {HOUR_MS} AS hour, count(*) FROM sorted GROUP BY hour",
 }
+_HOT_HOURS = f"SELECT DISTINCT ts // {HOUR_MS} FROM hot WHERE ts BETWEEN ? AND ?"
 _COUNT_SEALED = "SELECT sum(samples) FROM segments WHERE hour BETWEEN ? AND ? AND last_ms >= ? AND first_ms <= ?"
 _ROWS_BY_SERIES = """
 SELECT series_id, sum(samples) FROM (
@@ -50,6 +54,10 @@ _COUNT = "SELECT count(*) FROM {table} WHERE ts BETWEEN ? AND ?"
 _HOT_ROWS = "SELECT count(*), min(ts) FROM hot"
 _DELETE_OLD = "DELETE FROM {table} WHERE ts < ?{pins}"
 _KEEP_PIN = " AND NOT ts BETWEEN ? AND ?"
+_ROLLED_SERIES = """
+SELECT series_id FROM rollups
+UNION SELECT series_id FROM segments WHERE hour IN (SELECT hour FROM unrolled)
+"""
 _FORGET_SERIES = "DELETE FROM series WHERE id IN (SELECT unnest(?::UINTEGER[]))"
 _METADATA = "SELECT metric, type, help, unit FROM metadata"
 _EVERY_ID = "true"
@@ -175,7 +183,7 @@ class Database:
     def count_sealed(self, ids: U32, start_ms: int, end_ms: int) -> int:
         """Sealed samples of the rising `ids` that `select` would read at least."""
         with self.reading() as cursor:
-            return sealed.count_whole(cursor, _id_condition(ids), start_ms, end_ms)
+            return sealed.count_whole(cursor, id_condition(ids), start_ms, end_ms)
 
     def select(self, ids: U32, start_ms: int, end_ms: int, most_rows: int, cancellation: Cancellation) -> list[Columns]:
         """Samples of the rising `ids`, older ones of a time before newer ones; at most `most_rows` that are not sealed.
@@ -184,7 +192,7 @@ class Database:
             duckdb.InterruptException, CancelledError: it was cancelled.
             DamagedSegmentError: what is sealed cannot be read.
         """
-        condition = _id_condition(ids)
+        condition = id_condition(ids)
 
         def rows(table: str) -> Columns:
             statement = _SELECT.format(table=table, ids=condition)
@@ -287,19 +295,63 @@ class Database:
         with self.reading() as cursor:
             return sealed.seal(cursor, "sorted", piece, newer=False)
 
-    def delete_before(self, cutoff_ms: int, pinned: Sequence[tuple[int, int]]) -> int:
+    def delete_before(self, cutoff_ms: int, pinned: Sequence[Span], rollups_ms: int) -> int:
         """Delete samples before a time, except those within the pinned (start, end) spans; returns how many.
 
-        Sealed ones are kept until all of their hour are old.
+        Sealed ones are kept until all of their hour are old. Rollups go before another time, which is no later.
         """
-        pins = _KEEP_PIN * len(pinned)
-        arguments = [cutoff_ms, *(edge for pin in pinned for edge in pin)]
+        spans = sealed.merged(pinned)
+        arguments = [cutoff_ms, *(edge for span in spans for edge in span)]
         with self.reading() as cursor:
-            deleted = sealed.delete_before(cursor, cutoff_ms, pinned)
+            deleted = sealed.delete_before(cursor, cutoff_ms, spans)
             for table in ("hot", "sorted") if self._old_rows else ("hot",):
-                row = cursor.execute(_DELETE_OLD.format(table=table, pins=pins), arguments).fetchone()
+                statement = _DELETE_OLD.format(table=table, pins=_KEEP_PIN * len(spans))
+                row = cursor.execute(statement, arguments).fetchone()
                 deleted += int(row[0]) if row else 0
+            if deleted:
+                rollups.keep_whole(cursor, cutoff_ms, spans)
+            rollups.forget_before(cursor, rollups_ms)
         return deleted
+
+    def whole_spans(self) -> list[Span]:
+        """Spans of time in which no sample was deleted for its age."""
+        with self.reading() as cursor:
+            return rollups.whole_spans(cursor)
+
+    def unsettled_hours(self, cursor: duckdb.DuckDBPyConnection, start_ms: int, end_ms: int) -> list[int]:
+        """Hours within a span, rising, of which the rollups do not tell all: what is new, or not rolled up yet."""
+        hours = {hour for (hour,) in cursor.execute(_HOT_HOURS, [start_ms, end_ms]).fetchall()}
+        hours.update(rollups.unrolled_hours(cursor))
+        if self._old_rows:
+            row = cursor.execute(_SPANS["sorted"]).fetchone()
+            if row is not None and row[0] is not None:
+                hours.update(range(row[0] // HOUR_MS, row[1] // HOUR_MS + 1))
+        return sorted(hour for hour in hours if start_ms // HOUR_MS <= hour <= end_ms // HOUR_MS)
+
+    def unrolled_hours(self) -> list[int]:
+        """Hours for `roll_up`, the newest first."""
+        with self.reading() as cursor:
+            return rollups.unrolled_hours(cursor)
+
+    def rolled_series(self) -> set[int]:
+        """Ids of the series that have rollups, or shall have some."""
+        with self.reading() as cursor:
+            return {one for (one,) in cursor.execute(_ROLLED_SERIES).fetchall()}
+
+    def roll_up(self, hour: int) -> None:
+        """Make the rollups of an hour that an earlier version sealed."""
+        with self.reading() as cursor:
+            sealed.roll_up(cursor, hour)
+
+    def days_to_join(self, before_ms: int) -> list[DayPiece]:
+        """Pieces for `join`: rollups of days that ended before a time."""
+        with self.reading() as cursor:
+            return rollups.pieces_to_join(cursor, before_ms)
+
+    def join(self, piece: DayPiece) -> None:
+        """Make one row of rollups of those of each series of a day."""
+        with self.reading() as cursor:
+            rollups.join(cursor, piece)
 
     def dead_bytes(self) -> tuple[int, int]:
         """Bytes of the file that hold nothing, and those that hold something, as of the last checkpoint."""
@@ -308,15 +360,15 @@ class Database:
         size, used, free = row if row else (0, 0, 0)
         return size * free, size * used
 
-    def hours_to_move(self) -> list[tuple[int, int]]:
-        """All hours of segments in pieces for `move`."""
+    def moves(self) -> list[Move]:
+        """All segments and rollups in pieces for `move`."""
         with self.reading() as cursor:
-            return sealed.hours_to_move(cursor)
+            return sealed.moves(cursor)
 
-    def move(self, hours: tuple[int, int]) -> None:
-        """Write segments again as they are: DuckDB puts them into the first free room of the file."""
+    def move(self, one: Move) -> None:
+        """Write rows again as they are: DuckDB puts them into the first free room of the file."""
         with self.reading() as cursor:
-            sealed.move(cursor, hours)
+            sealed.move(cursor, one)
 
     def nbytes(self) -> int:
         """Size of the file and its log on disk."""
@@ -351,7 +403,8 @@ def _append(connection: duckdb.DuckDBPyConnection, series: U32, timestamps: I64,
     del incoming
 
 
-def _id_condition(ids: U32) -> str:
+def id_condition(ids: U32) -> str:
+    """The rising ids as a condition of SQL."""
     low, high = int(ids[0]), int(ids[-1])
     between = f"series_id BETWEEN {low} AND {high}"
     if high - low + 1 == len(ids):

@@ -30,12 +30,14 @@ from loadwatch_backend.store.embedded.disk_errors import disk_errors
 from loadwatch_backend.store.embedded.head import Head, HeadView
 from loadwatch_backend.store.embedded.lock import acquire_lock
 from loadwatch_backend.store.embedded.opening import unreadable
+from loadwatch_backend.store.embedded.rollups.reading import RollupReader
 from loadwatch_backend.store.embedded.series_index import Ids, SeriesIndex
 from loadwatch_backend.store.embedded.settings import HOUR_MS, EmbeddedSettings
 from loadwatch_backend.store.embedded.survey import survey_store
 from loadwatch_backend.store.embedded.upkeep import SealedAhead, Upkeep
 from loadwatch_backend.store.embedded.writer import Writer
 from loadwatch_backend.store.errors import QueryLimitError, StoreWriteError
+from loadwatch_backend.store.levels import Level, MinuteColumns, Span
 from loadwatch_backend.store.port import (
     Batch,
     CommitListener,
@@ -80,6 +82,11 @@ class EmbeddedStore:
         self._writer = Writer(settings, database, self._index, self._head, clock, (oldest, newest))
         self._stopping = threading.Event()
         self._upkeep = Upkeep(database, lambda: self._writer.run(database.checkpoint).result(), self._stopping)
+        self._rollups = RollupReader(
+            database,
+            lambda ids, start_ms, end_ms, reading: self._cuts(self._head.view(), ids, start_ms, end_ms, reading),
+            settings.query_samples,
+        )
         self._maintenance = threading.Thread(target=self._maintain, name="store-maintenance", daemon=True)
         if newest is not None:
             self._load_first_slice()
@@ -105,21 +112,42 @@ class EmbeddedStore:
         return self._writer.append(batch)
 
     def select(
-        self, matchers: Sequence[Matcher], start_ms: int, end_ms: int, reading: Reading | None = None
+        self,
+        matchers: Sequence[Matcher],
+        start_ms: int,
+        end_ms: int,
+        reading: Reading | None = None,
+        level: Level = Level.RAW,
     ) -> Selection:
-        """See `Reader.select`."""
+        """See `Reader.select`; `reading` is needed for all levels but the first."""
         start_ms, end_ms = max(start_ms, 0), min(end_ms, LATEST_MS)
         view = self._head.view()
         ids = self._index.match(matchers, start_ms, end_ms)
         if not len(ids) or start_ms > end_ms:
             return _EMPTY
-        cuts = self._cuts(view, ids, start_ms, end_ms, reading)
-        offsets, timestamps, values = join_cuts(cuts, len(ids))
+        minutes: MinuteColumns | None = None
+        if level is Level.RAW or reading is None:
+            offsets, timestamps, values = join_cuts(self._cuts(view, ids, start_ms, end_ms, reading), len(ids))
+        elif level is Level.LAST:
+            offsets, timestamps, values = self._rollups.last(ids, start_ms, end_ms, reading)
+        else:
+            offsets, timestamps, values, minutes = self._rollups.minutes(ids, start_ms, end_ms, reading)
         full = np.flatnonzero(offsets[1:] > offsets[:-1])
         if len(full) < len(ids):
             ids = ids[full]
             offsets = np.append(offsets[full], offsets[-1])
-        return Selection(labels=self._index.labels(ids.tolist()), offsets=offsets, timestamps=timestamps, values=values)
+        return Selection(
+            labels=self._index.labels(ids.tolist()),
+            offsets=offsets,
+            timestamps=timestamps,
+            values=values,
+            minutes=minutes,
+        )
+
+    def whole_spans(self) -> Sequence[Span]:
+        """See `LevelledReader.whole_spans`."""
+        with disk_errors():
+            return self._database.whole_spans()
 
     def select_many(
         self, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int, reading: Reading | None = None
@@ -254,8 +282,9 @@ class EmbeddedStore:
             with disk_errors():
                 count = self.seal(newest_ms + 1)
                 with self._maintaining:
-                    while self._upkeep.convert() is not None:
+                    while self._upkeep.convert() is not None or self._upkeep.roll_up() is not None:
                         pass
+                    self._upkeep.join_days(self._clock())
                     self._upkeep.give_back_room(asked=True)
                 # The first one frees the blocks of what was moved, the second cuts them off at the file's end.
                 for _ in range(2):
@@ -271,6 +300,18 @@ class EmbeddedStore:
     def copy_hour(self, start_ms: int, target: Path, known_tag: str) -> CopiedHour | None:
         """See `HourCopier.copy_hour`."""
         return copies.copy_hour(self._database, start_ms, target, known_tag)
+
+    def rollup_days(self) -> list[int]:
+        """See `HourCopier.rollup_days`."""
+        return copies.rollup_days(self._database)
+
+    def copy_rollups(self, start_ms: int, target: Path, known_tag: str) -> CopiedHour | None:
+        """See `HourCopier.copy_rollups`."""
+        return copies.copy_rollups(self._database, start_ms, target, known_tag)
+
+    def copy_whole(self, target: Path) -> None:
+        """See `HourCopier.copy_whole`."""
+        copies.copy_whole(self._database, target)
 
     def copy_names(self, series: Path, metadata: Path) -> None:
         """See `HourCopier.copy_names`."""
@@ -295,10 +336,12 @@ class EmbeddedStore:
 
     def apply_retention(self) -> int:
         """Delete samples that are too old and not pinned, and series of which none is left; returns how many rows."""
-        cutoff = self._clock() - self._settings.retention_ms
+        settings, now_ms = self._settings, self._clock()
+        cutoff = now_ms - settings.retention_ms
+        rollups_ms = now_ms - max(settings.retention_ms, settings.rollup_retention_ms)
         pinned = sorted(self._pinned()) if self._pinned is not None else []
         with self._maintaining:
-            deleted = self._database.delete_before(cutoff, pinned)
+            deleted = self._database.delete_before(cutoff, pinned, rollups_ms)
             self._deleted_rows += deleted
             self._writer.run(lambda: self._forget(cutoff, pinned)).result()
         return deleted
@@ -440,6 +483,9 @@ class EmbeddedStore:
                 with self._maintaining:
                     converted_s = self._upkeep.convert()
                     if converted_s is None:
+                        converted_s = self._upkeep.roll_up()
+                    if converted_s is None:
+                        self._upkeep.join_days(self._clock() - self._settings.seal_delay_ms - HOUR_MS)
                         self._upkeep.give_back_room()
                     else:
                         # As long as it took: half of the time is others'.
@@ -462,9 +508,12 @@ class EmbeddedStore:
             self.seal(hour_start)
 
     def _forget(self, cutoff_ms: int, pinned: Sequence[tuple[int, int]]) -> None:
-        """Forget series whose samples are all deleted; runs between two commits, so none of them gets new samples."""
+        """Forget series of which nothing is left; runs between two commits, so none of them gets new samples."""
         self._head.view()
         ids = self._index.silent_since(cutoff_ms, pinned)
+        if ids:
+            rolled = self._database.rolled_series()
+            ids = [one for one in ids if one not in rolled]
         if ids:
             self._database.forget_series(ids)
             self._index.remove(ids)

@@ -7,12 +7,14 @@ import duckdb
 import structlog
 
 from loadwatch_backend.store.embedded import sealed
+from loadwatch_backend.store.embedded.rollups import table as rollups
 from loadwatch_backend.store.errors import DataDirectoryError
 from loadwatch_backend.store.set_aside import SAMPLES, SAMPLES_LOG, advice
 
 FILE = SAMPLES
-FORMAT = 2
-"""1 had a row for each sealed sample, in the table `sorted`; what is left of it is converted while the server runs."""
+FORMAT = 3
+"""2 had no rollups, which are made while the server runs. 1 had a row for each sealed sample, in the table `sorted`;
+what is left of it is converted while the server runs."""
 Config = dict[str, str | bool | int | float | list[str]]
 logger = structlog.get_logger(__name__)
 
@@ -87,7 +89,7 @@ def create(path: Path, config: Config) -> None:
         for left in (new, new_log):
             left.unlink(missing_ok=True)
         with duckdb.connect(str(new), config=config) as connection:
-            connection.execute(_SCHEMA + sealed.SCHEMA)
+            connection.execute(_SCHEMA + sealed.SCHEMA + rollups.SCHEMA + rollups.FIRST)
             connection.execute("INSERT INTO format VALUES (?)", [FORMAT])
             connection.execute("CHECKPOINT")
         new.replace(path)
@@ -116,14 +118,17 @@ def connect(path: Path, config: Config) -> duckdb.DuckDBPyConnection:
         version = connection.execute("SELECT version FROM format").fetchone()
         if version is None:
             connection.execute("INSERT INTO format VALUES (?)", [FORMAT])
-        elif version[0] not in (1, FORMAT):
+        elif version[0] not in range(1, FORMAT + 1):
             raise DataDirectoryError(
                 f"{path} has format {version[0]} and this server reads format {FORMAT};"
                 " use the version of Loadwatch that wrote it, or another data directory"
             )
-        elif version[0] == 1:
+        connection.execute(sealed.SCHEMA + rollups.SCHEMA)
+        if version is not None and version[0] < FORMAT:
+            connection.execute(rollups.UNROLLED)
             connection.execute("UPDATE format SET version = ?", [FORMAT])
-        connection.execute(sealed.SCHEMA)
+        if connection.execute("SELECT 1 FROM whole").fetchone() is None:
+            connection.execute(rollups.FIRST)
         if has_old_rows(connection) and connection.execute("SELECT 1 FROM sorted LIMIT 1").fetchone() is None:
             # Never while it is open: who reads might have been told of the table before.
             connection.execute("DROP TABLE sorted")

@@ -7,7 +7,7 @@ row that is small. All of it happens within the transaction of the cursor that i
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import duckdb
 import numpy as np
@@ -16,6 +16,8 @@ from loadwatch_backend.kit.cancellation import Cancellation
 from loadwatch_backend.store.embedded.arrow import Columns, SegmentRows, fetch_columns, joined, segment_stream
 from loadwatch_backend.store.embedded.block import LATEST_MS, TIME_BITS, TIME_MASK, Block, build_block
 from loadwatch_backend.store.embedded.codec import decode, encode
+from loadwatch_backend.store.embedded.rollups import table as rollups
+from loadwatch_backend.store.embedded.rollups.minutes import of_block
 from loadwatch_backend.store.embedded.settings import HOUR_MS
 
 SCHEMA = """
@@ -73,16 +75,21 @@ UPDATE series SET
 FROM (SELECT series_id, min(first_ms) AS first_ms, max(last_ms) AS last_ms FROM coming GROUP BY series_id) AS span
 WHERE series.id = span.series_id
 """
-_OLD = "last_ms < ?"
+_OF_HOUR = "SELECT rowid FROM segments WHERE hour = ? ORDER BY series_id, first_ms"
+_OLD = "last_ms < ? AND hour NOT IN (SELECT hour FROM unrolled)"
 _APART = " AND (last_ms < ? OR first_ms > ?)"
 _COUNT_OLD = "SELECT count(*), sum(samples) FROM segments WHERE {condition}"
 _DELETE = "DELETE FROM segments WHERE {condition}"
-_PARTLY_PINNED = "SELECT rowid FROM segments WHERE last_ms < ?{inside} ORDER BY series_id, first_ms"
+_PARTLY_PINNED = f"SELECT rowid FROM segments WHERE {_OLD}{{inside}} ORDER BY series_id, first_ms"
 _NOT_INSIDE = " AND NOT (first_ms >= ? AND last_ms <= ?)"
-_HOUR_BYTES = "SELECT hour, sum(octet_length(data)) FROM segments GROUP BY hour ORDER BY hour"
-_MOVING = "CREATE OR REPLACE TEMP TABLE moving AS SELECT * FROM segments WHERE hour BETWEEN ? AND ?"
-_MOVING_FROM = "DELETE FROM segments WHERE hour BETWEEN ? AND ?"
-_MOVED = "INSERT INTO segments SELECT * FROM moving ORDER BY hour, series_id, first_ms"
+_PART_BYTES = {
+    "segments": "SELECT hour, sum(octet_length(data)) FROM segments GROUP BY hour ORDER BY hour",
+    "rollups": "SELECT day, sum(octet_length(data) + octet_length(rest)) FROM rollups GROUP BY day ORDER BY day",
+}
+_PART = {"segments": "hour", "rollups": "day"}
+_MOVING = "CREATE OR REPLACE TEMP TABLE moving AS SELECT * FROM {table} WHERE {part} BETWEEN ? AND ?"
+_MOVING_FROM = "DELETE FROM {table} WHERE {part} BETWEEN ? AND ?"
+_MOVED = "INSERT INTO {table} SELECT * FROM moving ORDER BY {part}, series_id, first_ms"
 _TOUCH = "CREATE OR REPLACE TEMP TABLE touched AS SELECT unnest(?::BIGINT[]) AS place"
 
 
@@ -210,7 +217,28 @@ def put(cursor: duckdb.DuckDBPyConnection, columns: Columns, *, newer: bool) -> 
     _insert(cursor, block, rows)
     cursor.execute("DROP TABLE coming")
     cursor.execute("DROP TABLE touched")
+    _roll_up(cursor, block, rows)
     return count
+
+
+def _roll_up(cursor: duckdb.DuckDBPyConnection, block: Block, rows: SegmentRows) -> None:
+    minutes = of_block(block)
+    rollups.put(
+        cursor,
+        rollups.Rolled(series=rows.series, first_ms=rows.first_ms, last_ms=rows.last_ms, minutes=minutes),
+    )
+
+
+def roll_up(cursor: duckdb.DuckDBPyConnection, hour: int) -> None:
+    """Make the rollups of an hour from its segments, and note that it has them."""
+    places = cursor.execute(_OF_HOUR, [hour]).fetchall()
+    for begin in range(0, len(places), _REWRITTEN_AT_ONCE):
+        cursor.execute(_TOUCH, [[place for (place,) in places[begin : begin + _REWRITTEN_AT_ONCE]]])
+        columns = joined(list(_decoded(cursor.execute(_READ_TOUCHED), _NEVER)))
+        block = build_block(columns.series, columns.timestamps, columns.values)
+        _roll_up(cursor, block, _bounds_of(block))
+    cursor.execute("DROP TABLE IF EXISTS touched")
+    cursor.execute("DELETE FROM unrolled WHERE hour = ?", [hour])
 
 
 def _bounds_of(block: Block) -> SegmentRows:
@@ -263,7 +291,7 @@ def delete_before(cursor: duckdb.DuckDBPyConnection, cutoff_ms: int, pinned: Seq
 
     A row with a younger sample is kept whole until that is old, too, so that nothing is written again for it.
     """
-    spans = _merged(pinned)
+    spans = merged(pinned)
     edges = [edge for span in spans for edge in span]
     condition = _OLD + _APART * len(spans)
     row = cursor.execute(_COUNT_OLD.format(condition=condition), [cutoff_ms, *edges]).fetchone()
@@ -294,28 +322,39 @@ def delete_before(cursor: duckdb.DuckDBPyConnection, cutoff_ms: int, pinned: Seq
 # Room -----------------------------------------------------------------------------------------------------------------
 
 
-def hours_to_move(cursor: duckdb.DuckDBPyConnection) -> list[tuple[int, int]]:
-    """First and last hours that are moved in one transaction; together all there are."""
-    found: list[tuple[int, int]] = []
-    size = MOVED_BYTES
-    for hour, length in cursor.execute(_HOUR_BYTES).fetchall():
-        if size + length > MOVED_BYTES:
-            found.append((hour, hour))
-            size = 0
-        found[-1] = (found[-1][0], hour)
-        size += length
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """Rows of a table, of some hours or days, that are written again in one transaction."""
+
+    table: str
+    first: int
+    last: int
+
+
+def moves(cursor: duckdb.DuckDBPyConnection) -> list[Move]:
+    """What is moved in one transaction each; together all there is."""
+    found: list[Move] = []
+    for table, statement in _PART_BYTES.items():
+        size = MOVED_BYTES
+        for part, length in cursor.execute(statement).fetchall():
+            if size + length > MOVED_BYTES:
+                found.append(Move(table=table, first=part, last=part))
+                size = 0
+            found[-1] = replace(found[-1], last=part)
+            size += length
     return found
 
 
-def move(cursor: duckdb.DuckDBPyConnection, hours: tuple[int, int]) -> None:
-    """Write the rows of some hours again as they are."""
-    cursor.execute(_MOVING, hours)
-    cursor.execute(_MOVING_FROM, hours)
-    cursor.execute(_MOVED)
+def move(cursor: duckdb.DuckDBPyConnection, one: Move) -> None:
+    """Write rows again as they are."""
+    names = {"table": one.table, "part": _PART[one.table]}
+    cursor.execute(_MOVING.format(**names), [one.first, one.last])
+    cursor.execute(_MOVING_FROM.format(**names), [one.first, one.last])
+    cursor.execute(_MOVED.format(**names))
     cursor.execute("DROP TABLE moving")
 
 
-def _merged(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def merged(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """The same spans of time without overlaps, in order."""
     merged: list[tuple[int, int]] = []
     for start, end in sorted((max(start, 0), min(end, LATEST_MS)) for start, end in spans if start <= end):

@@ -15,6 +15,7 @@ class EmbeddedSettings:
     Attributes:
         data_directory: where `samples.duckdb` and the lock file are.
         retention_ms: samples older than this are deleted.
+        rollup_retention_ms: one-minute rollups older than this are deleted; as samples, when that is longer.
         head_bytes: memory for the newest samples, which live queries read without touching the disk.
         database_bytes: DuckDB's `memory_limit`.
         database_threads: DuckDB's `threads`; one of them per core is the most that helps.
@@ -29,6 +30,7 @@ class EmbeddedSettings:
 
     data_directory: Path
     retention_ms: int = 15 * DAY_MS
+    rollup_retention_ms: int = 400 * DAY_MS
     head_bytes: int = 256 * MEBIBYTE
     database_bytes: int = 512 * MEBIBYTE
     database_threads: int = 2

@@ -39,6 +39,7 @@ class SeriesSizes:
     bytes: npt.NDArray[np.float64]
     hot: TableUse
     sealed: TableUse
+    rollups: TableUse
     free_bytes: int
     """Within the file, for rows to come."""
 
@@ -61,11 +62,14 @@ def read_sizes(database: Database) -> SeriesSizes:
             used = blocks * block_bytes + (database.log_bytes() if table == "hot" else 0)
             sizes.append((found[:, 2] * (used / max(int(found[:, 2].sum()), 1))).astype(np.float64))
             tables.append(TableUse(samples=int(found[:, 1].sum()), bytes=used))
+        minutes, *_ = cursor.execute("SELECT sum(minutes) FROM rollups").fetchone() or (0,)
+        (blocks,) = cursor.execute(_TABLE_BLOCKS.format(table="rollups")).fetchone() or (0,)
     return SeriesSizes(
         series=np.concatenate(series),
         samples=np.concatenate(samples),
         bytes=np.concatenate(sizes),
         hot=tables[0],
         sealed=TableUse(samples=sum(one.samples for one in tables[1:]), bytes=sum(one.bytes for one in tables[1:])),
+        rollups=TableUse(samples=int(minutes or 0), bytes=blocks * block_bytes),
         free_bytes=free_blocks * block_bytes,
     )

@@ -18,6 +18,7 @@ def survey_store(database: Database, index: SeriesIndex, span_ms: tuple[int | No
         free_bytes=sizes.free_bytes,
         hot=sizes.hot,
         sealed=sizes.sealed,
+        rollups=sizes.rollups,
         series=len(index),
         oldest_ms=span_ms[0],
         newest_ms=span_ms[1],

@@ -11,7 +11,7 @@ import structlog
 from loadwatch_backend.store.embedded.arrow import Columns
 from loadwatch_backend.store.embedded.database import Database
 from loadwatch_backend.store.embedded.sealed import Piece
-from loadwatch_backend.store.embedded.settings import HOUR_MS
+from loadwatch_backend.store.embedded.settings import DAY_MS, HOUR_MS
 
 log = structlog.get_logger(__name__)
 
@@ -67,6 +67,8 @@ class Upkeep:
         self._checkpoint = checkpoint
         self._stopping = stopping
         self._to_convert: Sequence[Piece] | None = None
+        self._to_roll_up: Sequence[int] | None = None
+        self._joined_day: int | None = None
         self._moved_at: float | None = None
         self.sealed_rows = 0
         """Since the start."""
@@ -98,11 +100,41 @@ class Upkeep:
             log.info("all sealed samples of an earlier version are converted")
         return time.monotonic() - begin
 
+    def roll_up(self) -> float | None:
+        """Make the rollups of an hour that an earlier version sealed; returns as `convert`."""
+        if self._to_roll_up is None:
+            self._to_roll_up = self._database.unrolled_hours()
+            if self._to_roll_up:
+                log.info("rollups are made of samples of an earlier version", hours=len(self._to_roll_up))
+        if not self._to_roll_up:
+            return None
+        begin = time.monotonic()
+        self._database.roll_up(self._to_roll_up[0])
+        self._checkpoint()
+        self._to_roll_up = self._to_roll_up[1:]
+        if not self._to_roll_up:
+            log.info("all samples of an earlier version have rollups")
+        return time.monotonic() - begin
+
+    def join_days(self, before_ms: int) -> None:
+        """Make one row of rollups for each series of the days that ended before a time."""
+        day = before_ms // DAY_MS
+        if self._joined_day == day:
+            return
+        for piece in self._database.days_to_join(before_ms):
+            if self._stopping.is_set():
+                return
+            self._database.join(piece)
+            self._checkpoint()
+        # Hours that have no rollups yet are joined when they have.
+        if not self._to_roll_up:
+            self._joined_day = day
+
     def give_back_room(self, *, asked: bool = False) -> None:
         """Make the file shorter when more than half of it holds nothing; by itself only where that is much.
 
         DuckDB puts what is written into the first free room, and cuts the file off behind the last block in use: all
-        segments are written again, some hours in each transaction.
+        segments and rollups are written again, some hours in each transaction.
         """
         if not asked and self._moved_at is not None and time.monotonic() < self._moved_at + _MOVE_PAUSE_S:
             return
@@ -111,9 +143,9 @@ class Upkeep:
             return
         self._moved_at = time.monotonic()
         before = self._database.nbytes()
-        for hours in self._database.hours_to_move():
+        for one in self._database.moves():
             if self._stopping.is_set():
                 return
-            self._database.move(hours)
+            self._database.move(one)
             self._checkpoint()
         log.info("room was given back to the disk", bytes_before=before, bytes_after=self._database.nbytes())

@@ -86,6 +86,7 @@ def _page(found: Mapping[str, Any]) -> str:
         f" {_bytes(found['disk_free_bytes'])} free on the disk",
         f"{hot['samples']:,} samples in order of arrival ({_bytes(hot['bytes'])}), {sealed['samples']:,} sealed"
         f" ({_bytes(sealed['bytes'])}{_each(sealed)})",
+        *_rollups(found),
         f"from {_time(found['oldest_ms'])} to {_time(found['newest_ms'])}, kept for"
         f" {found['retention_ms'] / 86_400_000:g} days",
         f"{found['series']:,} series of at most {found['series_limit']:,}",
@@ -104,6 +105,14 @@ def _page(found: Mapping[str, Any]) -> str:
     labels = [(one["name"], f"{one['values']:,}") for one in found["labels"]]
     lines += _table("labels by values", _LABEL, labels, found["labels_total"])
     return "\n".join(lines)
+
+
+def _rollups(found: Mapping[str, Any]) -> list[str]:
+    """Servers of before have none."""
+    if "rollups" not in found:
+        return []
+    rollups, days = found["rollups"], found["rollup_retention_ms"] / 86_400_000
+    return [f"{rollups['samples']:,} minutes as rollups ({_bytes(rollups['bytes'])}), kept for {days:g} days"]
 
 
 def _table(title: str, columns: Sequence[Column], rows: Sequence[Sequence[str]], total: int) -> list[str]:

@@ -102,6 +102,12 @@ function Overview({ store }: { store: StoreFigures }) {
         {samples(store.sealed)}
         {each !== null && ` (${t("store.each", { bytes: each })})`}
       </Fact>
+      <Fact name={t("store.rollups")}>
+        {t("store.minutes", {
+          minutes: formatValue(store.rollups.samples, "count", locale),
+          bytes: bytes(store.rollups.bytes),
+        })}
+      </Fact>
       <Fact name={t("store.series")}>
         {t("store.seriesOf", {
           series: formatValue(store.series, "count", locale),
@@ -111,6 +117,7 @@ function Overview({ store }: { store: StoreFigures }) {
       <Fact name={t("store.oldest")}>{instant(store.oldest_ms)}</Fact>
       <Fact name={t("store.newest")}>{instant(store.newest_ms)}</Fact>
       <Fact name={t("store.kept")}>{formatDuration(store.retention_ms, locale)}</Fact>
+      <Fact name={t("store.rollupsKept")}>{formatDuration(store.rollup_retention_ms, locale)}</Fact>
     </Facts>
   );
 }
