@@ -2,9 +2,9 @@
 
 `loadwatch up` with an agent on this host, samples each second, and a run of 20 s each two minutes, so that the cockpit
 comes and goes. What the page holds after a garbage collection is looked at twice a minute; the first ten minutes are
-left out, in which the charts' windows fill, and all before the last change of what the page shows (a group that
-unfolds brings nodes and what it draws). Growth is the slope by Theil and Sen with its 95 % interval; where that holds
-both the goal and nothing, an hour cannot tell.
+left out, in which the charts' windows fill, and of the rest the longest stretch counts in which the page shows the same
+(a group that unfolds brings nodes and what it draws). Growth is the slope by Theil and Sen with its 95 % interval;
+where that holds both the goal and nothing, an hour cannot tell.
 """
 
 import itertools
@@ -76,11 +76,15 @@ def _keep_running(url: str, ended: threading.Event) -> None:
             return
 
 
-def since_last_change(looks: Sequence[Look]) -> Sequence[Look]:
-    """Looks after the last one at which the page had another number of nodes by a tenth and more."""
-    last = looks[-1]["nodes"]
-    changed = [place for place, one in enumerate(looks) if abs(one["nodes"] - last) > 0.1 * last]
-    return looks[changed[-1] + 1 :] if changed else looks
+def longest_unchanged(looks: Sequence[Look]) -> Sequence[Look]:
+    """The longest stretch of looks in which the page shows the same: as many nodes and listeners, within a tenth."""
+    stretches: list[list[Look]] = [[]]
+    for look in looks:
+        first = stretches[-1][0] if stretches[-1] else look
+        if any(abs(look[key] - first[key]) > 0.1 * first[key] for key in ("nodes", "listeners")):
+            stretches.append([])
+        stretches[-1].append(look)
+    return max(stretches, key=len)
 
 
 def growth_in_a_day(looks: Sequence[Look], key: str) -> tuple[float, float, float]:
@@ -90,7 +94,7 @@ def growth_in_a_day(looks: Sequence[Look], key: str) -> tuple[float, float, floa
 
 
 def _write(minutes: int, looks: Sequence[Look]) -> None:
-    warm = since_last_change([one for one in looks if one["seconds"] >= WARM_UP_SECONDS])
+    warm = longest_unchanged([one for one in looks if one["seconds"] >= WARM_UP_SECONDS])
     growth, least, most = growth_in_a_day(warm, "heap_bytes")
     rows: list[str] = []
     for title, key, unit in (
@@ -108,8 +112,8 @@ def _write(minutes: int, looks: Sequence[Look]) -> None:
     lines = [
         f"`python -m bench.pages.left_open`: the live page at 1440 px, {minutes} minutes, samples each second and a "
         f"run of {RUN_SECONDS} s each {RUN_EACH_SECONDS} s. After a garbage collection, {len(warm)} looks from minute "
-        f"{warm[0]['seconds'] / 60:.0f} on, since when the page shows the same. Growth is the slope by Theil and Sen "
-        f"with its 95 % interval. Load average at the end {os.getloadavg()[0]:.1f}.",
+        f"{warm[0]['seconds'] / 60:.0f} to {warm[-1]['seconds'] / 60:.0f}, while the page shows the same. Growth is "
+        f"the slope by Theil and Sen with its 95 % interval. Load average at the end {os.getloadavg()[0]:.1f}.",
         "",
         "| what the page holds | first | last | least to most | growth in a day |",
         "| --- | ---: | ---: | ---: | ---: |",
