@@ -145,18 +145,19 @@ class Analyses:
         draining = now_ms < (row.ended_ms or 0) + LONGEST_DRAIN_MS
         return draining and row.state != RunState.IMPORTED and now_ms - analysed_ms >= DRAINING_MS
 
-    def refresh_for_reader(self, run_id: str, *, later: bool) -> None:
-        """Analyse unless somebody does so at this moment: then the analysis that is kept will do.
+    def refresh_for_reader(self, run_id: str, *, later: bool) -> bool:
+        """Analyse unless somebody does so at this moment: then the analysis that is kept will do, and it says False.
 
         With `later` the reader is not kept waiting: reading the records of a large run takes seconds.
         """
         if not self._lock.acquire(blocking=False):
-            return
+            return False
         if later:
             self._later = threading.Thread(target=self._refresh_and_release, args=(run_id,), name="analysis")
             self._later.start()
         else:
             self._refresh_and_release(run_id)
+        return True
 
     def _refresh_and_release(self, run_id: str) -> None:
         try:

@@ -67,6 +67,6 @@ class CatchUp:
         waiting = [id for id in found if id not in self._tried]
         if not waiting or len(self._tried) >= MOST_RUNS:
             return False
-        self._tried.add(waiting[0])
-        self._analyses.refresh_for_reader(waiting[0], later=False)
+        if self._analyses.refresh_for_reader(waiting[0], later=False):
+            self._tried.add(waiting[0])
         return True

@@ -29,6 +29,8 @@ class Clock:
 def opened(directory: Path, clock: Callable[[], int] | None = None, **limits: int) -> Generator[EmbeddedStore]:
     # Nothing is sealed or deleted but by the test, however long that takes, unless it says otherwise.
     given = {"maintenance_ms": HOUR_MS, **limits}
+    # Whatever the first look seals meanwhile: rollups are gone when samples are.
+    given.setdefault("rollup_retention_ms", given.get("retention_ms", 15 * DAY_MS))
     store = open_embedded(EmbeddedSettings(data_directory=directory, **given), clock or Clock())
     try:
         yield store

@@ -246,6 +246,27 @@ def format_2(directory: Path) -> None:
         connection.execute("UPDATE format SET version = 2")
 
 
+def test_series_that_ended_longest_ago_make_room_for_new_ones(tmp_path: Path) -> None:
+    """Rollups are kept for 400 days: with churn their series alone would fill the limit."""
+    settings = {"series_limit": 10, "retention_ms": DAY_MS}
+    first_ms = LATER_MS - 20 * DAY_MS
+    one = int(np.array(1.0).view(np.uint64))
+    with opened(tmp_path, **settings) as store:
+        # The lower its number, the later a series ended.
+        put(store, {(number, first_ms - number * HOUR_MS): one for number in range(9)}, numbers=9)
+        store.seal(LATER_MS)
+        assert len({number for number, _ in read_minutes(store)}) == 9
+        store.apply_retention()
+        assert store.statistics().series == 8
+        assert sorted({number for number, _ in read_minutes(store)}) == list(range(8))
+        store.apply_retention()
+        assert store.statistics().series == 8, "there is room now"
+    with opened(tmp_path, **settings) as store:
+        assert sorted({number for number, _ in read_minutes(store)}) == list(range(8))
+        put(store, {(8, LATER_MS): one}, numbers=9)
+        assert store.statistics().series == 9
+
+
 def test_an_old_directory_gets_its_rollups_while_it_is_read_and_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -58,6 +58,7 @@ _ROLLED_SERIES = """
 SELECT series_id FROM rollups
 UNION SELECT series_id FROM segments WHERE hour IN (SELECT hour FROM unrolled)
 """
+_FORGET_ROLLUPS = "DELETE FROM rollups WHERE series_id IN (SELECT unnest(?::UINTEGER[]))"
 _FORGET_SERIES = "DELETE FROM series WHERE id IN (SELECT unnest(?::UINTEGER[]))"
 _METADATA = "SELECT metric, type, help, unit FROM metadata"
 _EVERY_ID = "true"
@@ -380,7 +381,8 @@ class Database:
         return path.stat().st_size if path.exists() else 0
 
     def forget_series(self, ids: Sequence[int]) -> None:
-        """Delete series of which no sample is left."""
+        """Delete series of which no sample is left, with their rollups."""
+        self._connection.execute(_FORGET_ROLLUPS, [list(ids)])
         self._connection.execute(_FORGET_SERIES, [list(ids)])
 
     @contextmanager

@@ -57,6 +57,8 @@ log = structlog.get_logger(__name__)
 _LOAD_ROWS = 500_000
 """Rows that one step of loading the head reads; commits wait for the step."""
 _RETENTION_PAUSE_MS = 10 * 60_000
+_MOST_REMEMBERED = 0.8
+"""Of the limit of series: beyond it those that ended long ago are forgotten, though they have rollups."""
 _BYTES_PER_SAMPLE = 16
 
 
@@ -508,12 +510,20 @@ class EmbeddedStore:
             self.seal(hour_start)
 
     def _forget(self, cutoff_ms: int, pinned: Sequence[tuple[int, int]]) -> None:
-        """Forget series of which nothing is left; runs between two commits, so none of them gets new samples."""
+        """Forget series of which nothing is left; runs between two commits, so none of them gets new samples.
+
+        Rollups keep theirs, unless new series would have no room: what ended first goes first then.
+        """
         self._head.view()
-        ids = self._index.silent_since(cutoff_ms, pinned)
-        if ids:
+        ids = silent = self._index.silent_since(cutoff_ms, pinned)
+        if silent:
             rolled = self._database.rolled_series()
-            ids = [one for one in ids if one not in rolled]
+            ids = [one for one in silent if one not in rolled]
+            too_many = len(self._index) - len(ids) - int(self._settings.series_limit * _MOST_REMEMBERED)
+            if too_many > 0 and len(ids) < len(silent) and not self._database.unrolled_hours():
+                ended = [one for one in silent if one in rolled][:too_many]
+                log.warning("rollups of series that ended are deleted: new series need room", series=len(ended))
+                ids += ended
         if ids:
             self._database.forget_series(ids)
             self._index.remove(ids)

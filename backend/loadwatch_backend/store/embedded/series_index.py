@@ -245,7 +245,7 @@ class SeriesIndex:
             return frozenset(self._metric_names[number] for number in numbers)
 
     def silent_since(self, cutoff_ms: int, pinned: Sequence[tuple[int, int]] = ()) -> list[int]:
-        """Ids of series whose newest sample is before the cut-off, and that may have none in a pinned span."""
+        """Ids of series that ended before the cut-off and have none in a pinned span, the longest silent first."""
         with self._lock:
             ids = _ids(self._all)
             ids = ids[ids < len(self._last)]
@@ -253,7 +253,7 @@ class SeriesIndex:
             silent = (last < cutoff_ms) & (last > _EVER.min)
             for start_ms, end_ms in pinned:
                 silent &= (last < start_ms) | (first > end_ms)
-            return ids[silent].tolist()
+            return ids[silent][np.argsort(last[silent], kind="stable")].tolist()
 
     def revive(self, ids: Ids) -> Ids:
         """The ids, with those that were removed since they were given out replaced by ids that hold."""
