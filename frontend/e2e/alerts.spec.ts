@@ -33,6 +33,9 @@ async function fire(page: Page, name: string): Promise<Fired> {
   await expect(found).toContainText("Firing");
   const recover = async () => {
     await system.queue(queue, 1);
+    // What is pointed at or has the focus keeps its place.
+    await page.mouse.move(0, 0);
+    await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
     await expect(found).toHaveCount(0);
   };
   return { found, queue, recover };

@@ -27,13 +27,21 @@ export function usePanelAnchor(
 const SETTLE_MS = 5000;
 const INPUTS = ["wheel", "pointerdown", "keydown", "touchstart"] as const;
 
-/** Scrolls to an element, and again when the page's height changes, until the user takes over or the page has settled. */
+/**
+ * Scrolls to an element, and again when the page's height changes, until the user takes over or the page has settled
+ * around it: on a busy machine it may be long before it is there.
+ */
 function holdInView(wanted: string, otherwise: string): () => void {
   const ends = new AbortController();
-  const element = () => document.getElementById(wanted) ?? document.getElementById(otherwise);
-  const show = () => element()?.scrollIntoView({ block: "start" });
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const show = () => {
+    const element = document.getElementById(wanted);
+    (element ?? document.getElementById(otherwise))?.scrollIntoView({ block: "start" });
+    if (element === null || timer !== undefined) return;
+    element.focus({ preventScroll: true });
+    timer = setTimeout(() => ends.abort(), SETTLE_MS);
+  };
   const observer = new ResizeObserver(show);
-  const timer = setTimeout(() => ends.abort(), SETTLE_MS);
   ends.signal.addEventListener("abort", () => {
     observer.disconnect();
     clearTimeout(timer);
@@ -41,6 +49,5 @@ function holdInView(wanted: string, otherwise: string): () => void {
   for (const input of INPUTS)
     window.addEventListener(input, () => ends.abort(), { signal: ends.signal, passive: true });
   observer.observe(document.body);
-  element()?.focus({ preventScroll: true });
   return () => ends.abort();
 }
