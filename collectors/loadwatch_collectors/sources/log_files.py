@@ -4,6 +4,7 @@ import errno
 import hashlib
 import io
 import os
+import re
 import stat
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
@@ -19,6 +20,8 @@ _LEAST_HEAD = 16
 _LONGEST_LINE = 1024 * 1024
 _SKIPPED_AT_ONCE = 16 * 1024 * 1024
 _MOST_SIBLINGS = 64
+_ROTATED = re.compile(r"[.-](?:[^a-zA-Z]*\d[\w.:+-]*|(?:old|bak)(?:\.\w+)?)")
+"""What rotation adds to a name: a number or a time, and a compressor's suffix; `access.log-audit` is another log."""
 _KINDS = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
 
 
@@ -308,7 +311,7 @@ def find_younger(path: str, seen_s: float, positions: Collection[LogPosition]) -
         heads.add(current.head())
         current.close()
     for name in _siblings(path):
-        if name == path or not os.path.basename(name).removeprefix(base).startswith((".", "-")):
+        if name == path or not _ROTATED.fullmatch(os.path.basename(name).removeprefix(base)):
             continue
         with suppress(OSError):
             written = os.stat(name).st_mtime

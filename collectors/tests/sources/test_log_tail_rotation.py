@@ -181,6 +181,20 @@ def test_copied_and_cut_more_than_once_between_two_looks(log: Writer, compress: 
     tail.close()
 
 
+@pytest.mark.parametrize("name", ["access.log-audit", "access.log.json"])
+def test_another_log_of_a_like_name_is_no_copy_of_one_that_is_cut(log: Writer, name: str) -> None:
+    now = time.time()
+    os.utime(log.path, (now - 100, now - 100))
+    tail = begun(log)
+    log.write(30)
+    shutil.copy(log.path, log.path.with_name("access.log-20261126"))
+    os.truncate(log.path, 0)
+    log.path.with_name(name).write_text("10.0.0.1 - - a line of something else, long enough 999999999\n" * 20)
+    log.write(10)
+    assert list(numbers(tail)) == list(range(100, 140))
+    tail.close()
+
+
 def test_a_compressed_file_that_is_cut_off_gives_what_is_there(log: Writer) -> None:
     tail = begun(log)
     log.write(40_000)
