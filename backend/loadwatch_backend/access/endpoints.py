@@ -130,7 +130,8 @@ Leave = Annotated[Callable[[], Coroutine[Any, Any, None]], Depends(leave_of)]
 
 def is_secure(request: Request) -> bool:
     """Whether the browser speaks https, to us or to a trusted proxy."""
-    return request.url.scheme == "https"
+    # Not `request.url`, which is put together from all headers first: this is asked at each request.
+    return request.scope.get("scheme") == "https"
 
 
 def visit_of(request: Request) -> Visit:
@@ -144,6 +145,8 @@ def visit_of(request: Request) -> Visit:
 
 def cookie_of(request: Request, kind: CookieKind) -> str | None:
     """A cookie's value. Over https only the prefixed one counts, which no other site of the domain can set."""
+    if "cookie" not in request.headers:
+        return None
     return request.cookies.get(cookie_name(kind, secure=is_secure(request)))
 
 

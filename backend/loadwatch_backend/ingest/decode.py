@@ -27,12 +27,13 @@ LabelPairs = list[tuple[bytes, bytes]]
 
 _SERIES_TAG = 0x0A
 _METADATA_TAG = 0x1A
-_LONG = 18
+LONG_SAMPLE = 18
 """`12 10 09 <value: 8> 10 <time: varint of 6>`: a sample with a value and a time between 1971 and 2109."""
 _SHORT = 9
 """`12 07 10 <time: varint of 6>`: the same with the value 0, which senders in Go leave out."""
 _LONG_START = b"\x12\x10\x09"
 _SHORT_START = b"\x12\x07\x10"
+SAMPLE_STARTS = (_LONG_START, _SHORT_START)
 LONGEST_PREFIX = 4096
 """Longer label sets are not remembered, so nothing longer is looked up either."""
 _LONGEST_HELP = 4096
@@ -80,6 +81,11 @@ class MetadataTable:
             return
         self._entries[name] = MetadataEntry(kind, name, help[:_LONGEST_HELP], unit[:_LONGEST_HELP])
 
+    @property
+    def is_used(self) -> bool:
+        """Whether any was sent."""
+        return bool(self._entries or self.left_out)
+
     def entries(self) -> Sequence[MetadataEntry]:
         """All that is kept."""
         return tuple(self._entries.values())
@@ -100,6 +106,9 @@ class WriteColumns:
     metadata_left_out: int
     exemplars: int
     histograms: int
+    tails: npt.NDArray[np.int64] | None = None
+    """Where each row's sample ends in the request, negative for one without a value, if it holds nothing but samples
+    of known series."""
 
 
 @dataclass(slots=True)
@@ -119,6 +128,11 @@ class _Rows:
     fresh: list[FreshSeries] = field(default_factory=list[FreshSeries])
     exemplars: int = 0
     histograms: int = 0
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether there is anything but samples, regular ones of known series."""
+        return bool(self.fresh or self.parsed or self.metadata.is_used or self.exemplars or self.histograms)
 
 
 class _NotRegularError(Exception):
@@ -166,10 +180,12 @@ def decode(data: bytes, known: Mapping[bytes, int], limits: IngestLimits) -> Wri
     try:
         try:
             rows = _scan(data, known, limits)
-            timestamps, values = _gather(data, rows)
+            tails = np.array(rows.tails, np.int64)
+            timestamps, values = _gather(data, rows, tails)
         except _NotRegularError:
             rows = _parse(data, limits)
-            timestamps, values = _gather(data, rows)
+            tails = np.array(rows.tails, np.int64)
+            timestamps, values = _gather(data, rows, tails)
     except DecodeError as error:
         raise MalformedError(f"the body is not a prometheus.WriteRequest: {error}") from error
     return WriteColumns(
@@ -181,6 +197,7 @@ def decode(data: bytes, known: Mapping[bytes, int], limits: IngestLimits) -> Wri
         metadata_left_out=rows.metadata.left_out,
         exemplars=rows.exemplars,
         histograms=rows.histograms,
+        tails=None if rows.is_mixed else tails,
     )
 
 
@@ -200,7 +217,7 @@ def _scan(data: bytes, known: Mapping[bytes, int], limits: IngestLimits) -> _Row
                 length, begin = _long_length(data, position + 1)
             position = begin + length
             if tag == _SERIES_TAG:
-                series = find(data[begin : position - _LONG])
+                series = find(data[begin : position - LONG_SAMPLE])
                 if series is not None:
                     add_id(series)
                     add_tail(position)
@@ -244,9 +261,9 @@ def _scan_other(data: bytes, begin: int, end: int, known: Mapping[bytes, int], r
     cut = end
     while cut - begin > _SHORT:
         # What looks like a sample may be the end of a label, so each place is tried, as far as one can be remembered.
-        if data[max(cut - _LONG, begin) : cut - _LONG + 3] == _LONG_START:
+        if data[max(cut - LONG_SAMPLE, begin) : cut - LONG_SAMPLE + 3] == _LONG_START:
             tails.append(cut)
-            cut -= _LONG
+            cut -= LONG_SAMPLE
         elif data[cut - _SHORT : cut - _SHORT + 3] == _SHORT_START:
             tails.append(-cut)
             cut -= _SHORT
@@ -311,13 +328,14 @@ def _pairs(series: TimeSeries, limits: IngestLimits) -> LabelPairs:
     return [(label.name, label.value) for label in islice(series.labels, limits.labels + 1)]
 
 
-def _gather(data: bytes, rows: _Rows) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+def _gather(
+    data: bytes, rows: _Rows, tails: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """Times and values of all rows, each tail checked byte by byte."""
-    tails = np.array(rows.tails, np.int64)
     content = np.frombuffer(data, np.uint8)
     timestamps = np.zeros(len(tails), np.int64)
     values = np.zeros(len(tails), np.float64)
-    for where, start, size in ((tails > 0, _LONG_START, _LONG), (tails < 0, _SHORT_START, _SHORT)):
+    for where, start, size in ((tails > 0, _LONG_START, LONG_SAMPLE), (tails < 0, _SHORT_START, _SHORT)):
         everywhere = bool(where.all())
         ends = np.abs(tails if everywhere else tails[where])
         if not len(ends):
@@ -327,11 +345,11 @@ def _gather(data: bytes, rows: _Rows) -> tuple[npt.NDArray[np.int64], npt.NDArra
         tail = np.lib.stride_tricks.sliding_window_view(content, size)[ends - size]
         times = tail[:, size - 6 :]
         regular = (tail[:, :3] == np.frombuffer(start, np.uint8)).all() and (times[:, :5] > 0x7F).all()
-        if not regular or (times[:, 5] > 0x7F).any() or (size == _LONG and (tail[:, 11] != 0x10).any()):
+        if not regular or (times[:, 5] > 0x7F).any() or (size == LONG_SAMPLE and (tail[:, 11] != 0x10).any()):
             raise _NotRegularError
         place = slice(None) if everywhere else where
         timestamps[place] = (times & 0x7F).astype(np.int64) @ _WEIGHTS
-        if size == _LONG:
+        if size == LONG_SAMPLE:
             values[place] = np.ascontiguousarray(tail[:, 3:11]).view("<f8")[:, 0]
     for row, timestamp, value in rows.parsed:
         timestamps[row] = timestamp

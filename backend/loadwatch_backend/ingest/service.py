@@ -25,6 +25,7 @@ from loadwatch_backend.ingest.errors import (
     TooManyEntriesError,
     WriteTooLargeError,
 )
+from loadwatch_backend.ingest.layouts import Layouts
 from loadwatch_backend.ingest.limits import IngestLimits
 from loadwatch_backend.ingest.senders import Senders
 from loadwatch_backend.ingest.validate import (
@@ -159,6 +160,7 @@ class IngestService:
         self.clock = clock
         self._known: dict[bytes, int] = {}
         self._known_bytes = 0
+        self._layouts = Layouts()
         self._held_bytes = 0
         self._generation = store.generation()
         self._lock = threading.Lock()
@@ -225,7 +227,13 @@ class IngestService:
     def _push(self, body: bytes, read: Read, limits: IngestLimits, sender: str) -> Push:
         data = decompress(body, limits.decompressed_bytes)
         known = self._known_series()
-        return self._append(read(data, known, limits), known, sender)
+        # Those of the same ids: others are begun when series are gone.
+        layouts = self._layouts
+        columns = layouts.read(data) if read is decode else None
+        if columns is None:
+            columns = read(data, known, limits)
+            layouts.note(data, columns)
+        return self._append(columns, known, sender)
 
     @contextmanager
     def counting_refusals(self) -> Generator[None]:
@@ -248,18 +256,19 @@ class IngestService:
         keep, time_rejections = check_times(columns.timestamps, now_ms, self.limits)
         series, label_rejections = self._resolve(columns, keep, known, sender)
         rejected = (*label_rejections, *time_rejections)
-        good = series >= 0 if keep is None else (series >= 0) & keep
-        batch = Batch(
-            series=series[good].astype(np.uint32), timestamps=columns.timestamps[good], values=columns.values[good]
-        )
+        timestamps, values, good = columns.timestamps, columns.values, None
+        if rejected or keep is not None:
+            good = series >= 0 if keep is None else (series >= 0) & keep
+            series, timestamps, values = series[good], timestamps[good], values[good]
+        batch = Batch(series=series.astype(np.uint32), timestamps=timestamps, values=values)
         count = len(batch.series)
-        self.senders.note(sender, series[good], now_ms)
+        self.senders.note(sender, series, now_ms)
         self._put_metadata(columns.metadata)
         if columns.metadata_left_out:
             self.counts.skip_metadata(columns.metadata_left_out)
         stored = self._store.append(batch) if count else None
         self.counts.take(columns, count, rejected)
-        refused_rows = tuple(np.flatnonzero(~good).tolist()) if rejected else ()
+        refused_rows = tuple(np.flatnonzero(~good).tolist()) if good is not None else ()
         return Push(
             stored=stored,
             samples=count,
@@ -363,6 +372,7 @@ class IngestService:
                 self._generation = generation
                 self._known = {}
                 self._known_bytes = 0
+                self._layouts = Layouts()
         return self._known
 
 

@@ -1,6 +1,7 @@
 """A body to the store: what is good is stored, what is bad is named and counted."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,8 +32,8 @@ def service(store: EmbeddedStore) -> IngestService:
     return IngestService(store, IngestLimits(new_series=8), lambda: NOW_MS)
 
 
-def stored(store: EmbeddedStore) -> dict[str, list[float]]:
-    found = store.select(METRIC, 0, NOW_MS + 10**9)
+def stored(store: EmbeddedStore, end_ms: int = NOW_MS + 10**9) -> dict[str, list[float]]:
+    found = store.select(METRIC, 0, end_ms)
     parts = zip(found.offsets[:-1].tolist(), found.offsets[1:].tolist(), strict=True)
     return {
         labels["i"]: found.values[start:stop].tolist()
@@ -50,12 +51,29 @@ def named(number: int | str) -> dict[str, str]:
 
 
 def test_good_samples_are_stored_again_and_again(store: EmbeddedStore, service: IngestService) -> None:
-    for second in range(3):
+    for second in range(6):
         push = service.push(body(*(series(named(n), (NOW_MS + second * 1000, n * second * 1.0)) for n in range(3))))
         wait(push)
         push.raise_for_rejected()
-    assert stored(store) == {"0": [0, 0, 0], "1": [0, 1, 2], "2": [0, 2, 4]}
-    assert (service.counts.requests_total, service.counts.samples_total) == (3, 9)
+    assert stored(store) == {"0": [0] * 6, "1": [0, 1, 2, 3, 4, 5], "2": [0, 2, 4, 6, 8, 10]}
+    assert (service.counts.requests_total, service.counts.samples_total) == (6, 18)
+
+
+def test_what_is_known_of_a_request_is_forgotten_with_its_series(tmp_path: Path) -> None:
+    now_ms, hour_ms = [NOW_MS], 3_600_000
+    settings = EmbeddedSettings(data_directory=tmp_path, retention_ms=hour_ms, rollup_retention_ms=hour_ms)
+    with closing(open_embedded(settings, lambda: now_ms[0])) as it:
+        service = IngestService(it, IngestLimits(retention_ms=hour_ms), lambda: now_ms[0])
+        for second in range(5):
+            wait(service.push(body(series(named("ends"), (NOW_MS + second, 1.0)))))
+        now_ms[0] += 4 * hour_ms
+        wait(service.push(body(series(named("goes on"), (now_ms[0], 2.0)))))
+        it.seal(now_ms[0])
+        assert it.apply_retention() == 5
+        assert it.generation() == 1
+        for second in range(5):
+            wait(service.push(body(series(named("ends"), (now_ms[0] + second, 3.0)))))
+        assert stored(it, now_ms[0] + hour_ms) == {"ends": [3.0] * 5, "goes on": [2.0]}
 
 
 def test_special_values_are_stored_bit_by_bit(store: EmbeddedStore, service: IngestService) -> None:
