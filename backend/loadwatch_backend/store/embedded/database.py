@@ -93,11 +93,14 @@ class Database:
         opening.create(self._path, self._config)
         opening.keep_log(self._path)
         self._old_rows = False
+        self.whole_spans: list[Span] = []
+        """Spans of time in which no sample was deleted for its age."""
         self._connection = self._open()
 
     def _open(self) -> duckdb.DuckDBPyConnection:
         connection = opening.connect(self._path, self._config)
         self._old_rows = opening.has_old_rows(connection)
+        self.whole_spans = rollups.whole_spans(connection)
         return connection
 
     def reopen(self) -> None:
@@ -313,12 +316,9 @@ class Database:
             if deleted:
                 rollups.keep_whole(cursor, cutoff_ms, spans)
             rollups.forget_before(cursor, rollups_ms)
+            whole = rollups.whole_spans(cursor)
+        self.whole_spans = whole
         return deleted
-
-    def whole_spans(self) -> list[Span]:
-        """Spans of time in which no sample was deleted for its age."""
-        with self.reading() as cursor:
-            return rollups.whole_spans(cursor)
 
     def unsettled_hours(self, cursor: duckdb.DuckDBPyConnection, start_ms: int, end_ms: int) -> list[int]:
         """Hours within a span, rising, of which the rollups do not tell all: what is new, or not rolled up yet."""

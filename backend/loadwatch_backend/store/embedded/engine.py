@@ -148,8 +148,7 @@ class EmbeddedStore:
 
     def whole_spans(self) -> Sequence[Span]:
         """See `LevelledReader.whole_spans`."""
-        with disk_errors():
-            return self._database.whole_spans()
+        return self._database.whole_spans
 
     def select_many(
         self, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int, reading: Reading | None = None

@@ -42,7 +42,9 @@ class Minutes:
         """Those of some rows of `last`."""
         if kept.all():
             return self
-        return Minutes(last=_pick(self.last, kept), rest=_pick_rest(self.rest, kept[self.real]))
+        real = self.real
+        rest = kept if real.all() else kept[real]
+        return Minutes(last=_pick(self.last, np.flatnonzero(kept)), rest=_pick_rest(self.rest, np.flatnonzero(rest)))
 
 
 def _pick(columns: Columns, rows: BoolArray | I64) -> Columns:

@@ -125,7 +125,9 @@ class RollupReader:
                 share.cancellation.interrupting(cursor.interrupt),
             ):
                 hours = self._database.unsettled_hours(cursor, start_ms, end_ms)
-                share.reserve(table.count_whole(cursor, condition, start_ms, end_ms) * weight)
+                # What they have at most is known without a look: of each minute a sample, and a marker after it.
+                if len(ids) * 2 * ((end_ms - start_ms) // MINUTE_MS + 2) * weight > share.most_samples:
+                    share.reserve(table.count_whole(cursor, condition, start_ms, end_ms) * weight)
                 return read(cursor, condition, start_ms, end_ms, share.cancellation), _spans(hours, start_ms, end_ms)
         except duckdb.InterruptException:
             share.cancellation.check()
