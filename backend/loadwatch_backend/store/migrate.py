@@ -24,33 +24,16 @@ from alembic.script import ScriptDirectory
 from sqlalchemy.exc import OperationalError
 
 from loadwatch_backend.kit.version import VERSION
+from loadwatch_backend.store import revision as present
+from loadwatch_backend.store.revision import MigrationError
 
 log = structlog.get_logger(__name__)
 
-MIGRATIONS = Path(__file__).with_name("migrations")
 WAIT_SECONDS = 300.0
 """How long a server waits for another one that migrates the same database."""
 LOOK_SECONDS = 0.5
 SAY_SECONDS = 10.0
 COPY_SUFFIX = ".before-upgrade"
-
-
-class MigrationError(Exception):
-    """The tables cannot be brought up to date; the text says why and what to do."""
-
-
-def history_table(metadata: sa.MetaData) -> sa.Table:
-    """Which version of Loadwatch brought the tables to which revision; a row is there before its migration begins."""
-    return sa.Table(
-        "schema_history",
-        metadata,
-        sa.Column("revision", sa.String(32), nullable=False),
-        sa.Column("loadwatch", sa.String(40), nullable=False),
-        sa.Column("begun_ms", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("revision", name="pk_schema_history"),
-        mysql_charset="utf8mb4",
-        mysql_collate="utf8mb4_bin",
-    )
 
 
 def upgrade(url: sa.URL, history: sa.Table, revision: str = "head", wait_seconds: float = WAIT_SECONDS) -> None:
@@ -88,7 +71,7 @@ def revisions() -> list[str]:
 
 def _config() -> Config:
     config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    config.set_main_option("script_location", str(present.MIGRATIONS).replace("%", "%%"))
     return config
 
 

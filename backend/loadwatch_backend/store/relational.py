@@ -16,8 +16,9 @@ from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError, Oper
 from sqlalchemy.orm import DeclarativeBase, sessionmaker
 from sqlalchemy.orm import Session as OrmSession
 
-from loadwatch_backend.store.migrate import MigrationError, history_table, upgrade
+from loadwatch_backend.kit.deferred import Deferred
 from loadwatch_backend.store.outages import DatabaseAwayError, Outage, outage_of, reason_of
+from loadwatch_backend.store.revision import MigrationError, history_table, is_newest
 from loadwatch_backend.store.set_aside import RELATIONS, advice
 
 ANSWER_SECONDS = 10
@@ -52,6 +53,7 @@ class Base(DeclarativeBase):
     )
 
 
+_migrate = Deferred("loadwatch_backend.store.migrate")
 SCHEMA_HISTORY = history_table(Base.metadata)
 
 
@@ -211,7 +213,11 @@ def _is_damage(error: DatabaseError) -> bool:
 
 def migrate(engine: Engine, revision: str = "head") -> None:
     """Bring the tables to a revision; see `store.migrate.upgrade`."""
-    upgrade(engine.url, SCHEMA_HISTORY, revision)
+    if revision == "head":
+        with engine.connect() as connection:
+            if is_newest(connection, SCHEMA_HISTORY):
+                return
+    _migrate.upgrade(engine.url, SCHEMA_HISTORY, revision)
 
 
 def _pool_options(backend: str) -> dict[str, Any]:

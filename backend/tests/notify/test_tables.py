@@ -5,8 +5,8 @@ from alembic.config import Config
 from loadwatch_backend.notify.groups.tables import AlertRow, GateRow, GroupRow, MemberRow, ToldRow
 from loadwatch_backend.notify.outbox.tables import DeliveryRow
 from loadwatch_backend.notify.silences.tables import SilenceRow
-from loadwatch_backend.store.migrate import MIGRATIONS
 from loadwatch_backend.store.relational import default_url, migrate, open_relational
+from loadwatch_backend.store.revision import MIGRATIONS
 from sqlalchemy import inspect
 
 TABLES = (AlertRow, DeliveryRow, GateRow, GroupRow, MemberRow, SilenceRow, ToldRow)

@@ -14,9 +14,11 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.operations import Operations
 from loadwatch_backend.store import migrate as migrating
-from loadwatch_backend.store.migrate import COPY_SUFFIX, MigrationError, upgrade
+from loadwatch_backend.store import revision as present
+from loadwatch_backend.store.migrate import COPY_SUFFIX, upgrade
 from loadwatch_backend.store.migrations.restartable import Restartable
 from loadwatch_backend.store.relational import SCHEMA_HISTORY, Base, RelationalError, migrate, open_relational
+from loadwatch_backend.store.revision import MigrationError
 from sqlalchemy import event
 
 from backend.tests.databases import DATABASES, make_database
@@ -48,12 +50,12 @@ def with_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str
     def add(body: str) -> None:
         last = migrating.revisions()[-1]
         copy = tmp_path / "migrations"
-        shutil.copytree(migrating.MIGRATIONS, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(present.MIGRATIONS, copy, ignore=shutil.ignore_patterns("__pycache__"))
         (copy / "versions" / "later.py").write_text(
             "import sqlalchemy as sa\nfrom alembic import op\n"
             f"revision = 'later'\ndown_revision = {last!r}\ndef upgrade():\n    {body}\n"
         )
-        monkeypatch.setattr(migrating, "MIGRATIONS", copy)
+        monkeypatch.setattr(present, "MIGRATIONS", copy)
 
     return add
 

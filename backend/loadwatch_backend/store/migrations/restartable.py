@@ -18,7 +18,7 @@ from alembic.ddl.sqlite import SQLiteImpl
 from sqlalchemy import schema
 from sqlalchemy.sql.schema import SchemaItem
 
-from loadwatch_backend.store.migrate import MigrationError
+from loadwatch_backend.store.revision import MigrationError
 
 
 class Restartable(DefaultImpl):
