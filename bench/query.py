@@ -1,16 +1,18 @@
-"""Twelve panels of eight series over one hour of 1,000 series at 1 s: Loadwatch beside Prometheus and VictoriaMetrics.
+"""Twelve panels over 1 h, 24 h and 7 d of 1,000 series: Loadwatch beside Prometheus and VictoriaMetrics.
 
-All three get the same samples through remote write and answer the same range queries over HTTP, warm and one after
-another, in the same run. `python -m bench.query`
+All three get the same 121 million samples through remote write, one of each series a second for the newest day and each
+15 s for the six before; each is killed and started again with them. Then all answer the same range queries over HTTP,
+warm, in turn: to one user, who asks for one panel after another, and to eight at once. `python -m bench.query`
 """
 
 import contextlib
+import gzip
 import json
 import os
 import shutil
+import signal
 import socket
 import statistics
-import struct
 import subprocess
 import sys
 import tempfile
@@ -18,6 +20,7 @@ import time
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
@@ -25,30 +28,56 @@ from typing import Any
 
 import cramjam
 import numpy as np
-import numpy.typing as npt
+from loadwatch_backend.store.prometheus.wire import encode_series
 
+from bench.import_result.measure import resident_bytes
 from bench.machine import describe_machine, write_result
 
 METRICS, INSTANCES = 125, 8
-SECONDS, SLICE = 3_600, 120
-STEP = 6
-ROUNDS = 15
-ENCODINGS = ("identity", "gzip")
-PANELS = (
-    "rate(load_0[1m])",
-    "rate(load_2[1m])",
-    "rate(load_4[30s])",
-    "irate(load_6[30s])",
-    "increase(load_8[1m])",
+DAY = 86_400
+SPARSE_DAYS, SPARSE_SECONDS = 6, 15
+SLICE = 1_800
+"""Seconds of one request where there is a sample each 15; where there is one each second, a fifteenth of it."""
+ROUNDS = 5
+USERS = 8
+SETTLE_SECONDS = 150
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """How far back the panels look, seconds between their points, and the windows that suit these."""
+
+    name: str
+    seconds: int
+    step: int
+    windows: tuple[str, str, str]
+
+
+RANGES = (
+    Range("1 h", 3_600, 6, ("1m", "30s", "5m")),
+    Range("24 h", DAY, 144, ("5m", "150s", "30m")),
+    Range("7 d", 7 * DAY, 600, ("10m", "30m", "1h")),
+)
+_PANELS = (
+    "rate(load_0[{0}])",
+    "rate(load_2[{0}])",
+    "rate(load_4[{1}])",
+    "irate(load_6[{1}])",
+    "increase(load_8[{0}])",
     "load_1",
     "load_3",
-    "avg_over_time(load_5[1m])",
-    "max_over_time(load_7[1m])",
-    "sum by (instance) (rate(load_10[1m]))",
+    "avg_over_time(load_5[{0}])",
+    "max_over_time(load_7[{0}])",
+    "sum by (instance) (rate(load_10[{0}]))",
     "load_9 / on (instance) load_11",
-    "rate(load_12[5m]) * 60",
+    "rate(load_12[{2}]) * 60",
 )
 """Even numbers are counters, odd ones gauges; each panel gives eight series."""
+
+
+def panels_of(span: Range) -> list[str]:
+    """The expressions of a range."""
+    return [text.format(*span.windows) for text in _PANELS]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +89,7 @@ class Server:
     write: str
     api: str
     ready: str
+    data: str
     environment: dict[str, str]
 
 
@@ -81,6 +111,7 @@ def servers(directory: Path) -> Iterator[tuple[Server, int]]:
             write="/prometheus/api/v1/write",
             api="/prometheus/api/v1",
             ready="/-/ready",
+            data=str(data),
             environment={"LOADWATCH_LISTEN": f"127.0.0.1:{port}", "LOADWATCH_DATA": str(data)},
         ),
         port,
@@ -103,6 +134,7 @@ def servers(directory: Path) -> Iterator[tuple[Server, int]]:
                 write="/api/v1/write",
                 api="/api/v1",
                 ready="/-/ready",
+                data=str(directory / "prometheus"),
                 environment={},
             ),
             port,
@@ -123,6 +155,7 @@ def servers(directory: Path) -> Iterator[tuple[Server, int]]:
                 write="/api/v1/write",
                 api="/api/v1",
                 ready="/health",
+                data=str(directory / "victoria"),
                 environment={},
             ),
             port,
@@ -130,21 +163,21 @@ def servers(directory: Path) -> Iterator[tuple[Server, int]]:
 
 
 @contextlib.contextmanager
-def running(server: Server, port: int, log: Path) -> Generator[int]:
-    """Run a server until the block ends; yields its process id."""
+def running(server: Server, port: int, log: Path, *, end: signal.Signals = signal.SIGTERM) -> Generator[int]:
+    """Run a server until the block ends; yields its process id. It is ended by a signal."""
     with log.open("wb") as output:
         process = subprocess.Popen(
             server.command, env=os.environ | server.environment, stdout=output, stderr=subprocess.STDOUT
         )
         try:
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + 300
             while not _is_ready(port, server.ready):
                 if time.monotonic() > deadline or process.poll() is not None:
                     raise RuntimeError(f"{server.name} did not start: {log.read_text()[-2000:]}")
                 time.sleep(0.1)
             yield process.pid
         finally:
-            process.terminate()
+            process.send_signal(end)
             process.wait(timeout=60)
 
 
@@ -177,47 +210,48 @@ def labels_of(metric: int, instance: int) -> bytes:
     return b"".join(field(1, field(1, name.encode()) + field(2, value.encode())) for name, value in pairs)
 
 
-def _samples(times_ms: list[int], values: list[float]) -> bytes:
-    parts: list[bytes] = []
-    for at, value in zip(times_ms, values, strict=True):
-        parts.append(field(2, b"\x09" + struct.pack("<d", value) + b"\x10" + varint(at)))
-    return b"".join(parts)
+def payloads(end_s: int, directory: Path) -> list[Path]:
+    """Files of remote-write bodies in order of time, each of 24,000 samples, behind its length."""
+    heads = [labels_of(metric, instance) for metric in range(METRICS) for instance in range(INSTANCES)]
+    source, totals = np.random.default_rng(20_260), np.zeros(len(heads))
+    counters = (np.arange(len(heads)) // INSTANCES) % 2 == 0
+    files: list[Path] = []
+    for day in range(SPARSE_DAYS + 1):
+        each = SPARSE_SECONDS if day < SPARSE_DAYS else 1
+        span = SLICE * each // SPARSE_SECONDS
+        files.append(directory / f"day-{day}")
+        with files[-1].open("wb") as file:
+            first_s = end_s - (SPARSE_DAYS + 1 - day) * DAY
+            for begin in range(first_s, first_s + DAY, span):
+                times = np.arange(begin, begin + span, each, dtype=np.int64) * 1_000
+                grown = totals[:, None] + np.cumsum(source.integers(0, 40 * each, (len(heads), len(times))), axis=1)
+                # A restart every eleven hours or so.
+                totals = grown[:, -1] * (source.random(len(heads)) > span / 40_000)
+                levels = np.round(500 + source.normal(0, 5, grown.shape), 2)
+                values = np.where(counters[:, None], grown, levels)
+                for part in range(0, len(heads), 200):
+                    some, count = heads[part : part + 200], len(times)
+                    message = b"".join(
+                        encode_series(
+                            some, [count] * len(some), np.tile(times, len(some)), values[part : part + 200].ravel()
+                        )
+                    )
+                    body = bytes(cramjam.snappy.compress_raw(message))
+                    file.write(len(body).to_bytes(4, "little") + body)
+    return files
 
 
-def make_values() -> npt.NDArray[np.float64]:
-    """Values [metrics, instances, seconds]: counters with rare resets, and gauges."""
-    source = np.random.default_rng(20_260)
-    values = np.empty((METRICS, INSTANCES, SECONDS))
-    for metric in range(METRICS):
-        if metric % 2:
-            values[metric] = np.cumsum(source.normal(size=(INSTANCES, SECONDS)), axis=1) + 500
-        else:
-            counters = np.cumsum(source.integers(0, 40, size=(INSTANCES, SECONDS)), axis=1).astype(np.float64)
-            counters[:, SECONDS // 2 :] -= counters[:, SECONDS // 2, None]
-            values[metric] = counters
-    return values
-
-
-def payloads(values: npt.NDArray[np.float64], start_ms: int) -> Iterator[bytes]:
-    """Remote-write bodies in order of time, 24,000 samples each."""
-    names = [[labels_of(metric, instance) for instance in range(INSTANCES)] for metric in range(METRICS)]
-    for first in range(0, SECONDS, SLICE):
-        times = [start_ms + 1000 * second for second in range(first, first + SLICE)]
-        for block in range(0, METRICS, 25):
-            series = [
-                field(
-                    1,
-                    names[metric][instance] + _samples(times, values[metric, instance, first : first + SLICE].tolist()),
-                )
-                for metric in range(block, block + 25)
-                for instance in range(INSTANCES)
-            ]
-            yield bytes(cramjam.snappy.compress_raw(b"".join(series)))
+def bodies_of(files: Iterable[Path]) -> Iterator[bytes]:
+    """What `payloads` wrote."""
+    for path in files:
+        with path.open("rb") as file:
+            while size := file.read(4):
+                yield file.read(int.from_bytes(size, "little"))
 
 
 def load(server: Server, port: int, bodies: Iterable[bytes]) -> None:
     """Send all samples."""
-    connection = HTTPConnection("127.0.0.1", port, timeout=60)
+    connection = HTTPConnection("127.0.0.1", port, timeout=600)
     headers = {
         "Content-Type": "application/x-protobuf",
         "Content-Encoding": "snappy",
@@ -234,34 +268,40 @@ def load(server: Server, port: int, bodies: Iterable[bytes]) -> None:
 class Client:
     """One kept connection, as a browser has it."""
 
-    def __init__(self, server: Server, port: int, start_s: int, encoding: str) -> None:
-        self._encoding = encoding
-        self._connection = HTTPConnection("127.0.0.1", port, timeout=60)
+    def __init__(self, server: Server, port: int, end_s: int, span: Range) -> None:
+        self._connection = HTTPConnection("127.0.0.1", port, timeout=600)
+        self._panels = panels_of(span)
         self._paths = [
             f"{server.api}/query_range?"
             + urllib.parse.urlencode(
-                {"query": text, "start": start_s, "end": start_s + SECONDS - STEP, "step": STEP, "nocache": 1}
+                {
+                    "query": text,
+                    "start": end_s - span.seconds,
+                    "end": end_s - span.step,
+                    "step": span.step,
+                    "nocache": 1,
+                }
             )
-            for text in PANELS
+            for text in self._panels
         ]
 
     def ask(self, panel: int) -> bytes:
         """The body of one answer."""
-        self._connection.request("GET", self._paths[panel], headers={"Accept-Encoding": self._encoding})
+        self._connection.request("GET", self._paths[panel], headers={"Accept-Encoding": "gzip"})
         answer = self._connection.getresponse()
         body = answer.read()
         if answer.status != 200:
-            raise RuntimeError(f"{PANELS[panel]}: {answer.status} {body[:500]!r}")
-        return body
+            raise RuntimeError(f"{self._panels[panel]}: {answer.status} {body[:500]!r}")
+        return gzip.decompress(body) if answer.headers.get("Content-Encoding") == "gzip" else body
 
-    def time_all(self) -> tuple[float, list[float]]:
-        """Milliseconds of all panels together, and of each."""
+    def time_all(self) -> list[float]:
+        """Milliseconds of each panel, one after another."""
         each: list[float] = []
-        for panel in range(len(PANELS)):
+        for panel in range(len(self._panels)):
             begin = time.perf_counter()
             self.ask(panel)
             each.append(1000 * (time.perf_counter() - begin))
-        return sum(each), each
+        return each
 
 
 def _cpu_seconds(pid: int) -> float:
@@ -284,115 +324,155 @@ def _check(name: str, body: bytes, reference: bytes) -> None:
         raise RuntimeError(f"{name}: the median is {middle} instead of {expected}")
 
 
-def measure(directory: Path, say: Callable[[str], None]) -> dict[str, dict[str, Any]]:
-    """Start, load and ask all servers; the rounds of all take turns. Results by encoding and server."""
-    start_s = (int(time.time()) - SECONDS) // 60 * 60
-    bodies = list(payloads(make_values(), 1000 * start_s))
-    say(f"{len(bodies)} requests, {sum(map(len, bodies)) / 2**20:.1f} MiB compressed")
+@dataclass(slots=True, kw_only=True)
+class Loaded:
+    """A server with all samples: where it is, and what it took to get there."""
+
+    server: Server
+    port: int
+    pid: int
+    load_seconds: float
+    start_seconds: float = 0.0
+    disk_bytes: int = 0
+
+
+def measure(directory: Path, say: Callable[[str], None]) -> dict[str, Any]:
+    """Load, kill, start and ask all servers; the rounds of all take turns."""
+    end_s = int(time.time()) // 60 * 60
+    files = payloads(end_s, directory)
+    say(f"{sum(path.stat().st_size for path in files) / 2**20:.0f} MiB of requests")
     with contextlib.ExitStack() as stack:
-        ports: dict[str, tuple[Server, int]] = {}
-        pids: dict[str, int] = {}
+        loaded: list[Loaded] = []
         for server, port in servers(directory):
-            pids[server.name] = stack.enter_context(running(server, port, directory / f"{server.name}.log"))
+            log = directory / f"{server.name}.log"
+            with running(server, port, log, end=signal.SIGKILL) as pid:
+                begin = time.perf_counter()
+                load(server, port, bodies_of(files))
+                one = Loaded(server=server, port=port, pid=pid, load_seconds=time.perf_counter() - begin)
+                # What is sealed, compacted or merged in the background is, before the next server is loaded.
+                time.sleep(SETTLE_SECONDS)
             begin = time.perf_counter()
-            load(server, port, bodies)
-            say(f"{server.name}: loaded in {time.perf_counter() - begin:.1f} s")
-            ports[server.name] = (server, port)
-        time.sleep(3)
+            one.pid = stack.enter_context(running(server, port, log))
+            Client(server, port, end_s, RANGES[0]).ask(0)
+            one.start_seconds = time.perf_counter() - begin
+            one.disk_bytes = sum(path.stat().st_size for path in Path(server.data).rglob("*") if path.is_file())
+            say(f"{server.name}: {one}")
+            loaded.append(one)
+        for path in files:
+            path.unlink()
+        time.sleep(30)
         return {
-            encoding: measure_encoding(
-                {name: Client(*at, start_s, encoding) for name, at in ports.items()}, pids, check=encoding == "identity"
-            )
-            for encoding in ENCODINGS
+            "servers": {
+                one.server.name: {
+                    "load_seconds": round(one.load_seconds, 1),
+                    "start_seconds": round(one.start_seconds, 2),
+                    "disk_mib": round(one.disk_bytes / 2**20, 1),
+                    "resident_mib": round(resident_bytes(one.pid) / 2**20, 1),
+                }
+                for one in loaded
+            },
+            "ranges": {span.name: measure_range(span, loaded, end_s, say) for span in RANGES},
         }
 
 
-def measure_encoding(clients: dict[str, Client], pids: dict[str, int], *, check: bool) -> dict[str, Any]:
-    """Warm up, then ask in turn."""
-    reference = next(iter(clients.values()))
-    for panel in range(len(PANELS)):
+def measure_range(span: Range, loaded: list[Loaded], end_s: int, say: Callable[[str], None]) -> dict[str, Any]:
+    """Warm up, hold the answers against each other, then ask in turn."""
+    users = {one.server.name: [Client(one.server, one.port, end_s, span) for _ in range(USERS)] for one in loaded}
+    reference = users[loaded[0].server.name][0]
+    for panel, text in enumerate(panels_of(span)):
         expected = reference.ask(panel)
-        for name, client in clients.items():
-            body = client.ask(panel)
-            if check:
-                _check(f"{name}: {PANELS[panel]}", body, expected)
-    totals: dict[str, list[float]] = {name: [] for name in clients}
-    panels: dict[str, list[list[float]]] = {name: [] for name in clients}
-    cpu = dict.fromkeys(clients, 0.0)
+        for name, clients in users.items():
+            _check(f"{name}: {text} over {span.name}", clients[0].ask(panel), expected)
+    panels: dict[str, list[list[float]]] = {name: [] for name in users}
+    together: dict[str, list[float]] = {name: [] for name in users}
+    cpu = dict.fromkeys(users, 0.0)
     for _ in range(ROUNDS):
-        for name, client in clients.items():
-            before = _cpu_seconds(pids[name])
-            total, each = client.time_all()
-            cpu[name] += _cpu_seconds(pids[name]) - before
-            totals[name].append(total)
-            panels[name].append(each)
-    return {
+        for one in loaded:
+            name = one.server.name
+            before = _cpu_seconds(one.pid)
+            panels[name].append(users[name][0].time_all())
+            cpu[name] += _cpu_seconds(one.pid) - before
+            together[name].append(_all_at_once(users[name]))
+    found = {
         name: {
-            "median_ms": round(statistics.median(values), 1),
-            "best_ms": round(min(values), 1),
-            "worst_ms": round(max(values), 1),
+            "one_ms": round(statistics.median(map(sum, rounds)), 1),
+            "one_best_ms": round(min(map(sum, rounds)), 1),
+            "eight_ms": round(statistics.median(together[name]), 1),
             "cpu_ms": round(cpu[name] / ROUNDS * 1000, 1),
-            "panels_ms": [round(statistics.median(each), 2) for each in zip(*panels[name], strict=True)],
+            "panels_ms": [round(statistics.median(each), 2) for each in zip(*rounds, strict=True)],
         }
-        for name, values in totals.items()
+        for name, rounds in panels.items()
     }
+    say(f"{span.name}: {found}")
+    return found
 
 
-def ratio_of(results: dict[str, Any]) -> float | None:
-    """Our median over Prometheus'."""
-    peer = results.get("Prometheus", {}).get("median_ms")
-    return round(results["Loadwatch"]["median_ms"] / peer, 2) if peer else None
+def _all_at_once(clients: list[Client]) -> float:
+    """Milliseconds until each of several users has all panels, the median of the users."""
+
+    def spend(client: Client) -> float:
+        return sum(client.time_all())
+
+    with ThreadPoolExecutor(len(clients)) as pool:
+        return statistics.median(pool.map(spend, clients))
+
+
+def ratio_of(results: dict[str, Any], figure: str = "one_ms") -> float | None:
+    """Ours over Prometheus'."""
+    peer = results.get("Prometheus", {}).get(figure)
+    return round(results["Loadwatch"][figure] / peer, 2) if peer else None
 
 
 def tables(results: dict[str, Any]) -> str:
-    """One encoding's results as Markdown."""
-    names = list(results)
-    rows = "\n".join(
-        f"| {name} | {one['median_ms']} | {one['best_ms']} | {one['worst_ms']} | {one['cpu_ms']} |"
-        for name, one in results.items()
-    )
-    details = "\n".join(
-        f"| `{text}` | " + " | ".join(str(results[name]["panels_ms"][panel]) for name in names) + " |"
-        for panel, text in enumerate(PANELS)
-    )
-    return f"""| server | median | best | worst | CPU |
-| --- | --- | --- | --- | --- |
-{rows}
-
-| panel (median ms) | {" | ".join(names)} |
-| --- |{" --- |" * len(names)}
-{details}
-"""
+    """All figures as Markdown."""
+    lines = ["| | " + " | ".join(results["servers"]) + " | of Prometheus |"]
+    lines.append("| --- |" + " ---: |" * (len(results["servers"]) + 1))
+    for name, found in results["ranges"].items():
+        for figure, text in (
+            ("one_ms", "ms for one user"),
+            ("one_best_ms", "ms, the best round"),
+            ("eight_ms", "ms for each of eight"),
+            ("cpu_ms", "CPU ms a round"),
+        ):
+            cells = " | ".join(f"{one[figure]:,.0f}" for one in found.values())
+            lines.append(f"| {name}: {text} | {cells} | {ratio_of(found, figure)} |")
+    for figure, text in (
+        ("start_seconds", "start after kill -9 until it answers, s"),
+        ("load_seconds", "to send all samples over one connection, s"),
+        ("disk_mib", "data directory, MiB"),
+        ("resident_mib", "resident memory then, MiB"),
+    ):
+        cells = " | ".join(f"{one[figure]:,}" for one in results["servers"].values())
+        lines.append(f"| {text} | {cells} | {ratio_of(results['servers'], figure)} |")
+    for span in RANGES:
+        found = results["ranges"][span.name]
+        lines += ["", f"| {span.name}, step {span.step} s (median ms) | {' | '.join(found)} |"]
+        lines.append("| --- |" + " ---: |" * len(found))
+        for panel, text in enumerate(panels_of(span)):
+            lines.append(f"| `{text}` | " + " | ".join(str(one["panels_ms"][panel]) for one in found.values()) + " |")
+    return "\n".join(lines)
 
 
 def main() -> None:
     """Measure and write the result."""
     busy = round(os.getloadavg()[0], 1)
-    with tempfile.TemporaryDirectory() as directory:
+    with tempfile.TemporaryDirectory(prefix="bench-query-") as directory:
         results = measure(Path(directory), lambda text: print(text, flush=True))
-    ratios = {encoding: ratio_of(one) for encoding, one in results.items()}
     text = f"""
-Twelve range queries of eight series each, 600 steps of {STEP} s over one hour of {METRICS * INSTANCES:,} series at
-1 s, over HTTP on one kept connection, one after another, warm; {ROUNDS} rounds in turn. Milliseconds for all twelve;
-CPU is the server's own, each round. The goal is at most twice Prometheus:
-**{ratios["identity"]} times** without compression, **{ratios["gzip"]} times** with gzip, as browsers ask.
-The machine's load was {busy} when it began; compare within a table, and look at the best rounds, too.
+Twelve range queries of eight series each over HTTP, gzip, on kept connections, warm, the median of {ROUNDS} rounds in
+turn. 121 million samples of {METRICS * INSTANCES:,} series: one a second for a day, one in {SPARSE_SECONDS} s for the
+{SPARSE_DAYS} days before. VictoriaMetrics without its cache of results. "Start" is with all of them, after kill -9
+{SETTLE_SECONDS} s after the last, until the first panel is there. Goals: below Prometheus in each range, 7 d below 300
+ms for one user, a start below 5 s. The machine's load was {busy} when it began.
 
-## Without compression
-
-{tables(results["identity"])}
-## With gzip
-
-{tables(results["gzip"])}"""
+{tables(results)}"""
     print(text)
-    result = {
-        "machine": describe_machine(),
-        "load": busy,
-        "goal": "at most 2 times Prometheus",
-        "ratios": ratios,
-        "results": results,
-    }
-    write_result("query", "Twelve panels over one hour", text, result)
+    write_result(
+        "query",
+        "Twelve panels over an hour, a day and a week",
+        text,
+        {"machine": describe_machine(), "load": busy, **results},
+    )
 
 
 if __name__ == "__main__":
