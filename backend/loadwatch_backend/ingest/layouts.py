@@ -62,8 +62,8 @@ class Layouts:
         if layout is None or not ((_words(data) & layout.mask) == layout.fixed).all():
             return None
         with self._lock:
-            if self._layouts.pop(key, None) is not None:
-                self._layouts[key] = layout
+            if (kept := self._layouts.pop(key, None)) is not None:
+                self._layouts[key] = kept
         words = np.ndarray((len(data) - 7,), "<u8", data, strides=(1,))
         values = words[layout.values_at].view(np.float64)
         if layout.long is not None:
