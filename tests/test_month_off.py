@@ -114,6 +114,7 @@ def test_what_is_a_month_ahead_in_the_store_is_in_nobodys_way(server: RealServer
         assert push(server, ("right", now_ms - 3_000 + number, float(number))) == (204, "")
         wait_for("the head", lambda: head_from(server) == 0)
         assert values(server, "right", now_ms) == [float(one) for one in range(number + 1)]
+        assert ask(server, "/api/status")["newest_sample_ms"] < time.time() * 1000 + 60_000
         instant = ask(server, "/prometheus/api/v1/query", query="m", time=f"{now_ms / 1000:.3f}")["data"]["result"]
         assert [one["metric"]["job"] for one in instant] == ["right"]
     assert values(server, "off", now_ms + MONTH_MS) == [5.0]

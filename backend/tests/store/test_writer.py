@@ -10,6 +10,7 @@ import pytest
 from loadwatch_backend.store.embedded.copies import copy_names
 from loadwatch_backend.store.embedded.database import Database
 from loadwatch_backend.store.embedded.disk_errors import reason_of
+from loadwatch_backend.store.embedded.settings import DAY_MS
 from loadwatch_backend.store.errors import StoreWriteError
 
 from backend.tests.store.test_sealed import LATER_MS, METRIC, START_MS, Samples, everything, opened, put
@@ -129,6 +130,20 @@ def test_the_database_is_opened_again_while_somebody_reads(tmp_path: Path) -> No
         put(store, sample(2))
         assert store.statistics().failed_commits_total == 0
     check(tmp_path, {**sample(1), **sample(2)})
+
+
+def test_after_a_start_the_newest_sample_is_none_of_the_future(tmp_path: Path) -> None:
+    """As when the server's own clock was ahead for a while: pages ask up to the newest sample."""
+    now_ms = START_MS + 60_000
+    with opened(tmp_path, now_ms) as store:
+        put(store, {**sample(1), (2, now_ms + 30 * DAY_MS): 2})
+        # What a sender may send was looked at before.
+        assert store.newest_ms() == now_ms + 30 * DAY_MS
+    with opened(tmp_path, now_ms) as store:
+        assert store.newest_ms() == now_ms
+        put(store, {(1, now_ms + 500): 3})
+        assert store.newest_ms() == now_ms + 500
+        assert len(everything(store, 0, now_ms + 31 * DAY_MS)) == 3
 
 
 def test_a_compaction_without_room_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,8 +63,8 @@ class Writer:
         self.queued_samples = 0
         self.counts = WriterCounts()
         self.oldest_ms, self.newest_ms = span_ms
-        self.heard_ms = self.newest_ms
-        """Time of the newest sample that was sent to the server; after a start, of any."""
+        self.heard_ms = None if self.newest_ms is None else min(self.newest_ms, clock())
+        """Time of the newest sample that was sent to the server; after a start, of any, and none of the future."""
         self._thread = threading.Thread(target=self._loop, name="store-writer", daemon=True)
 
     def start(self) -> None:
