@@ -13,7 +13,7 @@ from loadwatch_backend.store.embedded.disk_errors import reason_of
 from loadwatch_backend.store.embedded.settings import DAY_MS
 from loadwatch_backend.store.errors import StoreWriteError
 
-from backend.tests.store.test_sealed import LATER_MS, METRIC, START_MS, Samples, everything, opened, put
+from backend.tests.store.test_sealed import LATER_MS, METRIC, START_MS, Samples, everything, old_directory, opened, put
 
 NOT_FOLDED = (
     "FATAL Error: Transaction COMMIT succeeded and is durable, but the autocheckpoint failed. Reopen the database"
@@ -132,6 +132,20 @@ def test_the_database_is_opened_again_while_somebody_reads(tmp_path: Path) -> No
     check(tmp_path, {**sample(1), **sample(2)})
 
 
+def test_what_was_converted_when_it_failed_is_not_looked_for_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The table of the first format is gone once the database is opened again."""
+    old_directory(tmp_path, {(number, START_MS + number): number for number in range(5)}, {})
+    told = once(monkeypatch, "convert", INVALIDATED, first=True)
+    with opened(tmp_path) as store:
+        while not told:
+            # Converting is the first that the store does by itself.
+            threading.Event().wait(0.005)
+        store.compact()
+        assert len(everything(store)) == 5
+
+
 def test_after_a_start_the_newest_sample_is_none_of_the_future(tmp_path: Path) -> None:
     """As when the server's own clock was ahead for a while: pages ask up to the newest sample."""
     now_ms = START_MS + 60_000
@@ -173,4 +187,5 @@ def test_series_that_an_earlier_version_wrote_twice_are_one(tmp_path: Path) -> N
 
 def test_a_reason_has_no_path_and_no_quotes() -> None:
     assert reason_of(duckdb.FatalException(INVALIDATED)) == "No space left on device; make room on the disk"
+    assert reason_of(duckdb.CatalogException("Catalog Error: no table\n\nLINE 1: SELECT")) == "no table"
     assert reason_of(duckdb.Error("Out of Memory Error: failed to allocate")) == "failed to allocate"

@@ -27,8 +27,10 @@ def is_durable(error: BaseException) -> bool:
 def reason_of(error: BaseException) -> str:
     """The last part of the text, which has no paths of this machine, with what to do where there is no room."""
     text = str(error)
-    reason = text.rsplit(": ", 1)[-1].strip('".\n ')
-    return f"{reason}; make room on the disk" if any(word in text for word in NO_ROOM) else reason
+    if any(word in text for word in NO_ROOM):
+        reason = text.rsplit(": ", 1)[-1].strip('".\n ')
+        return f"{reason}; make room on the disk"
+    return text.partition("\n")[0].rsplit(": ", 1)[-1]
 
 
 @contextmanager

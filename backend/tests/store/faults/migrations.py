@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import resource
 import sqlite3
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
@@ -73,8 +74,6 @@ class FileEngine:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self.memory: bytes | None = None
-        """In its place, for a process whose files may not grow: the disk that is full is not the engine's."""
 
     def put(self, selection: Selection, *, skip_refused: bool) -> int:
         """A request for each series."""
@@ -82,12 +81,13 @@ class FileEngine:
             selection.labels, selection.offsets[:-1].tolist(), selection.offsets[1:].tolist(), strict=True
         ):
             took = pickle.dumps((dict(labels), selection.timestamps[start:end], selection.values[start:end]))
-            if self.memory is not None:
-                self.memory += took
-                continue
+            # The disk that is full is not the engine's.
+            limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit[1], limit[1]))
             descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             os.write(descriptor, took)
             os.close(descriptor)
+            resource.setrlimit(resource.RLIMIT_FSIZE, limit)
         return 0
 
     def put_metadata(self, message: bytes) -> None:
@@ -103,10 +103,7 @@ class FileEngine:
 
     def everything(self) -> Iterator[tuple[dict[str, str], Any, Any]]:
         """What it took, in order."""
-        if self.memory is not None:
-            content = self.memory
-        else:
-            content = self._path.read_bytes() if self._path.exists() else b""
+        content = self._path.read_bytes() if self._path.exists() else b""
         stream = memoryview(content)
         while stream:
             took = pickle.loads(stream)
@@ -126,7 +123,7 @@ def prepare_transfer(directory: Path) -> None:
 @contextmanager
 def transferring(directory: Path, _first: int, _acknowledge: Acknowledge) -> Generator[Sequence[Step]]:
     """As `loadwatch store migrate`, in parts of a few series."""
-    engine = engine_of(directory)
+    engine = FileEngine(directory / "engine")
 
     def send() -> None:
         with open_stored_hours(directory / "data", 64 << 20, 1) as source:
@@ -148,18 +145,10 @@ def transferring(directory: Path, _first: int, _acknowledge: Acknowledge) -> Gen
         yield [send]
 
 
-_engines: dict[Path, FileEngine] = {}
-
-
-def engine_of(directory: Path) -> FileEngine:
-    """The same one for all of a process."""
-    return _engines.setdefault(directory, FileEngine(directory / "engine"))
-
-
 def check_transfer(directory: Path, _acknowledged: Sequence[int]) -> None:
     """The engine has each sample of the store bit for bit, and has taken none twice."""
     taken: Counter[tuple[frozenset[tuple[str, str]], int, int]] = Counter()
-    for labels, times, values in engine_of(directory).everything():
+    for labels, times, values in FileEngine(directory / "engine").everything():
         bits = np.asarray(values, np.float64).view(np.uint64)
         taken.update(
             (frozenset(labels.items()), time, bit) for time, bit in zip(times.tolist(), bits.tolist(), strict=True)
