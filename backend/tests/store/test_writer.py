@@ -93,7 +93,11 @@ def test_upkeep_opens_the_database_again_though_nobody_writes(
 ) -> None:
     opened_again: list[None] = []
     reopen = Database.reopen
-    monkeypatch.setattr(Database, "reopen", lambda self: opened_again.append(reopen(self)))
+
+    def counted(database: Database) -> None:
+        opened_again.append(reopen(database))
+
+    monkeypatch.setattr(Database, "reopen", counted)
     with opened(tmp_path) as store:
         put(store, sample(1))
         once(monkeypatch, name, INVALIDATED, first=first)

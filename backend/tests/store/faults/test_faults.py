@@ -60,8 +60,10 @@ SAID = (
     "which says how far the migration has come: File too large. Make room",
     "loadwatch.sqlite cannot be copied: ",
     "cannot use the database sqlite",
+    # Of upkeep, in the log alone.
     "File too large",
 )
+"""What people are told; SQLite says no more of it than that, and what makes copies looks for room before."""
 
 
 def test_a_process_dies_at_its_point_and_tells_what_it_had_acknowledged(tmp_path: Path) -> None:
