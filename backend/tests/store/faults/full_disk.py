@@ -60,6 +60,7 @@ def fill(place: Place, directory: Path, rounds: int, *, say: bool = False) -> Fu
         if said.exists():
             outcome.full += 1
             for text in json.loads(said.read_bytes()):
+                text = str(text).replace(str(directory), "DIRECTORY")
                 outcome.errors[text] = outcome.errors.get(text, 0) + 1
         if say and outcome.rounds % 10 == 0:
             print(f"{place.name}: {outcome.rounds} of {rounds} rounds, {outcome.full} full", file=sys.stderr)  # noqa: T201 - progress
