@@ -52,9 +52,10 @@ test: install-dev install-ui-dev install-test-packages build-ui build-measuring-
 	@exec $(BIN)/python scripts/run_tests.py $(TEST_ARGS)
 
 .PHONY: test-long
-test-long: install-dev install-test-packages build-ui build-measuring-server ## Before a release: what `make test` leaves out, 50 kills of the server, and kills in all moments of all migrations.
+test-long: install-dev install-test-packages build-ui build-measuring-server ## Before a release: what `make test` leaves out, 50 kills of the server, 100 rounds of kills and of full disks in each place of the store, and kills in all moments of all migrations.
 	$(BIN)/pytest -q -m long
 	FAULT_CYCLES=50 $(BIN)/pytest -q tests/test_kill_server.py
+	FAULT_CYCLES=100 $(BIN)/pytest -q backend/tests/store/faults
 	LOADWATCH_EVERY_KILL=1 $(BIN)/pytest -q -s backend/tests/store/test_migration_kills.py
 
 FUZZ_SECONDS ?= 3600

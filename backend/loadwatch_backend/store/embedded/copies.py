@@ -28,7 +28,9 @@ _COPYING = "CREATE OR REPLACE TEMP TABLE copying (series_id UINTEGER, ts BIGINT,
 # A stale marker in the place of another NaN has the same hash: the one change that a tag does not show.
 _TAG = "SELECT count(*), bit_xor(hash(series_id, ts, value)), sum(hash(series_id, ts, value)) FROM copying"
 _COPY = "COPY (SELECT * FROM copying ORDER BY series_id, ts) TO '{path}' (FORMAT parquet, COMPRESSION zstd)"
-_COPY_SERIES = "COPY (SELECT id, labels FROM series ORDER BY id) TO '{path}' (FORMAT parquet, COMPRESSION zstd)"
+_COPY_SERIES = (
+    "COPY (SELECT DISTINCT id, labels FROM series ORDER BY id) TO '{path}' (FORMAT parquet, COMPRESSION zstd)"
+)
 _COPY_METADATA = "COPY (SELECT * FROM metadata ORDER BY metric) TO '{path}' (FORMAT parquet, COMPRESSION zstd)"
 _TAKE_SERIES = "INSERT INTO series SELECT id, labels, NULL, NULL FROM read_parquet('{path}')"
 _TAKE_METADATA = "INSERT INTO metadata SELECT metric, type, help, unit FROM read_parquet('{path}')"

@@ -5,6 +5,7 @@
 """
 
 import threading
+import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -28,7 +29,9 @@ from loadwatch_backend.store.port import MetricMetadata
 _APPEND = "INSERT INTO hot SELECT * FROM incoming"
 _ADD_SERIES = "INSERT INTO series SELECT unnest(?::UINTEGER[]), unnest(?::VARCHAR[][]), NULL, NULL"
 _PUT_METADATA = "INSERT OR REPLACE INTO metadata VALUES (?, ?, ?, ?)"
-_SERIES = "SELECT id, labels, first_ms, last_ms FROM series ORDER BY id"
+# Earlier versions wrote a series again after a commit that failed and was on disk all the same.
+_SERIES = "SELECT id, any_value(labels), min(first_ms), max(last_ms) FROM series GROUP BY id ORDER BY id"
+_SERIES_IDS = "SELECT id FROM series"
 _HOT_SPANS = "SELECT series_id, min(ts) AS first_ms, max(ts) AS last_ms FROM hot GROUP BY series_id"
 _SELECT = "SELECT series_id, ts, value FROM {table} WHERE {ids} AND ts BETWEEN ? AND ? LIMIT ?"
 _SLICE = "SELECT series_id, ts, value FROM {table} WHERE ts BETWEEN ? AND ?"
@@ -63,6 +66,8 @@ _FORGET_ROLLUPS = "DELETE FROM rollups WHERE series_id IN (SELECT unnest(?::UINT
 _FORGET_SERIES = "DELETE FROM series WHERE id IN (SELECT unnest(?::UINTEGER[]))"
 _METADATA = "SELECT metric, type, help, unit FROM metadata"
 _EVERY_ID = "true"
+_CLOSE_SECONDS = 10.0
+_CLOSE_PAUSE_SECONDS = 0.01
 _NEVER = Cancellation()
 
 
@@ -106,13 +111,26 @@ class Database:
     def reopen(self) -> None:
         """Close and open again: what DuckDB asks for after an error that invalidated the database."""
         with self._lock:
-            self._connection.close()
+            self._close()
             self._connection = self._open()
 
     def close(self) -> None:
         """Write the log into the file and close it."""
         with self._lock:
-            self._connection.close()
+            self._close()
+
+    def _close(self) -> None:
+        """DuckDB refuses to close what a cursor reads: those at work come to their end, new ones wait for the lock."""
+        deadline = time.monotonic() + _CLOSE_SECONDS
+        while True:
+            try:
+                self._connection.close()
+            except duckdb.ResourceInUseException:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(_CLOSE_PAUSE_SECONDS)
+            else:
+                return
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
         """A connection of its own for one reader; close it after use."""
@@ -178,6 +196,11 @@ class Database:
                 )
             )
         return found
+
+    def series_ids(self) -> set[int]:
+        """Ids of all series."""
+        with self.reading() as cursor:
+            return {series_id for (series_id,) in cursor.execute(_SERIES_IDS).fetchall()}
 
     def metadata(self) -> dict[str, MetricMetadata]:
         """All metadata, by metric."""

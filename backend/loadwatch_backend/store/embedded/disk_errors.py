@@ -1,4 +1,4 @@
-"""What DuckDB says of the disk, as an error of the store."""
+"""What DuckDB says of the disk: as an error of the store, and what follows from it."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -6,7 +6,31 @@ from contextlib import contextmanager
 import duckdb
 
 from loadwatch_backend.store.embedded.codec import DamagedSegmentError
-from loadwatch_backend.store.errors import StoreClosedError, StoreReadError
+from loadwatch_backend.store.errors import DataDirectoryError, StoreClosedError, StoreReadError
+
+NO_ROOM = ("No space left", "File too large", "Disk quota exceeded")
+_NEED_REOPENING = (duckdb.FatalException, duckdb.InternalException, duckdb.ConnectionException, DataDirectoryError)
+_DURABLE = "FATAL Error: Transaction COMMIT succeeded and is durable"
+
+
+def needs_reopening(error: BaseException) -> bool:
+    """Whether DuckDB refuses every statement from here on until the file is opened again."""
+    return isinstance(error, _NEED_REOPENING) or "invalidated" in str(error)
+
+
+def is_durable(error: BaseException) -> bool:
+    """Whether the commit is on disk all the same: only the log could not be folded into the file after it."""
+    # Errors after it, of what was not done, quote it.
+    return str(error).startswith(_DURABLE)
+
+
+def reason_of(error: BaseException) -> str:
+    """The last part of the text, which has no paths of this machine, with what to do where there is no room."""
+    text = str(error)
+    if any(word in text for word in NO_ROOM):
+        reason = text.rsplit(": ", 1)[-1].strip('".\n ')
+        return f"{reason}; make room on the disk"
+    return text.partition("\n")[0].rsplit(": ", 1)[-1]
 
 
 @contextmanager
@@ -17,6 +41,8 @@ def disk_errors() -> Generator[None]:
     except duckdb.ConnectionException as error:
         raise StoreClosedError("the store was closed during the query") from error
     except (duckdb.IOException, duckdb.FatalException, DamagedSegmentError) as error:
+        if any(word in str(error) for word in NO_ROOM):
+            raise StoreReadError(f"The disk has no room for what the store writes: {reason_of(error)}.") from error
         raise StoreReadError(
             f"The samples cannot be read from the disk: {str(error).partition(chr(10))[0]}. See the kernel's log, "
             "and whether the data directory can be read."

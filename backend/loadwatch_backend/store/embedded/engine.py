@@ -2,8 +2,9 @@
 
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
@@ -26,7 +27,7 @@ from loadwatch_backend.store.embedded.block import (
 )
 from loadwatch_backend.store.embedded.codec import DamagedSegmentError
 from loadwatch_backend.store.embedded.database import Database
-from loadwatch_backend.store.embedded.disk_errors import disk_errors
+from loadwatch_backend.store.embedded.disk_errors import disk_errors, reason_of
 from loadwatch_backend.store.embedded.head import Head, HeadView
 from loadwatch_backend.store.embedded.lock import acquire_lock
 from loadwatch_backend.store.embedded.opening import unreadable
@@ -280,18 +281,20 @@ class EmbeddedStore:
         if newest_ms is None:
             return 0
         try:
+            count = self.seal(newest_ms + 1)
+            with self._keeping_order():
+                while self._upkeep.convert() is not None or self._upkeep.roll_up() is not None:
+                    pass
+                self._upkeep.join_days(self._clock())
+                self._upkeep.give_back_room(asked=True)
+            # The first one frees the blocks of what was moved, the second cuts them off at the file's end.
+            for _ in range(2):
+                self._writer.run(self._database.checkpoint).result()
+        except DamagedSegmentError:
             with disk_errors():
-                count = self.seal(newest_ms + 1)
-                with self._maintaining:
-                    while self._upkeep.convert() is not None or self._upkeep.roll_up() is not None:
-                        pass
-                    self._upkeep.join_days(self._clock())
-                    self._upkeep.give_back_room(asked=True)
-                # The first one frees the blocks of what was moved, the second cuts them off at the file's end.
-                for _ in range(2):
-                    self._writer.run(self._database.checkpoint).result()
+                raise
         except duckdb.Error as error:
-            raise StoreWriteError(f"the samples could not be sealed: {str(error).rsplit(': ', 1)[-1]}") from error
+            raise StoreWriteError(f"the samples could not be sealed: {reason_of(error)}") from error
         return count
 
     def hours(self) -> list[int]:
@@ -332,7 +335,7 @@ class EmbeddedStore:
 
     def seal(self, before_ms: int) -> int:
         """Seal samples before a time and fold the log into the file; returns how many."""
-        with self._maintaining:
+        with self._keeping_order():
             return self._upkeep.seal(before_ms)
 
     def apply_retention(self) -> int:
@@ -341,7 +344,7 @@ class EmbeddedStore:
         cutoff = now_ms - settings.retention_ms
         rollups_ms = now_ms - max(settings.retention_ms, settings.rollup_retention_ms)
         pinned = sorted(self._pinned()) if self._pinned is not None else []
-        with self._maintaining:
+        with self._keeping_order():
             deleted = self._database.delete_before(cutoff, pinned, rollups_ms)
             self._deleted_rows += deleted
             self._writer.run(lambda: self._forget(cutoff, pinned)).result()
@@ -438,7 +441,7 @@ class EmbeddedStore:
 
     def _load_next_slice(self) -> bool:
         # Nothing is sealed meanwhile, or it would be neither among what was decoded nor in order of arrival.
-        with self._maintaining:
+        with self._keeping_order():
             self._ahead.look(self._head.complete_ms - 1, self._slice_ms)
             more = bool(self._writer.run(self._load_slice).result())
         if not more:
@@ -467,6 +470,16 @@ class EmbeddedStore:
         self._slice_ms = int(self._slice_ms * min(max(_LOAD_ROWS / max(rows, 1), 0.25), 8))
         return True
 
+    @contextmanager
+    def _keeping_order(self) -> Generator[None]:
+        """One at a time; a database that an error made useless is opened again, though nobody writes."""
+        with self._maintaining:
+            try:
+                yield
+            except Exception as error:
+                self._writer.mend(error)
+                raise
+
     def _maintain(self) -> None:
         """Load the head, then seal, delete, convert and fold in the log from time to time."""
         next_retention = self._clock()
@@ -481,7 +494,7 @@ class EmbeddedStore:
                 if self._pinned is not None and self._clock() >= next_retention:
                     self.apply_retention()
                     next_retention = self._clock() + _RETENTION_PAUSE_MS
-                with self._maintaining:
+                with self._keeping_order():
                     converted_s = self._upkeep.convert()
                     if converted_s is None:
                         converted_s = self._upkeep.roll_up()

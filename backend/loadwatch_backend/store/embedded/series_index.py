@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from itertools import repeat
 
 import numpy as np
@@ -120,6 +120,11 @@ class SeriesIndex:
         """The commit of these failed: they are pending again."""
         with self._lock:
             self._pending = [series_id for series_id, _ in rows] + self._pending
+
+    def settle(self, stored: Container[int]) -> None:
+        """What is on disk is not pending any more: a commit that failed may be there."""
+        with self._lock:
+            self._pending = [series_id for series_id in self._pending if series_id not in stored]
 
     def touch(self, series: Ids, first: npt.NDArray[np.int64], last: npt.NDArray[np.int64]) -> None:
         """Samples of these series have arrived; `series` has no repeats."""

@@ -93,9 +93,11 @@ class Upkeep:
         if not self._to_convert:
             return None
         begin = time.monotonic()
-        self._database.convert(self._to_convert[0])
+        # After an error it is looked for anew: this piece may be done, and its table gone.
+        (piece, *left), self._to_convert = self._to_convert, None
+        self._database.convert(piece)
         self._checkpoint()
-        self._to_convert = self._to_convert[1:]
+        self._to_convert = left
         if not self._to_convert:
             log.info("all sealed samples of an earlier version are converted")
         return time.monotonic() - begin
@@ -109,9 +111,10 @@ class Upkeep:
         if not self._to_roll_up:
             return None
         begin = time.monotonic()
-        self._database.roll_up(self._to_roll_up[0])
+        (hour, *left), self._to_roll_up = self._to_roll_up, None
+        self._database.roll_up(hour)
         self._checkpoint()
-        self._to_roll_up = self._to_roll_up[1:]
+        self._to_roll_up = left
         if not self._to_roll_up:
             log.info("all samples of an earlier version have rollups")
         return time.monotonic() - begin

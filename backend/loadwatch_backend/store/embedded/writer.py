@@ -4,6 +4,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -14,16 +15,14 @@ import structlog
 
 from loadwatch_backend.store.embedded.block import F64, I64, U32
 from loadwatch_backend.store.embedded.database import Database
+from loadwatch_backend.store.embedded.disk_errors import is_durable, needs_reopening, reason_of
 from loadwatch_backend.store.embedded.head import Head
 from loadwatch_backend.store.embedded.series_index import SeriesIndex
 from loadwatch_backend.store.embedded.settings import EmbeddedSettings
-from loadwatch_backend.store.errors import DataDirectoryError, StoreBusyError, StoreClosedError, StoreWriteError
+from loadwatch_backend.store.errors import StoreBusyError, StoreClosedError, StoreWriteError
 from loadwatch_backend.store.port import Batch, CommitListener, MetricMetadata, TouchListener
 
 log = structlog.get_logger(__name__)
-
-_NEED_REOPENING = (duckdb.FatalException, duckdb.InternalException, duckdb.ConnectionException, DataDirectoryError)
-"""After these DuckDB refuses every statement until the file is opened again."""
 
 
 @dataclass(slots=True)
@@ -64,8 +63,8 @@ class Writer:
         self.queued_samples = 0
         self.counts = WriterCounts()
         self.oldest_ms, self.newest_ms = span_ms
-        self.heard_ms = self.newest_ms
-        """Time of the newest sample that was sent to the server; after a start, of any."""
+        self.heard_ms = None if self.newest_ms is None else min(self.newest_ms, clock())
+        """Time of the newest sample that was sent to the server; after a start, of any, and none of the future."""
         self._thread = threading.Thread(target=self._loop, name="store-writer", daemon=True)
 
     def start(self) -> None:
@@ -136,6 +135,15 @@ class Writer:
             self._wake.notify()
         return future
 
+    def mend(self, error: BaseException) -> None:
+        """Open the database again, between two commits, if nothing else helps after this error of upkeep."""
+        if needs_reopening(error):
+            self._broken = True
+            with suppress(StoreClosedError):
+                failed = self.run(self._reopen).exception()
+                if failed is not None:
+                    log.error("the samples cannot be opened again, which the next commit tries", error=str(failed))
+
     def _loop(self) -> None:
         while True:
             with self._wake:
@@ -149,7 +157,7 @@ class Writer:
             if taken or metadata:
                 self._write(taken, metadata)
             for job, future in jobs:
-                _settle(job, future)
+                self._settle(job, future)
         for _job, future in self._jobs:
             future.set_exception(StoreClosedError("the server is stopping"))
 
@@ -165,13 +173,18 @@ class Writer:
     def _write(self, taken: list[tuple[Batch, "Future[None]"]], metadata: dict[str, MetricMetadata]) -> None:
         new_series: list[tuple[int, tuple[str, ...]]] = []
         try:
-            if self._broken:
-                self._database.reopen()
-                self._broken = False
+            self._reopen()
             series, timestamps, values = _columns([batch for batch, _ in taken])
             series = self._index.revive(series)
             new_series = self._index.take_pending()
-            self._database.commit(series, timestamps, values, new_series, metadata)
+            try:
+                self._database.commit(series, timestamps, values, new_series, metadata)
+            except duckdb.FatalException as error:
+                if not is_durable(error):
+                    raise
+                # Told as it is: who sent it would send it again, and the log would grow by it each time.
+                self._broken = True
+                log.error("the log could not be folded into the file", error=str(error))
         except Exception as error:
             self._fail(taken, metadata, new_series, error)
             return
@@ -188,6 +201,20 @@ class Writer:
         if self._touch_listeners and len(series):
             metrics = self._index.metrics(series)
             self._tell([partial(listener, metrics) for listener in self._touch_listeners])
+
+    def _reopen(self) -> None:
+        if self._broken:
+            self._database.reopen()
+            self._index.settle(self._database.series_ids())
+            self._broken = False
+
+    def _settle(self, job: Callable[[], Any], future: "Future[Any]") -> None:
+        try:
+            self._reopen()
+            future.set_result(job())
+        except BaseException as error:
+            self._broken = self._broken or needs_reopening(error)
+            future.set_exception(error)
 
     def _tell(self, calls: Sequence[Callable[[], None]]) -> None:
         for call in calls:
@@ -207,13 +234,12 @@ class Writer:
         self._index.give_back(new_series)
         with self._wake:
             self._metadata = {**metadata, **self._metadata} if taken else self._metadata
-        self._broken = isinstance(error, _NEED_REOPENING) or "invalidated" in str(error)
+        self._broken = self._broken or needs_reopening(error)
         self.counts.failed_commits += 1
         log.error("commit failed", error=str(error), requests=len(taken))
         # The whole text has paths of this machine; it is in the log.
-        reason = str(error).rsplit(": ", 1)[-1]
         for _, future in taken:
-            future.set_exception(StoreWriteError(f"the samples could not be written to disk: {reason}"))
+            future.set_exception(StoreWriteError(f"the samples could not be written to disk: {reason_of(error)}"))
 
     def _remember(self, series: U32, timestamps: I64, values: F64) -> None:
         if not len(series):
@@ -242,10 +268,3 @@ def _columns(batches: list[Batch]) -> tuple[U32, I64, F64]:
         np.concatenate([batch.timestamps for batch in batches] or [np.empty(0, np.int64)]),
         np.concatenate([batch.values for batch in batches] or [np.empty(0, np.float64)]),
     )
-
-
-def _settle(job: Callable[[], Any], future: "Future[Any]") -> None:
-    try:
-        future.set_result(job())
-    except BaseException as error:
-        future.set_exception(error)
