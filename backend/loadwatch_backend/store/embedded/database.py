@@ -16,12 +16,16 @@ from loadwatch_backend.kit.cancellation import Cancellation
 from loadwatch_backend.store.embedded import opening, sealed
 from loadwatch_backend.store.embedded.arrow import Columns, fetch_columns, joined, sample_stream
 from loadwatch_backend.store.embedded.block import F64, I64, LATEST_MS, U32
+from loadwatch_backend.store.embedded.damage import containment
+from loadwatch_backend.store.embedded.damage.blocks import BlockFile
+from loadwatch_backend.store.embedded.damage.containment import Contained
 from loadwatch_backend.store.embedded.rollups import table as rollups
 from loadwatch_backend.store.embedded.rollups.table import DayPiece
 from loadwatch_backend.store.embedded.sealed import Move, Piece
 from loadwatch_backend.store.embedded.series_index import FlatLabels
 from loadwatch_backend.store.embedded.settings import HOUR_MS, EmbeddedSettings
 from loadwatch_backend.store.levels import Span
+from loadwatch_backend.store.losses import Loss
 from loadwatch_backend.store.port import MetricMetadata
 
 _APPEND = "INSERT INTO hot SELECT * FROM incoming"
@@ -61,6 +65,7 @@ UNION SELECT series_id FROM segments WHERE hour IN (SELECT hour FROM unrolled)
 _FORGET_ROLLUPS = "DELETE FROM rollups WHERE series_id IN (SELECT unnest(?::UINTEGER[]))"
 _FORGET_SERIES = "DELETE FROM series WHERE id IN (SELECT unnest(?::UINTEGER[]))"
 _METADATA = "SELECT metric, type, help, unit FROM metadata"
+_READ_AT_START = ("series", "metadata")
 _EVERY_ID = "true"
 _NEVER = Cancellation()
 
@@ -86,16 +91,19 @@ class Database:
             "temp_directory": str(settings.data_directory / "spill"),
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
-            "checkpoint_threshold": "64MiB",
+            # Replaying the log of a killed server must not read a damaged block.
+            "checkpoint_threshold": "1TiB",
         }
         self._lock = threading.Lock()
         opening.create(self._path, self._config)
         opening.keep_log(self._path)
         self._old_rows = False
         self._connection = self._open()
+        self.blocks = BlockFile(self._path, self._block_bytes())
 
     def _open(self) -> duckdb.DuckDBPyConnection:
         connection = opening.connect(self._path, self._config)
+        connection.execute("SET checkpoint_threshold = '64MiB'")
         self._old_rows = opening.has_old_rows(connection)
         return connection
 
@@ -109,6 +117,7 @@ class Database:
         """Write the log into the file and close it."""
         with self._lock:
             self._connection.close()
+        self.blocks.close()
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
         """A connection of its own for one reader; close it after use."""
@@ -312,6 +321,7 @@ class Database:
             if deleted:
                 rollups.keep_whole(cursor, cutoff_ms, spans)
             rollups.forget_before(cursor, rollups_ms)
+            containment.forget_before(cursor, cutoff_ms, rollups_ms)
         return deleted
 
     def whole_spans(self) -> list[Span]:
@@ -379,6 +389,39 @@ class Database:
         """Size of the log alone: what came in since the last checkpoint."""
         path = self._path.with_name(self._path.name + ".wal")
         return path.stat().st_size if path.exists() else 0
+
+    def losses(self) -> list[Loss]:
+        """What damage of the disk has taken."""
+        with self.reading() as cursor:
+            return containment.losses(cursor)
+
+    def finish_containing(self) -> None:
+        """See `containment.finish`."""
+        cursor = self.cursor()
+        try:
+            containment.finish(cursor)
+        finally:
+            cursor.close()
+
+    def contain(self, numbers: Sequence[int], suffix: str) -> Contained:
+        """See `containment.contain`; names of series stay."""
+        cursor = self.cursor()
+        try:
+            return containment.contain(cursor, self.blocks, numbers, suffix, names=False)
+        finally:
+            cursor.close()
+
+    def unreadable_table(self) -> str | None:
+        """The first table that cannot be read as a whole."""
+        for table in (*_READ_AT_START, *self.tables()):
+            try:
+                _number(self, f"SELECT sum(hash({table})) > 0 FROM {table}", [])
+            except duckdb.Error:
+                return table
+        return None
+
+    def _block_bytes(self) -> int:
+        return _number(self, "SELECT block_size FROM pragma_database_size()", []) or 0
 
     def forget_series(self, ids: Sequence[int]) -> None:
         """Delete series of which no sample is left, with their rollups."""

@@ -149,9 +149,22 @@ class Writer:
             if taken or metadata:
                 self._write(taken, metadata)
             for job, future in jobs:
-                _settle(job, future)
+                self._settle(job, future)
         for _job, future in self._jobs:
             future.set_exception(StoreClosedError("the server is stopping"))
+
+    def _mend(self) -> None:
+        if self._broken:
+            self._database.reopen()
+            self._broken = False
+
+    def _settle(self, job: Callable[[], Any], future: "Future[Any]") -> None:
+        try:
+            self._mend()
+            future.set_result(job())
+        except BaseException as error:
+            self._broken = self._broken or _is_broken_by(error)
+            future.set_exception(error)
 
     def _take(self) -> list[tuple[Batch, "Future[None]"]]:
         taken: list[tuple[Batch, Future[None]]] = []
@@ -165,9 +178,7 @@ class Writer:
     def _write(self, taken: list[tuple[Batch, "Future[None]"]], metadata: dict[str, MetricMetadata]) -> None:
         new_series: list[tuple[int, tuple[str, ...]]] = []
         try:
-            if self._broken:
-                self._database.reopen()
-                self._broken = False
+            self._mend()
             series, timestamps, values = _columns([batch for batch, _ in taken])
             series = self._index.revive(series)
             new_series = self._index.take_pending()
@@ -207,7 +218,7 @@ class Writer:
         self._index.give_back(new_series)
         with self._wake:
             self._metadata = {**metadata, **self._metadata} if taken else self._metadata
-        self._broken = isinstance(error, _NEED_REOPENING) or "invalidated" in str(error)
+        self._broken = _is_broken_by(error)
         self.counts.failed_commits += 1
         log.error("commit failed", error=str(error), requests=len(taken))
         # The whole text has paths of this machine; it is in the log.
@@ -244,8 +255,5 @@ def _columns(batches: list[Batch]) -> tuple[U32, I64, F64]:
     )
 
 
-def _settle(job: Callable[[], Any], future: "Future[Any]") -> None:
-    try:
-        future.set_result(job())
-    except BaseException as error:
-        future.set_exception(error)
+def _is_broken_by(error: BaseException) -> bool:
+    return isinstance(error, _NEED_REOPENING) or "invalidated" in str(error)
