@@ -16,7 +16,7 @@ class Loss:
 
     Attributes:
         part: the table (`segments` and `hot` hold samples, `rollups` one-minute values), or `CONTENTS`.
-        first_ms, last_ms: the first millisecond and the last one of the hours; None where a table has no times.
+        first_ms, last_ms: of the rows, or of all that may be among them; None where a table has no times.
         ids: of the series; None when they cannot be told.
         samples: or minutes; None when they cannot be told.
     """

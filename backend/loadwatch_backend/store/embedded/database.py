@@ -30,6 +30,11 @@ from loadwatch_backend.store.port import MetricMetadata
 
 _APPEND = "INSERT INTO hot SELECT * FROM incoming"
 _ADD_SERIES = "INSERT INTO series SELECT unnest(?::UINTEGER[]), unnest(?::VARCHAR[][]), NULL, NULL"
+_WRITE_SERIES = """
+INSERT INTO series SELECT id, labels, if(first_ms <= last_ms, first_ms, NULL), if(first_ms <= last_ms, last_ms, NULL)
+FROM (SELECT unnest(?::UINTEGER[]) AS id, unnest(?::VARCHAR[][]) AS labels,
+    unnest(?::BIGINT[]) AS first_ms, unnest(?::BIGINT[]) AS last_ms)
+"""
 _PUT_METADATA = "INSERT OR REPLACE INTO metadata VALUES (?, ?, ?, ?)"
 _SERIES = "SELECT id, labels, first_ms, last_ms FROM series ORDER BY id"
 _HOT_SPANS = "SELECT series_id, min(ts) AS first_ms, max(ts) AS last_ms FROM hot GROUP BY series_id"
@@ -410,6 +415,14 @@ class Database:
             return containment.contain(cursor, self.blocks, numbers, suffix, names=False)
         finally:
             cursor.close()
+
+    def write_series(
+        self, ids: Sequence[int], labels: Sequence[FlatLabels], first_ms: Sequence[int], last_ms: Sequence[int]
+    ) -> None:
+        """Put these series in the place of all; between two commits. A span whose end is before its start is none."""
+        with self.reading() as cursor:
+            cursor.execute("DELETE FROM series")
+            cursor.execute(_WRITE_SERIES, [list(ids), [list(flat) for flat in labels], list(first_ms), list(last_ms)])
 
     def unreadable_table(self) -> str | None:
         """The first table that cannot be read as a whole."""

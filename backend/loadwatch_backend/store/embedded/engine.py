@@ -40,7 +40,7 @@ from loadwatch_backend.store.embedded.upkeep import SealedAhead, Upkeep
 from loadwatch_backend.store.embedded.writer import Writer
 from loadwatch_backend.store.errors import QueryLimitError, StoreReadError, StoreWriteError
 from loadwatch_backend.store.levels import Level, MinuteColumns, Span
-from loadwatch_backend.store.losses import loss_text, lost_hours
+from loadwatch_backend.store.losses import Loss, loss_text, lost_hours
 from loadwatch_backend.store.port import (
     Batch,
     CommitListener,
@@ -94,8 +94,14 @@ class EmbeddedStore:
             lambda ids, start_ms, end_ms, reading: self._cuts(self._head.view(), ids, start_ms, end_ms, reading),
             settings.query_samples,
         )
-        self._check = Check(database, lambda job: self._writer.run(job).result(), clock)
+        self._check = Check(
+            database,
+            lambda job: self._writer.run(job).result(),
+            clock,
+            lambda: database.write_series(*self._index.entries()),
+        )
         self._check.begin()
+        self._lost_before = self._check.losses
         self._maintenance = threading.Thread(target=self._maintain, name="store-maintenance", daemon=True)
         if newest is not None:
             self._load_first_slice()
@@ -136,7 +142,7 @@ class EmbeddedStore:
             return _EMPTY
         minutes: MinuteColumns | None = None
         if level is not Level.RAW:
-            self._refuse_lost(("rollups",), ids, start_ms, end_ms)
+            self._refuse_lost(self._check.losses, ("rollups",), ids, start_ms, end_ms)
         if level is Level.RAW or reading is None:
             offsets, timestamps, values = join_cuts(self._cuts(view, ids, start_ms, end_ms, reading), len(ids))
         elif level is Level.LAST:
@@ -203,6 +209,7 @@ class EmbeddedStore:
         ids = _union(groups)
         if not len(ids):
             return [_EMPTY] * len(groups)
+        self._refuse_lost(self._lost_before, ("segments", "hot"), ids, start_ms, end_ms)
         if reading is not None:
             reading.reserve(len(ids))
         times, values = newest_samples(view.blocks, ids, start_ms, end_ms)
@@ -371,6 +378,8 @@ class EmbeddedStore:
         self._index.touch(block.series, first, last)
 
     def _cuts(self, view: HeadView, ids: Ids, start_ms: int, end_ms: int, reading: Reading | None) -> list[Cut]:
+        # The newest samples were loaded without them.
+        self._refuse_lost(self._lost_before, ("segments", "hot"), ids, start_ms, end_ms)
         recent_ms = max(start_ms, view.complete_ms)
         cuts = [
             cut_block(block, ids, recent_ms, end_ms)
@@ -404,7 +413,7 @@ class EmbeddedStore:
         self, ids: Ids, start_ms: int, end_ms: int, most: int, there: int, reading: Reading | None
     ) -> list[Columns]:
         """What the disk has besides the samples that are `there`; how many that is shows once they are read."""
-        self._refuse_lost(("segments", "hot"), ids, start_ms, end_ms)
+        self._refuse_lost(self._check.losses, ("segments", "hot"), ids, start_ms, end_ms)
         cancellation = _NEVER
         if reading is not None:
             cancellation = reading.cancellation
@@ -432,11 +441,13 @@ class EmbeddedStore:
             reading.reserve(there + count)
         return found
 
-    def _refuse_lost(self, parts: Sequence[str], ids: Ids, start_ms: int, end_ms: int) -> None:
+    def _refuse_lost(
+        self, losses: Sequence[Loss], parts: Sequence[str], ids: Ids, start_ms: int, end_ms: int
+    ) -> None:
         """Raise StoreReadError where damage took samples of these series and times."""
         hit = [
             one
-            for one in self._check.losses
+            for one in losses
             if one.part in parts
             and (one.first_ms is None or one.first_ms <= end_ms)
             and (one.last_ms is None or one.last_ms >= start_ms)

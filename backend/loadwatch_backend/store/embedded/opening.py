@@ -8,6 +8,7 @@ import structlog
 
 from loadwatch_backend.store.embedded import sealed
 from loadwatch_backend.store.embedded.damage import containment
+from loadwatch_backend.store.embedded.damage.repair import put_in_place
 from loadwatch_backend.store.embedded.rollups import table as rollups
 from loadwatch_backend.store.errors import DataDirectoryError
 from loadwatch_backend.store.set_aside import SAMPLES, SAMPLES_LOG, advice, repair_command
@@ -90,6 +91,7 @@ def create(path: Path, config: Config) -> None:
     Raises:
         DataDirectoryError: it cannot be written.
     """
+    put_in_place(path.parent)
     new = path.with_name(f"{FILE}.new")
     log, new_log = (one.with_name(f"{one.name}.wal") for one in (path, new))
     if path.exists() and (log.exists() or not _is_unfinished(path)):

@@ -1,4 +1,4 @@
-"""`loadwatch store`: what the server's store of samples holds, compacting it, and moving it to another engine."""
+"""`loadwatch store`: what the server's store of samples holds, compacting it, moving it to another engine, and repair."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,11 +24,14 @@ _LABEL = (Column(title="LABEL", elastic=True), Column(title="VALUES", right=True
 
 
 class StoreGroup(CommandGroup):
-    """With a command of the server's package, which is loaded only when it is asked for."""
+    """With commands of the server's package, which are loaded only when they are asked for."""
 
     def entries(self) -> Iterable[EntryPoint]:
         """See `CommandGroup.entries`."""
-        return (EntryPoint(name="migrate", group=GROUP, value="loadwatch_backend.commands.store_migrate:migrate"),)
+        return (
+            EntryPoint(name="migrate", group=GROUP, value="loadwatch_backend.commands.store_migrate:migrate"),
+            EntryPoint(name="repair", group=GROUP, value="loadwatch_backend.commands.store_repair:repair"),
+        )
 
 
 @click.group(cls=StoreGroup, invoke_without_command=True)

@@ -60,7 +60,7 @@ class BlockFile:
             os.posix_fadvise(self._file, self._place(number), self.block_bytes, os.POSIX_FADV_DONTNEED)
         return [number for number in numbers if number < len(self) and not self._is_whole(number)]
 
-    def keep(self, number: int, suffix: str) -> Path:
+    def keep(self, number: int, suffix: str) -> None:
         """Write a block as it is into a file of its own; OSError when it cannot be."""
         target = self._path.with_name(f"{self._path.name}.block-{number}.{suffix}")
         try:
@@ -68,7 +68,6 @@ class BlockFile:
         except OSError:
             content = b""
         target.write_bytes(content)
-        return target
 
     def put(self, number: int, content: bytes) -> None:
         """Write a block; on the disk when this returns."""

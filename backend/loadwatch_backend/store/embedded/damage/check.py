@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 import structlog
 
-from loadwatch_backend.store.embedded.damage.containment import CONTENTS, is_damage
+from loadwatch_backend.store.embedded.damage.containment import CONTENTS, NAMES, is_damage
 from loadwatch_backend.store.embedded.database import Database
 from loadwatch_backend.store.losses import Loss
 from loadwatch_backend.store.set_aside import suffix_of
@@ -23,11 +23,21 @@ _URGENT_SECONDS = 60.0
 class Check:
     """One pass after the start, one a day, and one whenever damage was met. One thread at a time."""
 
-    def __init__(self, database: Database, run: Callable[[Callable[[], None]], None], clock: Callable[[], int]) -> None:
-        """`run` does a job between two commits, so that no checkpoint is under way."""
+    def __init__(
+        self,
+        database: Database,
+        run: Callable[[Callable[[], None]], None],
+        clock: Callable[[], int],
+        write_names: Callable[[], None] | None = None,
+    ) -> None:
+        """`run` does a job between two commits, so that no checkpoint is under way.
+
+        `write_names` writes those of all series anew, where they are known.
+        """
         self._database = database
         self._run = run
         self._clock = clock
+        self._write_names = write_names
         self._next = 0
         self._due = 0.0
         self._urgent = False
@@ -89,11 +99,16 @@ class Check:
         if not numbers:
             return
         done = self._database.contain(numbers, suffix_of(self._clock()))
-        for number, part in done.left.items():
+        left = done.left
+        if NAMES in left.values() and self._write_names is not None:
+            self._write_names()
+            log.error("the table of series was damaged: it is written again from memory, and nothing of it is lost")
+            left = {number: part for number, part in left.items() if part != NAMES}
+        for number, part in left.items():
             log.error(
                 "the file of samples is damaged: stop the server and run `loadwatch store repair`",
                 table="the file's own contents" if part == CONTENTS else part,
                 block=number,
             )
-        self._left.update(done.left)
+        self._left.update(left)
         self.read()

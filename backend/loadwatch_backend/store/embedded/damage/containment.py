@@ -6,7 +6,7 @@ the block itself is kept in a file beside the store. What is lost is what cannot
 columns of numbers DuckDB reads 2,048 rows at once, and what is not whole of them goes as one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import duckdb
@@ -28,6 +28,12 @@ UNNAMED = "loadwatch_unnamed_series"
 _READ = "SELECT part, first_ms, last_ms, ids, samples FROM lost ORDER BY first_ms, part"
 _READ_PENDING = "SELECT part, first_ms, last_ms FROM lost WHERE samples = ?"
 _NOTE = "INSERT INTO lost VALUES (?, ?, ?, ?, ?)"
+_NAME = f"""
+INSERT INTO series SELECT id, ['__name__', '{UNNAMED}', 'id', id::VARCHAR], min(first_ms), max(last_ms) FROM (
+    SELECT series_id AS id, first_ms, last_ms FROM segments UNION ALL SELECT series_id, first_ms, last_ms FROM rollups
+    UNION ALL SELECT series_id, ts, ts FROM hot
+) WHERE id NOT IN (SELECT id FROM series) GROUP BY id
+"""
 _TABLES = "SELECT table_name FROM duckdb_tables() WHERE NOT internal AND NOT temporary"
 _RESTING = """
 SELECT row_group_id, column_name, count, compression, block_id, block_offset FROM pragma_storage_info('{table}')
@@ -70,9 +76,16 @@ _SHORTEN = "UPDATE lost SET last_ms = ?, samples = NULL WHERE part = 'rollups' A
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contained:
-    """What became of damaged blocks: what is lost, and those that nothing could be done about, by table."""
+    """What became of damaged blocks.
+
+    Attributes:
+        losses: all of the file.
+        rows: how many rows went, by table.
+        left: blocks that nothing could be done about, with their table.
+    """
 
     losses: list[Loss]
+    rows: dict[str, int]
     left: dict[int, str]
 
 
@@ -107,17 +120,18 @@ def losses(cursor: duckdb.DuckDBPyConnection) -> list[Loss]:
 
 
 def contain(
-    cursor: duckdb.DuckDBPyConnection, file: BlockFile, numbers: Sequence[int], suffix: str, *, names: bool
+    cursor: duckdb.DuckDBPyConnection, file: BlockFile, numbers: Sequence[int], suffix: str | None, *, names: bool
 ) -> Contained:
     """Take the rows on some damaged blocks out of their tables; each block is on its own.
 
-    `suffix` ends the names of the files that the blocks are kept in; `names` says whether that of series goes, too.
+    `suffix` ends the names of the files that blocks are kept in, None keeps none; `names` says whether that of series goes, too.
     The cursor is in no transaction, and nothing is sealed meanwhile.
 
     Raises:
         OSError: a block could not be kept; nothing was taken out then.
     """
     found: list[Loss] = []
+    rows: dict[str, int] = {}
     left: dict[int, str] = {}
     for number in numbers:
         places = _resting(cursor, number)
@@ -129,15 +143,20 @@ def contain(
         if not names and any(place.table == NAMES for place in places):
             left[number] = NAMES
             continue
-        kept = file.keep(number, suffix)
+
+        def keep(number: int = number) -> None:
+            if suffix is not None:
+                file.keep(number, suffix)
+
         for place in places:
-            lost = _empty(cursor, file, number, place) if place.alone else _take_out(cursor, place)
+            lost, gone = _empty(cursor, file, number, place, keep) if place.alone else _take_out(cursor, place, keep)
             found += lost
+            rows[place.table] = rows.get(place.table, 0) + gone
             if lost:
-                log.error("samples are lost: a block of the file is damaged", lost=loss_text(lost), kept=kept.name)
+                log.error("a block of the file is damaged", block=number, lost=loss_text(lost))
     if any(one.part == "rollups" for one in found):
         _make_again(cursor, found)
-    return Contained(losses=losses(cursor), left=left)
+    return Contained(losses=losses(cursor), rows=rows, left=left)
 
 
 def forget_before(cursor: duckdb.DuckDBPyConnection, cutoff_ms: int, rollups_ms: int) -> None:
@@ -156,14 +175,7 @@ def finish(cursor: duckdb.DuckDBPyConnection) -> None:
 
 def name_the_unnamed(cursor: duckdb.DuckDBPyConnection) -> int:
     """Give series that samples speak of and that have no name one of ours; how many."""
-    cursor.execute(
-        f"""
-        INSERT INTO series SELECT id, ['__name__', '{UNNAMED}', 'id', id::VARCHAR], NULL, NULL FROM (
-            SELECT series_id AS id FROM segments UNION SELECT series_id FROM rollups UNION SELECT series_id FROM hot
-        ) WHERE id NOT IN (SELECT id FROM series)
-        """
-    )
-    row = cursor.execute("SELECT count(*) FROM series WHERE labels[2] = ?", [UNNAMED]).fetchone()
+    row = cursor.execute(_NAME).fetchone()
     return int(row[0]) if row else 0
 
 
@@ -181,17 +193,22 @@ def _resting(cursor: duckdb.DuckDBPyConnection, number: int) -> list[_Place]:
     return found
 
 
-def _empty(cursor: duckdb.DuckDBPyConnection, file: BlockFile, number: int, place: _Place) -> list[Loss]:
+def _empty(
+    cursor: duckdb.DuckDBPyConnection, file: BlockFile, number: int, place: _Place, keep: Callable[[], None]
+) -> tuple[list[Loss], int]:
     """Put empty strings into a block: its rows are known by them, and the rows beside it can be read again."""
     (rough,) = _by_statistics(cursor, place) or [Loss(part=place.table)]
     rough = replace(rough, samples=_PENDING)
+    keep()
     # Noted first, for `finish`.
     _note(cursor, [rough])
     file.put(number, empty_strings(file.block_bytes))
     return _drop_emptied(cursor, place.table, place.column, rough)
 
 
-def _drop_emptied(cursor: duckdb.DuckDBPyConnection, table: str, column: str, rough: Loss) -> list[Loss]:
+def _drop_emptied(
+    cursor: duckdb.DuckDBPyConnection, table: str, column: str, rough: Loss
+) -> tuple[list[Loss], int]:
     where = _EMPTIED.format(column=column)
     name, unit = _UNIT[table]
     if rough.first_ms is not None and rough.last_ms is not None:
@@ -199,10 +216,12 @@ def _drop_emptied(cursor: duckdb.DuckDBPyConnection, table: str, column: str, ro
     places = [row for (row,) in cursor.execute(f"SELECT rowid FROM {table} WHERE {where}").fetchall()]
     lost = _told(cursor, table, places)
     _delete(cursor, table, places, lost, instead_of=rough)
-    return lost
+    return lost, len(places)
 
 
-def _take_out(cursor: duckdb.DuckDBPyConnection, place: _Place) -> list[Loss]:
+def _take_out(
+    cursor: duckdb.DuckDBPyConnection, place: _Place, keep: Callable[[], None]
+) -> tuple[list[Loss], int]:
     """Delete the rows of which a column cannot be read."""
     bounds = _by_statistics(cursor, place)
     within = ""
@@ -214,8 +233,9 @@ def _take_out(cursor: duckdb.DuckDBPyConnection, place: _Place) -> list[Loss]:
     rows = [row for (row,) in cursor.execute(_ROWS.format(table=place.table), [0]).fetchall()]
     places = _unreadable(cursor, statement, rows)
     if not places:
-        return []
-    lost = bounds or [Loss(part=place.table)]
+        return [], 0
+    keep()
+    lost = bounds or [Loss(part=place.table, samples=None if place.table in _UNIT else len(places))]
     if place.table in _TOLD:
         try:
             lost = _told(cursor, place.table, places)
@@ -223,7 +243,7 @@ def _take_out(cursor: duckdb.DuckDBPyConnection, place: _Place) -> list[Loss]:
             if not is_damage(error):
                 raise
     _delete(cursor, place.table, places, lost)
-    return lost
+    return lost, len(places)
 
 
 def _unreadable(cursor: duckdb.DuckDBPyConnection, statement: str, rows: list[int]) -> list[int]:
@@ -250,7 +270,7 @@ def _by_statistics(cursor: duckdb.DuckDBPyConnection, place: _Place) -> list[Los
     found = cursor.execute(_BOUNDS.format(table=place.table), [*_ENDS[place.table], place.groups]).fetchone()
     if found is None or None in found:
         return []
-    return [_loss(place.table, *found)]
+    return [Loss(part=place.table, first_ms=found[0], last_ms=found[1])]
 
 
 def _told(cursor: duckdb.DuckDBPyConnection, table: str, places: list[int]) -> list[Loss]:
@@ -259,14 +279,9 @@ def _told(cursor: duckdb.DuckDBPyConnection, table: str, places: list[int]) -> l
     found = cursor.execute(_TOLD[table].format(where=_WHERE_GONE)).fetchall()
     cursor.execute("DROP TABLE gone")
     return [
-        replace(_loss(table, first, last), ids=tuple(sorted(ids)), samples=int(samples))
+        Loss(part=table, first_ms=first, last_ms=last, ids=tuple(sorted(ids)), samples=int(samples))
         for first, last, ids, samples in sorted(found)
     ]
-
-
-def _loss(table: str, first_ms: int, last_ms: int) -> Loss:
-    """Of the whole hours that hold a span."""
-    return Loss(part=table, first_ms=first_ms // HOUR_MS * HOUR_MS, last_ms=last_ms // HOUR_MS * HOUR_MS + HOUR_MS - 1)
 
 
 def _make_again(cursor: duckdb.DuckDBPyConnection, lost: Sequence[Loss]) -> None:
