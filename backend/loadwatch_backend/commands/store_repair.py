@@ -34,6 +34,8 @@ def repair(data: Path | None) -> None:
     if done is None:
         click.echo("No damage found; nothing was changed.")
         return
+    if done.mended:
+        click.echo(f"{done.mended:,} blocks had one wrong byte, which was put right by their checksums.")
     click.echo(f"Lost: {loss_text(done.losses)}." if done.losses else "Nothing is lost.")
     if done.unnamed_series:
         click.echo(

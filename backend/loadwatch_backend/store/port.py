@@ -272,6 +272,8 @@ class StoreStatistics:
     sealed_rows_total: int
     deleted_rows_total: int
     database_bytes: int
+    checked_blocks_total: int = 0
+    mended_blocks_total: int = 0
     damaged_hours: int = 0
     """At least 1 where something is damaged."""
     engine_queue_samples: int = 0

@@ -104,7 +104,7 @@ class Database:
         opening.keep_log(self._path)
         self._old_rows = False
         self._connection = self._open()
-        self.blocks = BlockFile(self._path, self._block_bytes())
+        self.blocks = BlockFile(self._path)
 
     def _open(self) -> duckdb.DuckDBPyConnection:
         connection = opening.connect(self._path, self._config)
@@ -432,9 +432,6 @@ class Database:
             except duckdb.Error:
                 return table
         return None
-
-    def _block_bytes(self) -> int:
-        return _number(self, "SELECT block_size FROM pragma_database_size()", []) or 0
 
     def forget_series(self, ids: Sequence[int]) -> None:
         """Delete series of which no sample is left, with their rollups."""

@@ -284,6 +284,8 @@ class EmbeddedStore:
             sealed_rows_total=self._upkeep.sealed_rows,
             deleted_rows_total=self._deleted_rows,
             database_bytes=self._database.nbytes(),
+            checked_blocks_total=self._check.checked_blocks,
+            mended_blocks_total=self._check.mended_blocks,
             damaged_hours=max(len(lost_hours(self._check.losses)), min(len(self._check.losses), 1)),
         )
 
@@ -520,6 +522,9 @@ class EmbeddedStore:
         while not self._stopping.is_set():
             pause_s = self._settings.maintenance_ms / 1000
             try:
+                if self._check.is_urgent:
+                    with self._maintaining:
+                        self._check.step()
                 if loading:
                     loading = self._load_next_slice()
                     continue

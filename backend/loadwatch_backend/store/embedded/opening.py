@@ -100,7 +100,7 @@ def create(path: Path, config: Config) -> None:
         for left in (new, new_log):
             left.unlink(missing_ok=True)
         with duckdb.connect(str(new), config=config) as connection:
-            connection.execute(_SCHEMA + sealed.SCHEMA + rollups.SCHEMA + rollups.FIRST + containment.SCHEMA)
+            connection.execute(_SCHEMA + sealed.SCHEMA + rollups.SCHEMA + containment.SCHEMA + rollups.FIRST)
             connection.execute("INSERT INTO format VALUES (?)", [FORMAT])
             connection.execute("CHECKPOINT")
         new.replace(path)

@@ -11,8 +11,13 @@ from pathlib import Path
 import numpy as np
 
 HEADERS_BYTES = 3 * 4096
+BLOCK_BYTES = 1 << 18
+"""DuckDB's default, with which all of our files are made."""
+HEADER_BYTES = 4096
 _SEED = 5381
 _FACTOR = np.uint64(0xBF58476D1CE4E5B9)
+_INVERSE = np.uint64(pow(0xBF58476D1CE4E5B9, -1, 1 << 64))
+_BYTES = [np.uint64(0xFF << shift) for shift in range(0, 64, 8)]
 
 
 def checksum(block: bytes) -> int:
@@ -27,6 +32,26 @@ def is_whole(block: bytes) -> bool:
     return checksum(block) == int.from_bytes(block[:8], "little") or not any(block)
 
 
+def mended(block: bytes) -> bytes | None:
+    """The block as it was written, if one byte of it is wrong; None when more are, or when it cannot be told which.
+
+    The checksum is the exclusive or of all words times an odd factor, so that it tells for each word what that would
+    have to be if it alone were wrong. One that differs by a single byte from what is there is the right one: by chance
+    that comes in one of 10^11 blocks that are damaged otherwise. A wrong byte at the upper end of a word leaves its
+    mark on the highest bits alone, and so could be in several words.
+    """
+    words = np.frombuffer(block, np.uint64).copy()
+    wrong = np.uint64(checksum(block)) ^ words[0]
+    good = ((words * _FACTOR) ^ wrong) * _INVERSE
+    good[0] = words[0] ^ wrong
+    change = good ^ words
+    places = np.flatnonzero(np.any([(change & ~mask) == 0 for mask in _BYTES], axis=0))
+    if len(places) != 1:
+        return None
+    words[places] = good[places]
+    return words.tobytes()
+
+
 def empty_strings(size: int) -> bytes:
     """A block of an uncompressed column of strings, all of which are empty: length and end of its dictionary, zeros."""
     words = np.zeros(size // 8, np.uint64)
@@ -38,9 +63,10 @@ def empty_strings(size: int) -> bytes:
 class BlockFile:
     """The file beside DuckDB. Close it after DuckDB has closed: it would lose its lock on the file before."""
 
-    def __init__(self, path: Path, block_bytes: int) -> None:
+    block_bytes = BLOCK_BYTES
+
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self.block_bytes = block_bytes
         self._file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
 
     def __len__(self) -> int:
@@ -60,14 +86,27 @@ class BlockFile:
             os.posix_fadvise(self._file, self._place(number), self.block_bytes, os.POSIX_FADV_DONTNEED)
         return [number for number in numbers if number < len(self) and not self._is_whole(number)]
 
+    def mend(self, number: int) -> bool:
+        """Put a single wrong byte of a block right; whether that was all."""
+        content = self._read(number)
+        right = mended(content) if len(content) == self.block_bytes else None
+        if right is not None:
+            self.put(number, right)
+        return right is not None
+
+    def mend_headers(self) -> None:
+        """Do so for the three headers."""
+        for place in range(0, HEADERS_BYTES, HEADER_BYTES):
+            header = os.pread(self._file, HEADER_BYTES, place)
+            if len(header) == HEADER_BYTES and not is_whole(header):
+                right = mended(header)
+                if right is not None:
+                    os.pwrite(self._file, right, place)
+
     def keep(self, number: int, suffix: str) -> None:
         """Write a block as it is into a file of its own; OSError when it cannot be."""
         target = self._path.with_name(f"{self._path.name}.block-{number}.{suffix}")
-        try:
-            content = os.pread(self._file, self.block_bytes, self._place(number))
-        except OSError:
-            content = b""
-        target.write_bytes(content)
+        target.write_bytes(self._read(number))
 
     def put(self, number: int, content: bytes) -> None:
         """Write a block; on the disk when this returns."""
@@ -75,11 +114,15 @@ class BlockFile:
         os.fdatasync(self._file)
 
     def _is_whole(self, number: int) -> bool:
+        block = self._read(number)
+        return len(block) == self.block_bytes and is_whole(block)
+
+    def _read(self, number: int) -> bytes:
+        """A block, of nothing when the disk does not give it."""
         try:
-            block = os.pread(self._file, self.block_bytes, self._place(number))
+            return os.pread(self._file, self.block_bytes, self._place(number))
         except OSError:
-            return False
-        return len(block) < self.block_bytes or is_whole(block)
+            return b""
 
     def _place(self, number: int) -> int:
         return HEADERS_BYTES + number * self.block_bytes

@@ -44,11 +44,19 @@ class Check:
         self._urgent_at = -_URGENT_SECONDS
         self._left: dict[int, str] = {}
         self._kept: list[Loss] = []
+        self.checked_blocks = 0
+        self.mended_blocks = 0
+        """Since the start."""
 
     @property
     def losses(self) -> Sequence[Loss]:
         """What damage has taken, and what it holds; for any thread."""
         return self._kept
+
+    @property
+    def is_urgent(self) -> bool:
+        """Whether damage was met that is not contained yet: all else may fail for it."""
+        return self._urgent
 
     def begin(self) -> None:
         """Read what was lost before the start."""
@@ -93,9 +101,16 @@ class Check:
         suspects = [one for one in self._database.blocks.damaged(first, end) if one not in self._left]
         if suspects:
             self._run(lambda: self._contain(suspects))
+        self.checked_blocks += min(end, len(self._database.blocks)) - first
 
     def _contain(self, suspects: list[int]) -> None:
-        numbers = self._database.blocks.damaged_still(suspects)
+        numbers: list[int] = []
+        for number in self._database.blocks.damaged_still(suspects):
+            if self._database.blocks.mend(number):
+                self.mended_blocks += 1
+                log.error("a wrong byte of the file was put right: look at the disk and the memory", block=number)
+            else:
+                numbers.append(number)
         if not numbers:
             return
         done = self._database.contain(numbers, suffix_of(self._clock()))

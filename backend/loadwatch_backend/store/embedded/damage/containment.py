@@ -54,6 +54,7 @@ _EMPTIED = "hash({column}) = hash(''::BLOB)"
 _BLOBS = {("segments", "data"), ("rollups", "data"), ("rollups", "rest")}
 _UNIT = {"segments": ("hour", HOUR_MS), "rollups": ("day", DAY_MS), "hot": ("ts", 1)}
 _ENDS = {"segments": ("first_ms", "last_ms"), "rollups": ("first_ms", "last_ms"), "hot": ("ts", "ts")}
+_READ_AT_ONCE = 2_048
 _PENDING = -1
 """In the place of a number of samples that is still to be counted."""
 _TOLD = {
@@ -248,18 +249,22 @@ def _take_out(
 
 def _unreadable(cursor: duckdb.DuckDBPyConnection, statement: str, rows: list[int]) -> list[int]:
     """Those of some rising rows that the statement fails for."""
-    if not rows:
+
+    def fails(first: int, last: int) -> bool:
+        try:
+            cursor.execute(statement, [first, last]).fetchall()
+        except duckdb.Error as error:
+            if not is_damage(error):
+                raise
+            return True
+        return False
+
+    if not rows or not fails(rows[0], rows[-1]):
         return []
-    try:
-        cursor.execute(statement, [rows[0], rows[-1]]).fetchall()
-    except duckdb.Error as error:
-        if not is_damage(error):
-            raise
-    else:
-        return []
-    if len(rows) == 1:
-        return rows
     half = len(rows) // 2
+    # What rests on a block is one run of rows: a few rows tell of all between them.
+    if len(rows) <= _READ_AT_ONCE and all(fails(rows[at], rows[at]) for at in (0, half, -1)):
+        return rows
     return _unreadable(cursor, statement, rows[:half]) + _unreadable(cursor, statement, rows[half:])
 
 

@@ -8,7 +8,7 @@ the next start of the server, puts it in its place.
 import os
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import duckdb
@@ -35,10 +35,11 @@ _CONFIG: Config = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repaired:
-    """What a repair did; `kept` are the new names of the old files, none where nothing had to be copied."""
+    """What a repair did; `mended` blocks had one wrong byte, which was put right; `kept` are the new names of the old files, none where nothing had to be copied."""
 
     losses: list[Loss]
     unnamed_series: int
+    mended: int
     kept: list[Path]
 
 
@@ -104,27 +105,33 @@ def repair(directory: Path, memory_bytes: int, tell: Callable[[str], None]) -> R
     copy.rename(directory / REPAIRED)
     _sync(directory)
     kept = put_in_place(directory)
-    return Repaired(losses=done.losses, unnamed_series=done.unnamed_series, kept=kept)
+    return replace(done, kept=kept)
 
 
 def _mend(copy: Path, config: Config, tell: Callable[[str], None]) -> Repaired | None:
-    connection = duckdb.connect(str(copy), config=config)
-    file: BlockFile | None = None
+    file = BlockFile(copy)
+    tell(f"looking at {len(file):,} blocks")
+    file.mend_headers()
+    wrong = file.damaged(0, len(file))
+    damaged = [number for number in wrong if not file.mend(number)]
+    try:
+        connection = duckdb.connect(str(copy), config=config)
+    except BaseException:
+        file.close()
+        raise
     try:
         connection.execute(containment.SCHEMA)
-        file = BlockFile(copy, _count(connection, "SELECT block_size FROM pragma_database_size()"))
-        tell(f"looking at {len(file):,} blocks")
         containment.finish(connection)
         tables = [table for (table,) in connection.execute(_TABLES).fetchall()]
         before = {table: _count(connection, f"SELECT count(*) FROM {table}") for table in tables}
-        done = containment.contain(connection, file, file.damaged(0, len(file)), None, names=True)
+        done = containment.contain(connection, file, damaged, None, names=True)
         if CONTENTS in done.left.values():
             raise DataDirectoryError(
                 f"the contents of {copy.with_name(SAMPLES)} are damaged, which say where its tables are: it cannot be"
                 f" repaired, and nothing was changed. What is left is a backup, or `loadwatch server --set-aside"
                 f" {SAMPLES}`"
             )
-        if not any(done.rows.values()) and not done.losses:
+        if len(wrong) == len(damaged) and not any(done.rows.values()) and not done.losses:
             return None
         unnamed = containment.name_the_unnamed(connection)
         connection.execute("DELETE FROM lost")
@@ -138,9 +145,8 @@ def _mend(copy: Path, config: Config, tell: Callable[[str], None]) -> Repaired |
                 raise DataDirectoryError(f"{rows} rows of {table} came out and {wanted} should; nothing was changed")
     finally:
         connection.close()
-        if file is not None:
-            file.close()
-    return Repaired(losses=done.losses, unnamed_series=unnamed, kept=[])
+        file.close()
+    return Repaired(losses=done.losses, unnamed_series=unnamed, mended=len(wrong) - len(damaged), kept=[])
 
 
 def _count(connection: duckdb.DuckDBPyConnection, statement: str) -> int:
