@@ -3,6 +3,7 @@
 import random
 import shutil
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import duckdb
@@ -44,9 +45,9 @@ def fill(directory: Path) -> None:
     store.close()
 
 
-def hour_of(store: EmbeddedStore, hour: int) -> Samples:
+def hour_of(store: EmbeddedStore, hour: int, names: Sequence[str] = ("fast", "slow")) -> Samples:
     found: Samples = {}
-    for name in ("fast", "slow"):
+    for name in names:
         start_ms = BEGIN_MS + hour * HOUR_MS
         matcher = Matcher("__name__", MatchOperator.EQUAL, name)
         found.update(samples_of(store.select([matcher], start_ms, start_ms + HOUR_MS - 1)))
@@ -72,6 +73,16 @@ def blocks_of(directory: Path, table: str, column: str) -> list[int]:
             f"SELECT block_id, additional_block_ids FROM pragma_storage_info('{table}') WHERE column_name = ?", [column]
         ).fetchall()
     return sorted({number for block, more in rows for number in (block, *(more or ())) if number >= 0})
+
+
+def long_block(directory: Path) -> int:
+    """One that only long rows of sealed samples are in."""
+    with duckdb.connect(str(directory / SAMPLES), read_only=True) as connection:
+        row = connection.execute(
+            "SELECT max(additional_block_ids[2]) FROM pragma_storage_info('segments') WHERE column_name = 'data'"
+        ).fetchone()
+    assert row is not None
+    return int(row[0])
 
 
 def damage(source: Path, target: Path, number: int, wrong: int = 40) -> None:

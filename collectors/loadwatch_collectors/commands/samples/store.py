@@ -93,6 +93,7 @@ def _page(found: Mapping[str, Any]) -> str:
         f"from {_time(found['oldest_ms'])} to {_time(found['newest_ms'])}, kept for"
         f" {found['retention_ms'] / 86_400_000:g} days",
         f"{found['series']:,} series of at most {found['series_limit']:,}",
+        *_losses(found),
     ]
     tables = (
         ("metrics by size", "metrics", found["metrics_total"]),
@@ -116,6 +117,18 @@ def _rollups(found: Mapping[str, Any]) -> list[str]:
         return []
     rollups, days = found["rollups"], found["rollup_retention_ms"] / 86_400_000
     return [f"{rollups['samples']:,} minutes as rollups ({_bytes(rollups['bytes'])}), kept for {days:g} days"]
+
+
+def _losses(found: Mapping[str, Any]) -> list[str]:
+    losses: Sequence[Mapping[str, Any]] = found.get("losses", [])
+    if not losses:
+        return []
+    lines = ["", "A damaged disk took a part of the samples; all others are whole:"]
+    for one in losses:
+        count = "an unknown number" if one["samples"] is None else f"{one['samples']:,}"
+        span = "" if one["first_ms"] is None else f", {_time(one['first_ms'])} to {_time(one['last_ms'])}"
+        lines.append(f"  table {one['table']}: {count} of {'minutes' if one['table'] == 'rollups' else 'samples'}{span}")
+    return [*lines, f"Stop the server and run: {found['repair_command']}"]
 
 
 def _table(title: str, columns: Sequence[Column], rows: Sequence[Sequence[str]], total: int) -> list[str]:
