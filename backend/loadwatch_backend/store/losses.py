@@ -68,4 +68,6 @@ def loss_text(losses: Sequence[Loss]) -> str:
 
 def _span_text(first_ms: int, end_ms: int) -> str:
     first, end = (datetime.fromtimestamp(at / 1000, UTC) for at in (first_ms, end_ms))
-    return f"{first:%Y-%m-%d %H:%M} to " + (f"{end:%H:%M} UTC" if first.date() == end.date() else f"{end:%Y-%m-%d %H:%M} UTC")
+    return f"{first:%Y-%m-%d %H:%M} to " + (
+        f"{end:%H:%M} UTC" if first.date() == end.date() else f"{end:%Y-%m-%d %H:%M} UTC"
+    )

@@ -443,9 +443,7 @@ class EmbeddedStore:
             reading.reserve(there + count)
         return found
 
-    def _refuse_lost(
-        self, losses: Sequence[Loss], parts: Sequence[str], ids: Ids, start_ms: int, end_ms: int
-    ) -> None:
+    def _refuse_lost(self, losses: Sequence[Loss], parts: Sequence[str], ids: Ids, start_ms: int, end_ms: int) -> None:
         """Raise StoreReadError where damage took samples of these series and times."""
         hit = [
             one

@@ -27,7 +27,7 @@ def opened(directory: Path, now_ms: int = NOW_MS) -> EmbeddedStore:
 
 
 def fill(directory: Path) -> None:
-    """Long rows (in blocks of their own) of 20 series at 1 s, short ones of 300 at 20 s; the last hour is not sealed."""
+    """Long rows (in blocks of their own) of 20 series at 1 s, short ones of 300 at 20 s; the last hour is unsealed."""
     store = opened(directory)
     chosen = np.random.default_rng(1)
     for name, count, step_ms in (("fast", 20, 1_000), ("slow", 300, 20_000)):

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from loadwatch_backend.store.embedded.settings import HOUR_MS
 from loadwatch_backend.store.errors import DataDirectoryError
-from loadwatch_backend.store.losses import loss_text
 from loadwatch_backend.store.port import Batch
 
 from backend.tests.store.damage.damaged_store import (
@@ -53,7 +52,7 @@ def write_on(directory: Path) -> None:
 
 
 @pytest.mark.parametrize("column", ["data", "first_ms"])
-@pytest.mark.parametrize("share", [0.1, 0.6, 0.99])
+@pytest.mark.parametrize("share", [0.1, 0.99])
 def test_a_damaged_block_of_sealed_samples_costs_what_is_on_it(
     whole: tuple[Path, list[Samples]], tmp_path: Path, column: str, share: float
 ) -> None:
@@ -72,7 +71,7 @@ def test_a_damaged_block_of_sealed_samples_costs_what_is_on_it(
     for hour in range(HOURS):
         if hour in bad:
             assert "table segments: " in str(found[hour])
-            assert f"of {loss_text(losses).split(' of ')[-1][:13]}" in loss_text(losses)
+            assert "UTC" in str(found[hour])
             assert f"loadwatch store repair --data {directory}" in str(found[hour])
         else:
             assert found[hour] == whole[1][hour]
@@ -95,9 +94,7 @@ def test_rollups_on_a_damaged_block_are_made_again(whole: tuple[Path, list[Sampl
 
 
 @pytest.mark.parametrize("column", ["ts", "value"])
-def test_damage_of_samples_that_are_not_sealed(
-    whole: tuple[Path, list[Samples]], tmp_path: Path, column: str
-) -> None:
+def test_damage_of_samples_that_are_not_sealed(whole: tuple[Path, list[Samples]], tmp_path: Path, column: str) -> None:
     directory = tmp_path / "data"
     damage(whole[0], directory, blocks_of(whole[0], "hot", column)[-1])
     store = opened(directory)

@@ -11,7 +11,17 @@ import pytest
 from loadwatch_backend.store.embedded.damage.repair import COPY, REPAIRED, put_in_place
 from loadwatch_backend.store.set_aside import SAMPLES, SAMPLES_LOG
 
-from backend.tests.store.damage.damaged_store import HOURS, Samples, blocks_of, checked, damage, fill, hour_of, long_block, opened
+from backend.tests.store.damage.damaged_store import (
+    HOURS,
+    Samples,
+    blocks_of,
+    checked,
+    damage,
+    fill,
+    hour_of,
+    long_block,
+    opened,
+)
 
 LOADWATCH = Path(sys.executable).parent / "loadwatch"
 
@@ -61,9 +71,10 @@ def test_all_that_is_whole_comes_out_bit_for_bit(
     store.close()
     changed = 0
     for hour in range(HOURS):
-        assert not isinstance(found[hour], str)
+        those = found[hour]
+        assert not isinstance(those, str)
         for name, samples in whole[1][hour].items():
-            left = dict(found[hour]).get(name, [])
+            left = those.get(name, [])
             assert set(left) <= set(samples)
             changed += left != samples
     assert changed > 0

@@ -1,4 +1,4 @@
-"""`loadwatch store`: what the server's store of samples holds, compacting it, moving it to another engine, and repair."""
+"""`loadwatch store`: what the server's store of samples holds, compacting, moving and repairing it."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -127,7 +127,9 @@ def _losses(found: Mapping[str, Any]) -> list[str]:
     for one in losses:
         count = "an unknown number" if one["samples"] is None else f"{one['samples']:,}"
         span = "" if one["first_ms"] is None else f", {_time(one['first_ms'])} to {_time(one['last_ms'])}"
-        lines.append(f"  table {one['table']}: {count} of {'minutes' if one['table'] == 'rollups' else 'samples'}{span}")
+        lines.append(
+            f"  table {one['table']}: {count} of {'minutes' if one['table'] == 'rollups' else 'samples'}{span}"
+        )
     return [*lines, f"Stop the server and run: {found['repair_command']}"]
 
 

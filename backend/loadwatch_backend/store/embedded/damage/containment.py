@@ -19,7 +19,9 @@ from loadwatch_backend.store.losses import CONTENTS, Loss, loss_text
 log = structlog.get_logger(__name__)
 
 SCHEMA = """
-CREATE TABLE IF NOT EXISTS lost (part VARCHAR NOT NULL, first_ms BIGINT, last_ms BIGINT, ids UINTEGER[], samples BIGINT);
+CREATE TABLE IF NOT EXISTS lost (
+    part VARCHAR NOT NULL, first_ms BIGINT, last_ms BIGINT, ids UINTEGER[], samples BIGINT
+);
 """
 NAMES = "series"
 """Without its rows samples have no name: nothing of it is taken away while the server runs."""
@@ -125,8 +127,8 @@ def contain(
 ) -> Contained:
     """Take the rows on some damaged blocks out of their tables; each block is on its own.
 
-    `suffix` ends the names of the files that blocks are kept in, None keeps none; `names` says whether that of series goes, too.
-    The cursor is in no transaction, and nothing is sealed meanwhile.
+    `suffix` ends the names of the files that blocks are kept in, None keeps none; `names` says whether names of series
+    go, too. The cursor is in no transaction, and nothing is sealed meanwhile.
 
     Raises:
         OSError: a block could not be kept; nothing was taken out then.
@@ -207,9 +209,7 @@ def _empty(
     return _drop_emptied(cursor, place.table, place.column, rough)
 
 
-def _drop_emptied(
-    cursor: duckdb.DuckDBPyConnection, table: str, column: str, rough: Loss
-) -> tuple[list[Loss], int]:
+def _drop_emptied(cursor: duckdb.DuckDBPyConnection, table: str, column: str, rough: Loss) -> tuple[list[Loss], int]:
     where = _EMPTIED.format(column=column)
     name, unit = _UNIT[table]
     if rough.first_ms is not None and rough.last_ms is not None:
@@ -220,9 +220,7 @@ def _drop_emptied(
     return lost, len(places)
 
 
-def _take_out(
-    cursor: duckdb.DuckDBPyConnection, place: _Place, keep: Callable[[], None]
-) -> tuple[list[Loss], int]:
+def _take_out(cursor: duckdb.DuckDBPyConnection, place: _Place, keep: Callable[[], None]) -> tuple[list[Loss], int]:
     """Delete the rows of which a column cannot be read."""
     bounds = _by_statistics(cursor, place)
     within = ""

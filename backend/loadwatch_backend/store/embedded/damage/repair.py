@@ -1,8 +1,8 @@
 """A new file of samples from a damaged one, whose server is stopped: all that can be read, and nothing else.
 
-The file and its log are copied; what is damaged is contained in the copy, and the copy is looked at as a whole. Until it
-is complete the directory stays as it is. `samples.duckdb.repaired` is a complete one: whoever finds it, this command or
-the next start of the server, puts it in its place.
+The file and its log are copied; what is damaged is contained in the copy, and the copy is looked at as a whole. Until
+it is complete the directory stays as it is. `samples.duckdb.repaired` is a complete one: whoever finds it, this command
+or the next start of the server, puts it in its place.
 """
 
 import os
@@ -35,7 +35,7 @@ _CONFIG: Config = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repaired:
-    """What a repair did; `mended` blocks had one wrong byte, which was put right; `kept` are the new names of the old files, none where nothing had to be copied."""
+    """What a repair did; `mended` blocks had one wrong byte; `kept` are the new names of the old files."""
 
     losses: list[Loss]
     unnamed_series: int
