@@ -1,9 +1,11 @@
 """A damaged block: the server starts, says what is lost, answers the rest, and goes on writing and sealing."""
 
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from loadwatch_backend.store.embedded.damage import containment
 from loadwatch_backend.store.embedded.settings import HOUR_MS
 from loadwatch_backend.store.errors import DataDirectoryError
 from loadwatch_backend.store.port import Batch
@@ -111,6 +113,32 @@ def test_damaged_names_are_told_by_the_start(whole: tuple[Path, list[Samples]], 
     damage(whole[0], directory, blocks_of(whole[0], "series", "labels")[0])
     with pytest.raises(DataDirectoryError, match=f"(?s)table series .*loadwatch store repair --data {directory}"):
         opened(directory)
+
+
+def test_what_a_kill_cut_off_is_finished_by_the_next_start(
+    whole: tuple[Path, list[Samples]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = tmp_path / "data"
+    damage(whole[0], directory, blocks_of(whole[0], "segments", "data")[-1])
+    store = opened(directory)
+    with monkeypatch.context() as patched:
+        # The block is emptied then, and its rows are still there.
+        patched.setattr(containment, "_drop_emptied", _cut_off)
+        deadline = time.monotonic() + 10
+        while not list(directory.glob("*.block-*")) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        store.close()
+    store = opened(directory)
+    losses = store.survey().losses
+    assert [(one.part, one.samples is not None, one.ids is not None) for one in losses[:1]] == [
+        ("segments", True, True)
+    ]
+    store.close()
+    write_on(directory)
+
+
+def _cut_off(*_: object) -> None:
+    raise OSError("cut off")
 
 
 def test_a_wrong_byte_costs_nothing(whole: tuple[Path, list[Samples]], tmp_path: Path) -> None:
