@@ -523,6 +523,8 @@ class EmbeddedStore:
                 if self._check.is_urgent:
                     with self._maintaining:
                         self._check.step()
+                    # What is in memory is whole: it is not extended over what was lost.
+                    loading = loading and self._check.losses == self._lost_before
                 if loading:
                     loading = self._load_next_slice()
                     continue

@@ -125,11 +125,9 @@ def _losses(found: Mapping[str, Any]) -> list[str]:
         return []
     lines = ["", "A damaged disk took a part of the samples; all others are whole:"]
     for one in losses:
-        count = "an unknown number" if one["samples"] is None else f"{one['samples']:,}"
+        count = "an unknown number of" if one["samples"] is None else f"{one['samples']:,}"
         span = "" if one["first_ms"] is None else f", {_time(one['first_ms'])} to {_time(one['last_ms'])}"
-        lines.append(
-            f"  table {one['table']}: {count} of {'minutes' if one['table'] == 'rollups' else 'samples'}{span}"
-        )
+        lines.append(f"  table {one['table']}: {count} {'minutes' if one['table'] == 'rollups' else 'samples'}{span}")
     return [*lines, f"Stop the server and run: {found['repair_command']}"]
 
 
