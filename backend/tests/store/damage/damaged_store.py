@@ -49,8 +49,11 @@ def hour_of(store: EmbeddedStore, hour: int, names: Sequence[str] = ("fast", "sl
     found: Samples = {}
     for name in names:
         start_ms = BEGIN_MS + hour * HOUR_MS
-        matcher = Matcher("__name__", MatchOperator.EQUAL, name)
-        found.update(samples_of(store.select([matcher], start_ms, start_ms + HOUR_MS - 1)))
+        metric, _, label = name.partition("-")
+        matchers = [Matcher("__name__", MatchOperator.EQUAL, metric)]
+        if label:
+            matchers.append(Matcher("i", MatchOperator.EQUAL, label))
+        found.update(samples_of(store.select(matchers, start_ms, start_ms + HOUR_MS - 1)))
     return found
 
 
@@ -88,7 +91,12 @@ def long_block(directory: Path) -> int:
 def damage(source: Path, target: Path, number: int, wrong: int = 40) -> None:
     """A copy whose block has so many wrong bytes."""
     shutil.copytree(source, target)
-    with (target / SAMPLES).open("rb+") as file:
+    put_wrong_bytes(target, number, wrong)
+
+
+def put_wrong_bytes(directory: Path, number: int, wrong: int = 40) -> None:
+    """Damage a block in place."""
+    with (directory / SAMPLES).open("rb+") as file:
         place = HEADERS_BYTES + number * BLOCK_BYTES + 1_000
         file.seek(place)
         content = bytearray(file.read(wrong))

@@ -20,7 +20,9 @@ from backend.tests.store.damage.damaged_store import (
     damage,
     fill,
     hour_of,
+    long_block,
     opened,
+    put_wrong_bytes,
 )
 
 SEALED_LATER = 9
@@ -83,6 +85,28 @@ def test_a_damaged_block_of_sealed_samples_costs_what_is_on_it(
     again = checked(store)
     assert [hour for hour in range(HOURS) if isinstance(again[hour], str)] == bad
     store.close()
+
+
+def test_several_blocks_at_once(whole: tuple[Path, list[Samples]], tmp_path: Path) -> None:
+    directory = tmp_path / "data"
+    alone = blocks_of(whole[0], "segments", "data")[-3:]
+    long = long_block(whole[0])
+    damage(whole[0], directory, long)
+    for number in alone:
+        put_wrong_bytes(directory, number)
+    store = opened(directory)
+    checked(store)
+    losses = store.survey().losses
+    gone = {one for loss in losses for one in loss.ids or ()}
+    # Three blocks of 195 short rows each, and one of a dozen long rows: nothing beside them.
+    assert sum(one.samples or 0 for one in losses) == 3 * 195 * 180 + 12 * 3_600
+    for hour, samples in enumerate(whole[1]):
+        kept = [name for name, one in zip(samples, range(1, 321), strict=True) if one not in gone]
+        assert len(kept) > 120
+        for name in kept[:3] + kept[-3:]:
+            assert hour_of(store, hour, [name]) == {name: samples[name]}
+    store.close()
+    write_on(directory)
 
 
 def test_rollups_on_a_damaged_block_are_made_again(whole: tuple[Path, list[Samples]], tmp_path: Path) -> None:

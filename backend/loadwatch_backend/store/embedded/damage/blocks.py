@@ -108,6 +108,14 @@ class BlockFile:
         target = self._path.with_name(f"{self._path.name}.block-{number}.{suffix}")
         target.write_bytes(self._read(number))
 
+    def blank(self, number: int) -> bytes:
+        """A block of long strings without any, that leads on to the same block: its number stands at the end."""
+        words = np.zeros(self.block_bytes // 8, np.uint64)
+        follower = np.frombuffer(self._read(number)[-8:].ljust(8, b"\xff"), np.int64)[0]
+        words[-1] = np.int64(follower if 0 <= follower < len(self) else -1).astype(np.uint64)
+        words[0] = np.uint64(checksum(words.tobytes()))
+        return words.tobytes()
+
     def put(self, number: int, content: bytes) -> None:
         """Write a block; on the disk when this returns."""
         os.pwrite(self._file, content, self._place(number))

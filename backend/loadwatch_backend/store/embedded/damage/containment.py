@@ -8,6 +8,7 @@ columns of numbers DuckDB reads 2,048 rows at once, and what is not whole of the
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import duckdb
 import structlog
@@ -101,6 +102,8 @@ class _Place:
     groups: list[int]
     alone: bool
     """It is one piece of uncompressed strings from the block's beginning on."""
+    spilt: bool
+    """The block has nothing but parts of long strings."""
 
 
 def is_damage(error: BaseException) -> bool:
@@ -133,30 +136,43 @@ def contain(
     Raises:
         OSError: a block could not be kept; nothing was taken out then.
     """
-    found: list[Loss] = []
-    rows: dict[str, int] = {}
+    places: list[tuple[int, _Place]] = []
     left: dict[int, str] = {}
     for number in numbers:
-        places = _resting(cursor, number)
-        if not places:
+        resting = _resting(cursor, number)
+        if not resting:
             if cursor.execute(_CONTENTS, [number]).fetchone() != (0,):
                 left[number] = CONTENTS
             # Else it is free: DuckDB writes to it before it reads it.
             continue
-        if not names and any(place.table == NAMES for place in places):
+        if not names and any(place.table == NAMES for place in resting):
             left[number] = NAMES
             continue
+        places += [(number, place) for place in resting]
 
-        def keep(number: int = number) -> None:
-            if suffix is not None:
-                file.keep(number, suffix)
+    def keep(number: int) -> None:
+        if suffix is not None:
+            file.keep(number, suffix)
 
-        for place in places:
-            lost, gone = _empty(cursor, file, number, place, keep) if place.alone else _take_out(cursor, place, keep)
-            found += lost
-            rows[place.table] = rows.get(place.table, 0) + gone
-            if lost:
-                log.error("a block of the file is damaged", block=number, lost=loss_text(lost))
+    found: list[Loss] = []
+    rows: dict[str, int] = {}
+
+    def note(number: int, place: _Place, lost: list[Loss], gone: int) -> None:
+        found.extend(lost)
+        rows[place.table] = rows.get(place.table, 0) + gone
+        if lost:
+            log.error("a block of the file is damaged", block=number, lost=loss_text(lost))
+
+    # First what makes rows readable again: each search reads rows that rest on other blocks as well.
+    emptied = [(number, place, _empty(cursor, file, number, place, keep)) for number, place in places if place.alone]
+    for number, place in places:
+        if not place.alone:
+            note(number, place, *_take_out(cursor, place, partial(keep, number)))
+            if place.spilt:
+                # DuckDB reads strings of deleted rows along with those beside them.
+                file.put(number, file.blank(number))
+    for number, place, rough in emptied:
+        note(number, place, *_drop_emptied(cursor, place.table, place.column, rough))
     if any(one.part == "rollups" for one in found):
         _make_again(cursor, found)
     return Contained(losses=losses(cursor), rows=rows, left=left)
@@ -189,28 +205,33 @@ def _resting(cursor: duckdb.DuckDBPyConnection, number: int) -> list[_Place]:
         for column in dict.fromkeys(row[1] for row in rows):
             those = [row for row in rows if row[1] == column]
             alone = [(row[3], row[4], row[5]) for row in those] == [("Uncompressed", number, 0)]
+            spilt = all(row[4] != number for row in those)
+            is_blob = (table, column) in _BLOBS
             groups = sorted({row[0] for row in those})
-            found.append(_Place(table=table, column=column, groups=groups, alone=alone and (table, column) in _BLOBS))
-    if len(found) > 1:
-        found = [_Place(table=one.table, column=one.column, groups=one.groups, alone=False) for one in found]
-    return found
+            found.append(
+                _Place(table=table, column=column, groups=groups, alone=alone and is_blob, spilt=spilt and is_blob)
+            )
+    return found if len(found) == 1 else [replace(one, alone=False, spilt=False) for one in found]
 
 
 def _empty(
-    cursor: duckdb.DuckDBPyConnection, file: BlockFile, number: int, place: _Place, keep: Callable[[], None]
-) -> tuple[list[Loss], int]:
+    cursor: duckdb.DuckDBPyConnection, file: BlockFile, number: int, place: _Place, keep: Callable[[int], None]
+) -> Loss:
     """Put empty strings into a block: its rows are known by them, and the rows beside it can be read again."""
     (rough,) = _by_statistics(cursor, place) or [Loss(part=place.table)]
     rough = replace(rough, samples=_PENDING)
-    keep()
+    keep(number)
     # Noted first, for `finish`.
     _note(cursor, [rough])
     file.put(number, empty_strings(file.block_bytes))
-    return _drop_emptied(cursor, place.table, place.column, rough)
+    return rough
 
 
 def _drop_emptied(cursor: duckdb.DuckDBPyConnection, table: str, column: str, rough: Loss) -> tuple[list[Loss], int]:
     where = _EMPTIED.format(column=column)
+    if column == "rest":
+        # Of a row without minutes it is empty by itself.
+        where += " AND minutes > 0"
     name, unit = _UNIT[table]
     if rough.first_ms is not None and rough.last_ms is not None:
         where += f" AND {name} BETWEEN {rough.first_ms // unit} AND {rough.last_ms // unit}"
