@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from loadwatch_backend.store.embedded.damage import containment
+from loadwatch_backend.store.embedded.damage import check, containment
 from loadwatch_backend.store.embedded.settings import HOUR_MS
 from loadwatch_backend.store.errors import DataDirectoryError
 from loadwatch_backend.store.port import Batch
@@ -137,6 +137,27 @@ def test_damaged_names_are_told_by_the_start(whole: tuple[Path, list[Samples]], 
     damage(whole[0], directory, blocks_of(whole[0], "series", "labels")[0])
     with pytest.raises(DataDirectoryError, match=f"(?s)table series .*loadwatch store repair --data {directory}"):
         opened(directory)
+
+
+def test_names_that_are_damaged_while_it_runs_are_written_again(
+    whole: tuple[Path, list[Samples]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(check, "AGAIN_SECONDS", 0.1)
+    directory = tmp_path / "data"
+    number = blocks_of(whole[0], "series", "labels")[0]
+    damage(whole[0], directory, number, wrong=0)
+    store = opened(directory)
+    checked(store)
+    put_wrong_bytes(directory, number)
+    looked = store.statistics().checked_blocks_total
+    while store.statistics().checked_blocks_total < 3 * looked:
+        time.sleep(0.02)
+    assert store.survey().losses == []
+    store.compact()
+    store.close()
+    store = opened(directory)
+    assert checked(store) == dict(enumerate(whole[1]))
+    store.close()
 
 
 def test_what_a_kill_cut_off_is_finished_by_the_next_start(
