@@ -97,7 +97,8 @@ def damage(source: Path, target: Path, number: int, wrong: int = 40) -> None:
 def put_wrong_bytes(directory: Path, number: int, wrong: int = 40) -> None:
     """Damage a block in place."""
     with (directory / SAMPLES).open("rb+") as file:
-        place = HEADERS_BYTES + number * BLOCK_BYTES + 1_000
+        # The lowest byte of a word in the midst of its data: one that the checksum tells.
+        place = HEADERS_BYTES + number * BLOCK_BYTES + BLOCK_BYTES // 2
         file.seek(place)
         content = bytearray(file.read(wrong))
         for at in range(wrong):
