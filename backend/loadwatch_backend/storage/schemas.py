@@ -28,6 +28,15 @@ class StoreLabelOut(Schema):
     values: Count
 
 
+class StoreLossOut(Schema):
+    """What damage of the disk took of a table of the store."""
+
+    table: str = Field(description="Of the file of samples; `contents` is what says where its tables are.")
+    first_ms: Milliseconds | None = Field(description="None where the hours are not known, or there are none.")
+    last_ms: Milliseconds | None
+    samples: Count | None = Field(description="Minutes in `rollups`; None where it cannot be told.")
+
+
 class StoreOut(Schema):
     """What the store of samples holds; lists begin with the largest."""
 
@@ -51,6 +60,8 @@ class StoreOut(Schema):
     jobs: list[StoreGroupOut] = Field(description="By bytes.")
     labels_total: Count
     labels: list[StoreLabelOut] = Field(description="By number of values.")
+    losses: list[StoreLossOut] = Field(description="What damage of the disk took, by table and hour; the oldest first.")
+    repair_command: str | None = Field(description="What saves what can be read, while the server is stopped.")
 
 
 class StoreCompactedOut(Schema):

@@ -8,8 +8,16 @@ from pathlib import Path
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import NotFoundError, UnavailableError
 from loadwatch_backend.kit.room import check_room
-from loadwatch_backend.storage.schemas import StoreCompactedOut, StoreGroupOut, StoreLabelOut, StoreOut, StoreTableOut
+from loadwatch_backend.storage.schemas import (
+    StoreCompactedOut,
+    StoreGroupOut,
+    StoreLabelOut,
+    StoreLossOut,
+    StoreOut,
+    StoreTableOut,
+)
 from loadwatch_backend.store.port import GroupUse, SampleStore, StoreSurvey, Surveyor, TableUse
+from loadwatch_backend.store.set_aside import repair_command
 
 KEPT_SECONDS = 30.0
 """Reading the figures looks at every sample: so long they are given again."""
@@ -82,6 +90,11 @@ class Storage:
             jobs=_groups(survey.jobs, limit),
             labels_total=len(survey.labels),
             labels=[StoreLabelOut(name=name, values=values) for name, values in survey.labels[:limit]],
+            losses=[
+                StoreLossOut(table=one.part, first_ms=one.first_ms, last_ms=one.last_ms, samples=one.samples)
+                for one in survey.losses
+            ],
+            repair_command=repair_command(self._data) if survey.losses else None,
         )
 
     def compact(self) -> StoreCompactedOut:

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from loadwatch_backend.kit.cancellation import Cancellation
 from loadwatch_backend.store.levels import Level, MinuteColumns
+from loadwatch_backend.store.losses import Loss
 
 STALE_NAN_BITS = 0x7FF0000000000002
 """Prometheus' stale marker (model/value/value.go, StaleNaN)."""
@@ -223,6 +224,8 @@ class StoreSurvey:
     jobs: Sequence[GroupUse]
     labels: Sequence[tuple[str, int]]
     """Names of labels with how many values each has."""
+    losses: Sequence[Loss] = ()
+    """What damage of the disk has taken."""
 
 
 @runtime_checkable
@@ -269,6 +272,10 @@ class StoreStatistics:
     sealed_rows_total: int
     deleted_rows_total: int
     database_bytes: int
+    checked_blocks_total: int = 0
+    mended_blocks_total: int = 0
+    damaged_hours: int = 0
+    """At least 1 where something is damaged."""
     engine_queue_samples: int = 0
     engine_queue_bytes: int = 0
     engine_queue_seconds: float = 0.0

@@ -25,6 +25,16 @@ def advice(directory: Path, name: str) -> str:
     )
 
 
+def repair_command(directory: Path) -> str:
+    """What saves all that can be read of a damaged file of samples."""
+    return f"loadwatch store repair --data {shlex.quote(str(directory))}"
+
+
+def suffix_of(now_ms: int) -> str:
+    """What ends the names of files that are set aside at a time."""
+    return f"set-aside-{datetime.fromtimestamp(now_ms / 1000, UTC):%Y%m%dT%H%M%SZ}"
+
+
 def set_aside(directory: Path, name: str, now_ms: int) -> list[Path]:
     """Rename a file, and what is worth nothing without it, by the time; their new names.
 
@@ -36,7 +46,7 @@ def set_aside(directory: Path, name: str, now_ms: int) -> list[Path]:
     present = [directory / part for part in (name, *_WITH.get(name, ())) if (directory / part).exists()]
     if not present or present[0].name != name:
         raise DataDirectoryError(f"there is no {name} in {directory}; nothing was changed")
-    suffix = f"set-aside-{datetime.fromtimestamp(now_ms / 1000, UTC):%Y%m%dT%H%M%SZ}"
+    suffix = suffix_of(now_ms)
     renamed: list[Path] = []
     # The file itself at last: until then the next start refuses as before.
     for path in reversed(present):

@@ -221,7 +221,8 @@ def test_an_old_directory_is_read_written_and_converted(tmp_path: Path) -> None:
         assert everything(store) == model
         with store._database.reading() as cursor:  # pyright: ignore[reportPrivateUsage]
             assert cursor.execute("SELECT table_name FROM duckdb_tables() ORDER BY 1").fetchall() == [
-                (name,) for name in ("format", "hot", "metadata", "rollups", "segments", "series", "unrolled", "whole")
+                (name,)
+                for name in ("format", "hot", "lost", "metadata", "rollups", "segments", "series", "unrolled", "whole")
             ]
             assert cursor.execute("SELECT version FROM format").fetchall() == [(3,)]
 

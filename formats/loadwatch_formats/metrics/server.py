@@ -32,6 +32,11 @@ METRICS = (
         loadwatch_store_sealed_rows_total="Samples that were sealed.",
         loadwatch_store_deleted_rows_total="Samples deleted by age.",
         loadwatch_store_database_bytes="Size of the samples' database file.",
+        loadwatch_store_checked_blocks_total="Blocks of the samples' file whose checksum was looked at; all of them "
+        "after a start, and once a day.",
+        loadwatch_store_mended_blocks_total="Blocks of which one wrong byte was put right: disk or memory fails.",
+        loadwatch_store_damaged_hours="Hours of which damage of the disk took samples or rollups; at least 1 while any "
+        "part of the file is damaged.",
         loadwatch_store_engine_queue_samples="Samples that wait on disk for the second engine.",
         loadwatch_store_engine_queue_bytes="Disk that they take.",
         loadwatch_store_engine_queue_seconds="How long the oldest of them has waited.",

@@ -9645,6 +9645,29 @@ export interface components {
             values: number;
         };
         /**
+         * StoreLossOut
+         * @description What damage of the disk took of a table of the store.
+         */
+        StoreLossOut: {
+            /**
+             * Table
+             * @description Of the file of samples; `contents` is what says where its tables are.
+             */
+            table: string;
+            /**
+             * First Ms
+             * @description None where the hours are not known, or there are none.
+             */
+            first_ms: number | null;
+            /** Last Ms */
+            last_ms: number | null;
+            /**
+             * Samples
+             * @description Minutes in `rollups`; None where it cannot be told.
+             */
+            samples: number | null;
+        };
+        /**
          * StoreOut
          * @description What the store of samples holds; lists begin with the largest.
          */
@@ -9714,6 +9737,16 @@ export interface components {
              * @description By number of values.
              */
             labels: components["schemas"]["StoreLabelOut"][];
+            /**
+             * Losses
+             * @description What damage of the disk took, by table and hour; the oldest first.
+             */
+            losses: components["schemas"]["StoreLossOut"][];
+            /**
+             * Repair Command
+             * @description What saves what can be read, while the server is stopped.
+             */
+            repair_command: string | null;
         };
         /**
          * StoreTableOut

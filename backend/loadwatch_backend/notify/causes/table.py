@@ -144,6 +144,7 @@ UNMAPPED: Mapping[str, str] = {
             "LoadwatchNotificationsWaiting",
             "LoadwatchRefusesSamples",
             "LoadwatchRulesFailing",
+            "LoadwatchStoreDamaged",
             "LoadwatchStoreFailing",
             "SenderClockAhead",
         ),

@@ -18,16 +18,25 @@ from loadwatch_backend.kit.cancellation import Cancellation
 from loadwatch_backend.store.embedded import opening, sealed
 from loadwatch_backend.store.embedded.arrow import Columns, fetch_columns, joined, sample_stream
 from loadwatch_backend.store.embedded.block import F64, I64, LATEST_MS, U32
+from loadwatch_backend.store.embedded.damage import containment
+from loadwatch_backend.store.embedded.damage.blocks import BlockFile
+from loadwatch_backend.store.embedded.damage.containment import Contained
 from loadwatch_backend.store.embedded.rollups import table as rollups
 from loadwatch_backend.store.embedded.rollups.table import DayPiece
 from loadwatch_backend.store.embedded.sealed import Move, Piece
 from loadwatch_backend.store.embedded.series_index import FlatLabels
 from loadwatch_backend.store.embedded.settings import HOUR_MS, EmbeddedSettings
 from loadwatch_backend.store.levels import Span
+from loadwatch_backend.store.losses import Loss
 from loadwatch_backend.store.port import MetricMetadata
 
 _APPEND = "INSERT INTO hot SELECT * FROM incoming"
 _ADD_SERIES = "INSERT INTO series SELECT unnest(?::UINTEGER[]), unnest(?::VARCHAR[][]), NULL, NULL"
+_WRITE_SERIES = """
+INSERT INTO series SELECT id, labels, if(first_ms <= last_ms, first_ms, NULL), if(first_ms <= last_ms, last_ms, NULL)
+FROM (SELECT unnest(?::UINTEGER[]) AS id, unnest(?::VARCHAR[][]) AS labels,
+    unnest(?::BIGINT[]) AS first_ms, unnest(?::BIGINT[]) AS last_ms)
+"""
 _PUT_METADATA = "INSERT OR REPLACE INTO metadata VALUES (?, ?, ?, ?)"
 # Earlier versions wrote a series again after a commit that failed and was on disk all the same.
 _SERIES = "SELECT id, any_value(labels), min(first_ms), max(last_ms) FROM series GROUP BY id ORDER BY id"
@@ -65,6 +74,7 @@ UNION SELECT series_id FROM segments WHERE hour IN (SELECT hour FROM unrolled)
 _FORGET_ROLLUPS = "DELETE FROM rollups WHERE series_id IN (SELECT unnest(?::UINTEGER[]))"
 _FORGET_SERIES = "DELETE FROM series WHERE id IN (SELECT unnest(?::UINTEGER[]))"
 _METADATA = "SELECT metric, type, help, unit FROM metadata"
+_READ_AT_START = ("series", "metadata")
 _EVERY_ID = "true"
 _CLOSE_SECONDS = 10.0
 _CLOSE_PAUSE_SECONDS = 0.01
@@ -92,7 +102,8 @@ class Database:
             "temp_directory": str(settings.data_directory / "spill"),
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
-            "checkpoint_threshold": "64MiB",
+            # Replaying the log of a killed server must not read a damaged block.
+            "checkpoint_threshold": "1TiB",
         }
         self._lock = threading.Lock()
         opening.create(self._path, self._config)
@@ -101,9 +112,11 @@ class Database:
         self.whole_spans: list[Span] = []
         """Spans of time in which no sample was deleted for its age."""
         self._connection = self._open()
+        self.blocks = BlockFile(self._path)
 
     def _open(self) -> duckdb.DuckDBPyConnection:
         connection = opening.connect(self._path, self._config)
+        connection.execute("SET checkpoint_threshold = '64MiB'")
         self._old_rows = opening.has_old_rows(connection)
         self.whole_spans = rollups.whole_spans(connection)
         return connection
@@ -118,6 +131,7 @@ class Database:
         """Write the log into the file and close it."""
         with self._lock:
             self._close()
+        self.blocks.close()
 
     def _close(self) -> None:
         """DuckDB refuses to close what a cursor reads: those at work come to their end, new ones wait for the lock."""
@@ -339,6 +353,7 @@ class Database:
             if deleted:
                 rollups.keep_whole(cursor, cutoff_ms, spans)
             rollups.forget_before(cursor, rollups_ms)
+            containment.forget_before(cursor, cutoff_ms, rollups_ms)
             whole = rollups.whole_spans(cursor)
         self.whole_spans = whole
         return deleted
@@ -403,6 +418,44 @@ class Database:
         """Size of the log alone: what came in since the last checkpoint."""
         path = self._path.with_name(self._path.name + ".wal")
         return path.stat().st_size if path.exists() else 0
+
+    def losses(self) -> list[Loss]:
+        """What damage of the disk has taken."""
+        with self.reading() as cursor:
+            return containment.losses(cursor)
+
+    def finish_containing(self) -> None:
+        """See `containment.finish`."""
+        cursor = self.cursor()
+        try:
+            containment.finish(cursor)
+        finally:
+            cursor.close()
+
+    def contain(self, numbers: Sequence[int], suffix: str) -> Contained:
+        """See `containment.contain`; names of series stay."""
+        cursor = self.cursor()
+        try:
+            return containment.contain(cursor, self.blocks, numbers, suffix, names=False)
+        finally:
+            cursor.close()
+
+    def write_series(
+        self, ids: Sequence[int], labels: Sequence[FlatLabels], first_ms: Sequence[int], last_ms: Sequence[int]
+    ) -> None:
+        """Put these series in the place of all; between two commits. A span whose end is before its start is none."""
+        with self.reading() as cursor:
+            cursor.execute("DELETE FROM series")
+            cursor.execute(_WRITE_SERIES, [list(ids), [list(flat) for flat in labels], list(first_ms), list(last_ms)])
+
+    def unreadable_table(self) -> str | None:
+        """The first table that cannot be read as a whole."""
+        for table in (*_READ_AT_START, *self.tables()):
+            try:
+                _number(self, f"SELECT sum(hash({table})) > 0 FROM {table}", [])
+            except duckdb.Error:
+                return table
+        return None
 
     def forget_series(self, ids: Sequence[int]) -> None:
         """Delete series of which no sample is left, with their rollups."""

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import duckdb
 
 from loadwatch_backend.store.embedded.codec import DamagedSegmentError
+from loadwatch_backend.store.embedded.damage.containment import is_damage
 from loadwatch_backend.store.errors import DataDirectoryError, StoreClosedError, StoreReadError
 
 NO_ROOM = ("No space left", "File too large", "Disk quota exceeded")
@@ -40,10 +41,24 @@ def disk_errors() -> Generator[None]:
         yield
     except duckdb.ConnectionException as error:
         raise StoreClosedError("the store was closed during the query") from error
-    except (duckdb.IOException, duckdb.FatalException, DamagedSegmentError) as error:
+    except duckdb.Error as error:
         if any(word in str(error) for word in NO_ROOM):
             raise StoreReadError(f"The disk has no room for what the store writes: {reason_of(error)}.") from error
-        raise StoreReadError(
-            f"The samples cannot be read from the disk: {str(error).partition(chr(10))[0]}. See the kernel's log, "
-            "and whether the data directory can be read."
-        ) from error
+        if not (is_damage(error) or isinstance(error, (duckdb.IOException, duckdb.FatalException))):
+            raise
+        raise _unreadable(error) from error
+    except DamagedSegmentError as error:
+        raise _unreadable(error) from error
+
+
+def _unreadable(error: Exception) -> StoreReadError:
+    says = str(error).partition(chr(10))[0]
+    if not is_damage(error):
+        return StoreReadError(
+            f"The samples cannot be read from the disk: {says}. See the kernel's log, and whether the data directory"
+            " can be read."
+        )
+    return StoreReadError(
+        f"The file of samples is damaged: {says}. The server looks for the hours; `loadwatch store` and the page Store"
+        " name them. Other hours are whole. `loadwatch store repair` saves what can be read."
+    )

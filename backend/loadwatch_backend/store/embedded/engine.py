@@ -26,6 +26,8 @@ from loadwatch_backend.store.embedded.block import (
     series_spans,
 )
 from loadwatch_backend.store.embedded.codec import DamagedSegmentError
+from loadwatch_backend.store.embedded.damage.check import Check
+from loadwatch_backend.store.embedded.damage.containment import is_damage
 from loadwatch_backend.store.embedded.database import Database
 from loadwatch_backend.store.embedded.disk_errors import disk_errors, reason_of
 from loadwatch_backend.store.embedded.head import Head, HeadView
@@ -37,8 +39,9 @@ from loadwatch_backend.store.embedded.settings import HOUR_MS, EmbeddedSettings
 from loadwatch_backend.store.embedded.survey import survey_store
 from loadwatch_backend.store.embedded.upkeep import SealedAhead, Upkeep
 from loadwatch_backend.store.embedded.writer import Writer
-from loadwatch_backend.store.errors import QueryLimitError, StoreWriteError
+from loadwatch_backend.store.errors import QueryLimitError, StoreReadError, StoreWriteError
 from loadwatch_backend.store.levels import Level, MinuteColumns, Span
+from loadwatch_backend.store.losses import Loss, loss_text, lost_hours
 from loadwatch_backend.store.port import (
     Batch,
     CommitListener,
@@ -52,11 +55,13 @@ from loadwatch_backend.store.port import (
     StoreSurvey,
     TouchListener,
 )
+from loadwatch_backend.store.set_aside import repair_command
 
 log = structlog.get_logger(__name__)
 
 _LOAD_ROWS = 500_000
 """Rows that one step of loading the head reads; commits wait for the step."""
+_CONTAIN_PAUSE_S = 0.5
 _RETENTION_PAUSE_MS = 10 * 60_000
 _MOST_REMEMBERED = 0.8
 """Of the limit of series: beyond it those that ended long ago are forgotten, though they have rollups."""
@@ -90,6 +95,14 @@ class EmbeddedStore:
             lambda ids, start_ms, end_ms, reading: self._cuts(self._head.view(), ids, start_ms, end_ms, reading),
             settings.query_samples,
         )
+        self._check = Check(
+            database,
+            lambda job: self._writer.run(job).result(),
+            clock,
+            lambda: database.write_series(*self._index.entries()),
+        )
+        self._check.begin()
+        self._lost_before = self._check.losses
         self._maintenance = threading.Thread(target=self._maintain, name="store-maintenance", daemon=True)
         if newest is not None:
             self._load_first_slice()
@@ -129,6 +142,8 @@ class EmbeddedStore:
         if not len(ids) or start_ms > end_ms:
             return _EMPTY
         minutes: MinuteColumns | None = None
+        if level is not Level.RAW:
+            self._refuse_lost(self._check.losses, ("rollups",), ids, start_ms, end_ms)
         if level is Level.RAW or reading is None:
             offsets, timestamps, values = join_cuts(self._cuts(view, ids, start_ms, end_ms, reading), len(ids))
         elif level is Level.LAST:
@@ -194,6 +209,7 @@ class EmbeddedStore:
         ids = _union(groups)
         if not len(ids):
             return [_EMPTY] * len(groups)
+        self._refuse_lost(self._lost_before, ("segments", "hot"), ids, start_ms, end_ms)
         if reading is not None:
             reading.reserve(len(ids))
         times, values = newest_samples(view.blocks, ids, start_ms, end_ms)
@@ -268,12 +284,16 @@ class EmbeddedStore:
             sealed_rows_total=self._upkeep.sealed_rows,
             deleted_rows_total=self._deleted_rows,
             database_bytes=self._database.nbytes(),
+            checked_blocks_total=self._check.checked_blocks,
+            mended_blocks_total=self._check.mended_blocks,
+            damaged_hours=max(len(lost_hours(self._check.losses)), min(len(self._check.losses), 1)),
         )
 
     def survey(self) -> StoreSurvey:
         """See `Surveyor.survey`."""
         with disk_errors():
-            return survey_store(self._database, self._index, (self._writer.oldest_ms, self._writer.newest_ms))
+            span_ms = (self._writer.oldest_ms, self._writer.newest_ms)
+            return survey_store(self._database, self._index, span_ms, self._check.losses)
 
     def compact(self) -> int:
         """See `Surveyor.compact`."""
@@ -348,6 +368,7 @@ class EmbeddedStore:
             deleted = self._database.delete_before(cutoff, pinned, rollups_ms)
             self._deleted_rows += deleted
             self._writer.run(lambda: self._forget(cutoff, pinned)).result()
+            self._check.read()
         return deleted
 
     # Reading --------------------------------------------------------------------------------------------------
@@ -361,6 +382,8 @@ class EmbeddedStore:
         self._index.touch(block.series, first, last)
 
     def _cuts(self, view: HeadView, ids: Ids, start_ms: int, end_ms: int, reading: Reading | None) -> list[Cut]:
+        # The newest samples were loaded without them.
+        self._refuse_lost(self._lost_before, ("segments", "hot"), ids, start_ms, end_ms)
         recent_ms = max(start_ms, view.complete_ms)
         cuts = [
             cut_block(block, ids, recent_ms, end_ms)
@@ -394,6 +417,7 @@ class EmbeddedStore:
         self, ids: Ids, start_ms: int, end_ms: int, most: int, there: int, reading: Reading | None
     ) -> list[Columns]:
         """What the disk has besides the samples that are `there`; how many that is shows once they are read."""
+        self._refuse_lost(self._check.losses, ("segments", "hot"), ids, start_ms, end_ms)
         cancellation = _NEVER
         if reading is not None:
             cancellation = reading.cancellation
@@ -411,11 +435,32 @@ class EmbeddedStore:
         except duckdb.InterruptException:
             cancellation.check()
             raise
+        except StoreReadError as error:
+            if error.__cause__ is not None:
+                self._check.meet(error.__cause__)
+            raise
         count = sum(len(columns.series) for columns in found)
         if reading is not None and there + count > reading.most_samples:
             # Raises, because it is more than may be.
             reading.reserve(there + count)
         return found
+
+    def _refuse_lost(self, losses: Sequence[Loss], parts: Sequence[str], ids: Ids, start_ms: int, end_ms: int) -> None:
+        """Raise StoreReadError where damage took samples of these series and times."""
+        hit = [
+            one
+            for one in losses
+            if one.part in parts
+            and (one.first_ms is None or one.first_ms <= end_ms)
+            and (one.last_ms is None or one.last_ms >= start_ms)
+            and (one.ids is None or np.isin(np.array(one.ids, np.uint32), ids).any())
+        ]
+        if hit:
+            raise StoreReadError(
+                f"A damaged disk took a part of these samples ({loss_text(hit)}). Other hours are whole: ask for those."
+                f" `{repair_command(self._settings.data_directory)}`, while the server is stopped, has what is left of"
+                " these hours answered, too."
+            )
 
     # Start and upkeep -----------------------------------------------------------------------------------------
 
@@ -487,6 +532,11 @@ class EmbeddedStore:
         while not self._stopping.is_set():
             pause_s = self._settings.maintenance_ms / 1000
             try:
+                if self._check.is_urgent:
+                    with self._keeping_order():
+                        self._check.step()
+                    # What is in memory is whole: it is not extended over what was lost.
+                    loading = loading and self._check.losses == self._lost_before
                 if loading:
                     loading = self._load_next_slice()
                     continue
@@ -495,6 +545,9 @@ class EmbeddedStore:
                     self.apply_retention()
                     next_retention = self._clock() + _RETENTION_PAUSE_MS
                 with self._keeping_order():
+                    checked_s = self._check.step()
+                    if checked_s is not None:
+                        pause_s = min(pause_s, checked_s)
                     converted_s = self._upkeep.convert()
                     if converted_s is None:
                         converted_s = self._upkeep.roll_up()
@@ -508,6 +561,8 @@ class EmbeddedStore:
                 # A full disk, for example: commits have their own answer to it, and the next look comes soon.
                 log.error("maintenance failed", error=str(error))
                 loading = False
+                if self._check.meet(error):
+                    pause_s = min(pause_s, _CONTAIN_PAUSE_S)
             self._stopping.wait(pause_s)
 
     def _seal_what_is_due(self) -> None:
@@ -571,10 +626,19 @@ def open_embedded(settings: EmbeddedSettings, clock: Callable[[], int]) -> Embed
         os.close(lock)
         raise
     try:
+        try:
+            return EmbeddedStore(settings, clock, lock, database)
+        except duckdb.Error as error:
+            if not is_damage(error):
+                raise
+            # What the start reads is damaged: it goes on with what is left.
+            log.error("the file of samples is damaged; all of it is looked at before the start", error=str(error))
+            Check(database, lambda job: job(), clock).whole()
         return EmbeddedStore(settings, clock, lock, database)
     except BaseException as error:
+        if isinstance(error, duckdb.Error):
+            table = database.unreadable_table()
+            error = unreadable(settings.data_directory, error, table)
         database.close()
         os.close(lock)
-        if isinstance(error, duckdb.Error):
-            raise unreadable(settings.data_directory, error) from error
-        raise
+        raise error

@@ -7,9 +7,11 @@ import duckdb
 import structlog
 
 from loadwatch_backend.store.embedded import sealed
+from loadwatch_backend.store.embedded.damage import containment
+from loadwatch_backend.store.embedded.damage.repair import put_in_place
 from loadwatch_backend.store.embedded.rollups import table as rollups
 from loadwatch_backend.store.errors import DataDirectoryError
-from loadwatch_backend.store.set_aside import SAMPLES, SAMPLES_LOG, advice
+from loadwatch_backend.store.set_aside import SAMPLES, SAMPLES_LOG, advice, repair_command
 
 FILE = SAMPLES
 FORMAT = 3
@@ -44,12 +46,20 @@ def _is_unfinished(path: Path) -> bool:
     return len(content) < _HEADER_BYTES and (not content.strip(b"\0") or content[8:12] == _MAGIC)
 
 
-def unreadable(directory: Path, error: duckdb.Error) -> DataDirectoryError:
-    """What is wrong with which file, what its loss means, and the command that sets it aside."""
+def unreadable(directory: Path, error: duckdb.Error, table: str | None = None) -> DataDirectoryError:
+    """What is wrong with which file, what its loss means, and the command that helps.
+
+    `table` is given where the file could be opened and a part of it could not be read.
+    """
     text = str(error)
     says = text.split("\n")[0][:300]
     if any(word in text for word in _NO_ROOM):
         return DataDirectoryError(f"cannot open {directory / FILE}: {says}. Make room on the disk and start again")
+    if table is not None and containment.is_damage(error):
+        return DataDirectoryError(
+            f"{directory / FILE} is damaged: {says}. Its table {table} cannot be read; other tables may be whole. Run"
+            f"\n    {repair_command(directory)}\nwhich saves what can be read and keeps this file under another name"
+        )
     name = SAMPLES_LOG if "WAL" in text and (directory / SAMPLES_LOG).exists() else SAMPLES
     return DataDirectoryError(f"cannot read {directory / name}: {says}\n{advice(directory, name)}")
 
@@ -81,6 +91,7 @@ def create(path: Path, config: Config) -> None:
     Raises:
         DataDirectoryError: it cannot be written.
     """
+    put_in_place(path.parent)
     new = path.with_name(f"{FILE}.new")
     log, new_log = (one.with_name(f"{one.name}.wal") for one in (path, new))
     if path.exists() and (log.exists() or not _is_unfinished(path)):
@@ -89,7 +100,7 @@ def create(path: Path, config: Config) -> None:
         for left in (new, new_log):
             left.unlink(missing_ok=True)
         with duckdb.connect(str(new), config=config) as connection:
-            connection.execute(_SCHEMA + sealed.SCHEMA + rollups.SCHEMA + rollups.FIRST)
+            connection.execute(_SCHEMA + sealed.SCHEMA + rollups.SCHEMA + containment.SCHEMA + rollups.FIRST)
             connection.execute("INSERT INTO format VALUES (?)", [FORMAT])
             connection.execute("CHECKPOINT")
         new.replace(path)
@@ -123,7 +134,7 @@ def connect(path: Path, config: Config) -> duckdb.DuckDBPyConnection:
                 f"{path} has format {version[0]} and this server reads format {FORMAT};"
                 " use the version of Loadwatch that wrote it, or another data directory"
             )
-        connection.execute(sealed.SCHEMA + rollups.SCHEMA)
+        connection.execute(sealed.SCHEMA + rollups.SCHEMA + containment.SCHEMA)
         if version is not None and version[0] < FORMAT:
             connection.execute(rollups.UNROLLED)
             connection.execute("UPDATE format SET version = ?", [FORMAT])
@@ -135,7 +146,7 @@ def connect(path: Path, config: Config) -> duckdb.DuckDBPyConnection:
         connection.commit()
     except duckdb.Error as error:
         connection.close()
-        raise unreadable(path.parent, error) from error
+        raise unreadable(path.parent, error, "format, whole or sorted") from error
     except BaseException:
         connection.close()
         raise

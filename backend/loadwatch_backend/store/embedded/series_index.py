@@ -137,6 +137,15 @@ class SeriesIndex:
             self._first[series] = np.minimum(self._first[series], first)
             self._last[series] = np.maximum(self._last[series], last)
 
+    def entries(self) -> tuple[list[int], list[FlatLabels], list[int], list[int]]:
+        """Ids, labels, first and last times of all series that are on the disk."""
+        with self._lock:
+            pending = set(self._pending)
+            ids = [one for one in self._all if one not in pending]
+            self.touch(np.array(ids, np.uint32), np.array([_EVER.max]), np.array([_EVER.min]))
+            first, last = self._first[ids].tolist(), self._last[ids].tolist()
+            return ids, [self._labels[one] for one in ids], first, last
+
     def labels(self, ids: Iterable[int]) -> list[Labels]:
         """Label sets of the ids."""
         with self._lock:

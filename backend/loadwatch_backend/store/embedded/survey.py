@@ -1,16 +1,19 @@
 """What the store holds, by metric, job and label."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from loadwatch_backend.store.embedded.database import Database
 from loadwatch_backend.store.embedded.series_index import Ids, SeriesIndex
 from loadwatch_backend.store.embedded.sizes import SeriesSizes, read_sizes
+from loadwatch_backend.store.losses import Loss
 from loadwatch_backend.store.port import GroupUse, StoreSurvey
 
 
-def survey_store(database: Database, index: SeriesIndex, span_ms: tuple[int | None, int | None]) -> StoreSurvey:
+def survey_store(
+    database: Database, index: SeriesIndex, span_ms: tuple[int | None, int | None], losses: Sequence[Loss]
+) -> StoreSurvey:
     """See `Surveyor.survey`; `span_ms` is that of all samples."""
     sizes = read_sizes(database)
     return StoreSurvey(
@@ -24,6 +27,7 @@ def survey_store(database: Database, index: SeriesIndex, span_ms: tuple[int | No
         newest_ms=span_ms[1],
         metrics=group_uses(index.postings("__name__"), sizes),
         jobs=group_uses(index.postings("job"), sizes),
+        losses=losses,
         labels=sorted(index.value_counts().items(), key=lambda item: (-item[1], item[0])),
     )
 

@@ -1,4 +1,4 @@
-"""`loadwatch store`: what the server's store of samples holds, compacting it, and moving it to another engine."""
+"""`loadwatch store`: what the server's store of samples holds, compacting, moving and repairing it."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,11 +24,14 @@ _LABEL = (Column(title="LABEL", elastic=True), Column(title="VALUES", right=True
 
 
 class StoreGroup(CommandGroup):
-    """With a command of the server's package, which is loaded only when it is asked for."""
+    """With commands of the server's package, which are loaded only when they are asked for."""
 
     def entries(self) -> Iterable[EntryPoint]:
         """See `CommandGroup.entries`."""
-        return (EntryPoint(name="migrate", group=GROUP, value="loadwatch_backend.commands.store_migrate:migrate"),)
+        return (
+            EntryPoint(name="migrate", group=GROUP, value="loadwatch_backend.commands.store_migrate:migrate"),
+            EntryPoint(name="repair", group=GROUP, value="loadwatch_backend.commands.store_repair:repair"),
+        )
 
 
 @click.group(cls=StoreGroup, invoke_without_command=True)
@@ -90,6 +93,7 @@ def _page(found: Mapping[str, Any]) -> str:
         f"from {_time(found['oldest_ms'])} to {_time(found['newest_ms'])}, kept for"
         f" {found['retention_ms'] / 86_400_000:g} days",
         f"{found['series']:,} series of at most {found['series_limit']:,}",
+        *_losses(found),
     ]
     tables = (
         ("metrics by size", "metrics", found["metrics_total"]),
@@ -113,6 +117,18 @@ def _rollups(found: Mapping[str, Any]) -> list[str]:
         return []
     rollups, days = found["rollups"], found["rollup_retention_ms"] / 86_400_000
     return [f"{rollups['samples']:,} minutes as rollups ({_bytes(rollups['bytes'])}), kept for {days:g} days"]
+
+
+def _losses(found: Mapping[str, Any]) -> list[str]:
+    losses: Sequence[Mapping[str, Any]] = found.get("losses", [])
+    if not losses:
+        return []
+    lines = ["", "A damaged disk took a part of the samples; all others are whole:"]
+    for one in losses:
+        count = "an unknown number of" if one["samples"] is None else f"{one['samples']:,}"
+        span = "" if one["first_ms"] is None else f", {_time(one['first_ms'])} to {_time(one['last_ms'])}"
+        lines.append(f"  table {one['table']}: {count} {'minutes' if one['table'] == 'rollups' else 'samples'}{span}")
+    return [*lines, f"Stop the server and run: {found['repair_command']}"]
 
 
 def _table(title: str, columns: Sequence[Column], rows: Sequence[Sequence[str]], total: int) -> list[str]:

@@ -15,6 +15,7 @@ import { Section } from "@/ui/page/section";
 import { PageMessage } from "@/ui/page-message";
 import { Fact, Facts } from "@/ui/text/facts";
 import { Hint } from "@/ui/text/text";
+import { StoreDamage } from "./store-damage";
 import { GroupTable, LabelTable } from "./store-tables";
 
 const REFRESH_MS = 60_000;
@@ -38,6 +39,7 @@ export function StorePage() {
       {store.isPending && <Loading height={420} label={t("store.loading")} />}
       {store.data !== undefined && (
         <>
+          <StoreDamage store={store.data} />
           <Section title={t("store.overview")}>
             <Overview store={store.data} />
           </Section>

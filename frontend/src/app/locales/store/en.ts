@@ -8,6 +8,13 @@ export const store = {
   elsewhere: "The samples are in another engine",
   elsewhereHint:
     "Ask that engine, which LOADWATCH_STORE_URL names, for their size. How long they are kept is its own setting: LOADWATCH_RETENTION_DAYS does nothing, and the windows of runs are not kept beyond it.",
+  damaged: "A damaged disk took a part of the samples",
+  damagedLead: "All other samples are whole, and new ones are stored. Queries of what is named here say so.",
+  damagedPart: "Table {{table}}: {{count}} lost, {{first}} to {{last}}",
+  damagedNowhere: "Table {{table}}: {{count}} lost",
+  damagedUnknown: "an unknown number",
+  damagedMore: "and {{more}} more",
+  damagedDo: "Stop the server and run this; it says what is lost and keeps the damaged file:",
   file: "On disk",
   free: "of it dead space",
   disk: "Free on the disk",

@@ -8,6 +8,14 @@ export const store = {
   elsewhere: "サンプルは別のエンジンにあります",
   elsewhereHint:
     "大きさは、LOADWATCH_STORE_URLが指すエンジンで確認してください。保持期間もそのエンジンの設定で決まります。LOADWATCH_RETENTION_DAYSは効かず、実行の期間だけを長く残すこともありません。",
+  damaged: "ディスクの破損で一部のサンプルが失われました",
+  damagedLead:
+    "他のサンプルは無事で、新しいサンプルも保存されます。ここに挙げた範囲への問い合わせにはその旨を返します。",
+  damagedPart: "テーブル {{table}}：{{count}}件を損失、{{first}}～{{last}}",
+  damagedNowhere: "テーブル {{table}}：{{count}}件を損失",
+  damagedUnknown: "不明な数の",
+  damagedMore: "ほか{{more}}件",
+  damagedDo: "サーバーを止めて次を実行すると、失われたものを表示し、破損したファイルも残します：",
   file: "ディスク上",
   free: "うち空き領域",
   disk: "ディスクの空き",
