@@ -1,8 +1,5 @@
 """A page configures the agent of `loadwatch up`: real programs, a real configuration, a real restart."""
 
-import ctypes
-import json
-import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,40 +8,13 @@ from typing import Any
 import httpx
 import pytest
 
-from collectors.tests.connect.test_asking import pages
-from collectors.tests.connect.test_seems import POOL
-from collectors.tests.servers import tcp_server
-from scenarios.namespace import bring_up_loopback
+from collectors.tests.connect.alone import application_alone
 from tests.test_access_start import SECONDS, started
 
-_CLONE_NEWNET = 0x40000000
-
 
 @pytest.fixture
-def own_network() -> Iterator[None]:
-    """Only what this test starts listens here: the agent asks each port, and servers of other tests count what comes.
-
-    Where that is not allowed, who is not root shares the network with them.
-    """
-    libc = ctypes.CDLL(None, use_errno=True)
-    before = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
-    alone = libc.unshare(_CLONE_NEWNET) == 0
-    try:
-        if alone:
-            bring_up_loopback()
-        yield
-    finally:
-        if alone and libc.setns(before, _CLONE_NEWNET) != 0:
-            pytest.exit(f"the network of before cannot be entered again: {os.strerror(ctypes.get_errno())}", 1)
-        os.close(before)
-
-
-@pytest.fixture
-def application(own_network: None) -> Iterator[int]:
-    del own_network
-    body = json.dumps(POOL).encode()
-    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode()
-    with tcp_server(pages(debugdbstats=head + body)[0]) as port:
+def application() -> Iterator[int]:
+    with application_alone() as port:
         yield port
 
 

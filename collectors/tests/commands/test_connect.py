@@ -9,17 +9,14 @@ import pytest
 from loadwatch_collectors.commands.startup import read_config
 
 from collectors.tests.commands.test_agent import loadwatch
-from collectors.tests.connect.test_asking import pages
-from collectors.tests.connect.test_seems import POOL
+from collectors.tests.connect.alone import application_alone
 from collectors.tests.servers import tcp_server
 
 
 @pytest.fixture
 def application() -> Iterator[int]:
     """The port of a program that shows its pool; it is this process."""
-    body = json.dumps(POOL).encode()
-    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode()
-    with tcp_server(pages(debugdbstats=head + body)[0]) as port:
+    with application_alone() as port:
         yield port
 
 
