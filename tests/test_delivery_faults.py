@@ -153,8 +153,8 @@ def test_what_looks_permanent_is_tried_until_it_is_taken(house: House, name: str
 
 def test_a_person_says_stop(house: House) -> None:
     receiver = house.receivers["wrong"]
-    wait_for("tried", lambda: house.state("wrong") == "waiting")
-    assert house.integration("wrong")["state"] == "refusing"
+    wait_for("tried", lambda: house.integration("wrong")["state"] == "refusing")
+    assert house.state("wrong") == "waiting"
     stopped = house.ask("POST", f"/api/deliveries/{house.delivery('wrong')['id']}/stop")
     assert (stopped["state"], stopped["reason"][:10]) == ("withdrawn", "stopped by")
     # The end of the alert is news of its own.

@@ -232,6 +232,7 @@ _CAUSES: Sequence[tuple[type[Exception], Callable[[Exception], str]]] = (
     # The two above are kinds of it.
     (urllib3.exceptions.ConnectTimeoutError, lambda _error: "no connection within 5 s"),
     (urllib3.exceptions.SSLError, lambda error: f"TLS: {error}"),
+    (urllib3.exceptions.ProtocolError, lambda _error: "the connection broke off"),
 )
 
 
