@@ -1,8 +1,8 @@
 """Requests that look like one before: the same series in the same order, other times and values. Pure but its memory.
 
 An agent sends what it sent a second ago but for 8 bytes of value and 6 of time in each sample. Where all other bytes of
-a request are those of an earlier one, nothing has to be found: ids and places of the samples are known. Comparing a
-request of 1,000 samples takes some 20 µs, and its scan a millisecond.
+a request are those of an earlier one, nothing has to be found: ids and places of the samples are known. To read one of
+1,000 samples so takes 49 µs, and its scan 616.
 """
 
 import threading
@@ -18,8 +18,8 @@ MOST_BYTES = 512 * 1024
 """Longer requests are not remembered: by far the most of their cost is the store's."""
 MOST_TOTAL_BYTES = 16 << 20
 _MOST_SEEN = 1_024
-_VALUE_FROM, _TIME_FROM = 3, 12
-"""Where in a sample's 18 bytes its 8 bytes of value and its 6 of time begin."""
+_VALUE_FROM = 3
+"""Where in a sample's 18 bytes its 8 bytes of value begin."""
 _CONTINUED = 0x80
 """The one bit of a byte of time that says nothing about the time: whether another byte follows."""
 _HEAD_BYTES = 512

@@ -25,7 +25,7 @@ SYMBOLS = [b"", b"__name__", b"m", b"i", b"1"]
 
 
 def one(refs: Sequence[int], *times: int, **parts: object) -> TimeSeries:
-    return TimeSeries(labels_refs=refs, samples=[Sample(timestamp=time, value=1.0) for time in times], **parts)  # pyright: ignore[reportArgumentType]
+    return TimeSeries(labels_refs=refs, samples=[Sample(timestamp=time, value=1.0) for time in times], **parts)  # pyright: ignore[reportArgumentType] - fields by name
 
 
 def encoded(*all_series: TimeSeries, symbols: Sequence[bytes] = SYMBOLS) -> bytes:

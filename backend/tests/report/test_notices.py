@@ -52,7 +52,7 @@ def test_a_run_that_begins_while_another_is_analysed_is_told_of_with_its_thresho
     server: RunningServer, notices: RunNotices
 ) -> None:
     analyses = server.services.runs.registry._analyses  # pyright: ignore[reportPrivateUsage] - as the analysis of another run holds it
-    with analyses._lock:  # pyright: ignore[reportPrivateUsage]
+    with analyses._lock:  # pyright: ignore[reportPrivateUsage] - no port tells it
         create(server, thresholds=["p95<5ms"])
         (started,) = notices.latest()
     assert dict(started.texts[Language.EN].facts)["Thresholds"] == "p95<5ms"

@@ -89,7 +89,7 @@ def read_minutes(store: EmbeddedStore, start_ms: int = 0, end_ms: int = LATER_MS
 
 def rollups_of(store: EmbeddedStore) -> tuple[Minutes, Minutes]:
     """What the table of rollups has, and what it should have by the segments; hours without rollups left aside."""
-    with store._database.reading() as cursor:  # pyright: ignore[reportPrivateUsage]
+    with store._database.reading() as cursor:  # pyright: ignore[reportPrivateUsage] - no port tells it
         unrolled = table.unrolled_hours(cursor)
         has = table.read(cursor, "true", 0, LATEST_MS, Cancellation())
         columns = sealed.read(cursor, "true", 0, LATEST_MS, Cancellation())
@@ -156,8 +156,8 @@ def test_late_and_repeated_samples_by_chance(tmp_path: Path, seed: int) -> None:
             if chance.random() < 0.7:
                 store.seal(START_MS + int(chance.integers(0, 31)) * HOUR_MS)
             if chance.random() < 0.4:
-                store._upkeep._joined_day = None  # pyright: ignore[reportPrivateUsage]
-                store._upkeep.join_days(LATER_MS)  # pyright: ignore[reportPrivateUsage]
+                store._upkeep._joined_day = None  # pyright: ignore[reportPrivateUsage] - no port tells it
+                store._upkeep.join_days(LATER_MS)  # pyright: ignore[reportPrivateUsage] - no port tells it
             assert_same(*rollups_of(store))
         assert close(read_minutes(store), minutes_of(model))
         start, end = START_MS + 20 * MINUTE_MS + 1, START_MS + 25 * HOUR_MS
@@ -185,8 +185,8 @@ def test_days_that_are_over_have_one_row(tmp_path: Path) -> None:
         for hour in range(61):
             put(store, {key: bits for key, bits in model.items() if (key[1] - START_MS) // HOUR_MS == hour})
             store.seal(LATER_MS)
-        store._upkeep.join_days(START_MS + 60 * HOUR_MS)  # pyright: ignore[reportPrivateUsage]
-        with store._database.reading() as cursor:  # pyright: ignore[reportPrivateUsage]
+        store._upkeep.join_days(START_MS + 60 * HOUR_MS)  # pyright: ignore[reportPrivateUsage] - no port tells it
+        with store._database.reading() as cursor:  # pyright: ignore[reportPrivateUsage] - no port tells it
             counts = dict(cursor.execute("SELECT day, count(*) FROM rollups GROUP BY day").fetchall())
         today = (START_MS + 60 * HOUR_MS) // DAY_MS
         assert {count for day, count in counts.items() if day < today} == {5}
@@ -279,11 +279,11 @@ def test_an_old_directory_gets_its_rollups_while_it_is_read_and_written(
     with monkeypatch.context() as patch, opened(tmp_path) as store:
         patch.setattr(Upkeep, "roll_up", nothing_to_do)
         # Nothing is rolled up yet, and the same is told.
-        hours = store._database.unrolled_hours()  # pyright: ignore[reportPrivateUsage]
+        hours = store._database.unrolled_hours()  # pyright: ignore[reportPrivateUsage] - no port tells it
         assert len(hours) == 40
         assert close(read_minutes(store), minutes_of(model))
         for hour in hours[:15]:
-            store._database.roll_up(hour)  # pyright: ignore[reportPrivateUsage]
+            store._database.roll_up(hour)  # pyright: ignore[reportPrivateUsage] - no port tells it
         put(store, late)
         store.seal(LATER_MS)
         model |= late
@@ -291,10 +291,10 @@ def test_an_old_directory_gets_its_rollups_while_it_is_read_and_written(
     with opened(tmp_path, maintenance_ms=5) as store:
         # Cut off in between, and begun again.
         for _ in range(12_000):
-            if not store._database.unrolled_hours():  # pyright: ignore[reportPrivateUsage]
+            if not store._database.unrolled_hours():  # pyright: ignore[reportPrivateUsage] - no port tells it
                 break
             threading.Event().wait(0.01)
-        assert not store._database.unrolled_hours()  # pyright: ignore[reportPrivateUsage]
+        assert not store._database.unrolled_hours()  # pyright: ignore[reportPrivateUsage] - no port tells it
         assert_same(*rollups_of(store))
         assert close(read_minutes(store), minutes_of(model))
 

@@ -68,7 +68,7 @@ def everything(store: EmbeddedStore, start_ms: int = 0, end_ms: int = LATER_MS) 
 
 def rows_of(store: EmbeddedStore) -> list[tuple[int, int, int, int]]:
     """Hour after the first, first and last second of it, samples."""
-    with store._database.reading() as cursor:  # pyright: ignore[reportPrivateUsage]
+    with store._database.reading() as cursor:  # pyright: ignore[reportPrivateUsage] - no port tells it
         found = cursor.execute(
             "SELECT hour, first_ms, last_ms, samples FROM segments ORDER BY series_id, first_ms"
         ).fetchall()
@@ -133,7 +133,7 @@ def test_pieces_are_bounded_by_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     model = some(np.random.default_rng(1), 1_000, 6)
     with opened(tmp_path) as store:
         put(store, model)
-        pieces = store._database.pieces_to_seal(LATER_MS)  # pyright: ignore[reportPrivateUsage]
+        pieces = store._database.pieces_to_seal(LATER_MS)  # pyright: ignore[reportPrivateUsage] - no port tells it
         assert len(pieces) > 6
         assert store.seal(LATER_MS) == len(model)
         assert everything(store) == model
@@ -212,14 +212,14 @@ def test_an_old_directory_is_read_written_and_converted(tmp_path: Path) -> None:
         store.seal(LATER_MS)
         assert everything(store) == model
         for _ in range(12_000):
-            if not store._database.pieces_to_convert():  # pyright: ignore[reportPrivateUsage]
+            if not store._database.pieces_to_convert():  # pyright: ignore[reportPrivateUsage] - no port tells it
                 break
             threading.Event().wait(0.01)
-        assert not store._database.pieces_to_convert()  # pyright: ignore[reportPrivateUsage]
+        assert not store._database.pieces_to_convert()  # pyright: ignore[reportPrivateUsage] - no port tells it
         assert everything(store) == model
     with opened(tmp_path) as store:
         assert everything(store) == model
-        with store._database.reading() as cursor:  # pyright: ignore[reportPrivateUsage]
+        with store._database.reading() as cursor:  # pyright: ignore[reportPrivateUsage] - no port tells it
             assert cursor.execute("SELECT table_name FROM duckdb_tables() ORDER BY 1").fetchall() == [
                 (name,)
                 for name in ("format", "hot", "lost", "metadata", "rollups", "segments", "series", "unrolled", "whole")
@@ -245,11 +245,11 @@ def test_room_goes_back_to_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with opened(tmp_path) as store:
         for _ in range(3):
             put(store, model)
-        store._writer.run(store._database.checkpoint).result(120)  # pyright: ignore[reportPrivateUsage]
+        store._writer.run(store._database.checkpoint).result(120)  # pyright: ignore[reportPrivateUsage] - no port tells it
         store.seal(LATER_MS)
         before = store.statistics().database_bytes
-        with store._maintaining:  # pyright: ignore[reportPrivateUsage]
-            store._upkeep.give_back_room()  # pyright: ignore[reportPrivateUsage]
+        with store._maintaining:  # pyright: ignore[reportPrivateUsage] - no port tells it
+            store._upkeep.give_back_room()  # pyright: ignore[reportPrivateUsage] - no port tells it
         # Not to the last block: other tables have theirs where they were last written.
         assert store.statistics().database_bytes < before
         assert everything(store) == model

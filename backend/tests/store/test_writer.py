@@ -51,7 +51,7 @@ def check(directory: Path, expected: Samples) -> None:
         assert everything(store) == expected
         names = [labels["i"] for labels in store.series([[METRIC]], 0, LATER_MS)]
         assert sorted(names) == sorted({str(number) for number, _ in expected})
-        with store._database.reading() as cursor:  # pyright: ignore[reportPrivateUsage]
+        with store._database.reading() as cursor:  # pyright: ignore[reportPrivateUsage] - no port tells it
             rows = cursor.execute("SELECT id FROM series").fetchall()
         assert len(rows) == len(set(rows))
 
@@ -105,7 +105,7 @@ def test_upkeep_opens_the_database_again_though_nobody_writes(
             store.seal(LATER_MS)
         assert len(opened_again) == 1
         store.seal(LATER_MS)
-        assert store._database.hot_rows()[0] == 0  # pyright: ignore[reportPrivateUsage]
+        assert store._database.hot_rows()[0] == 0  # pyright: ignore[reportPrivateUsage] - no port tells it
         assert everything(store) == sample(1)
         assert len(opened_again) == 1
 
@@ -116,7 +116,7 @@ def test_the_database_is_opened_again_while_somebody_reads(tmp_path: Path) -> No
         reading, done = threading.Event(), threading.Event()
 
         def read() -> None:
-            with store._database.reading() as cursor:  # pyright: ignore[reportPrivateUsage]
+            with store._database.reading() as cursor:  # pyright: ignore[reportPrivateUsage] - no port tells it
                 reading.set()
                 cursor.execute(
                     "SELECT sum(a.range * b.range) FROM range(40000) a, range(15000) b WHERE a.range % 7 = b.range % 5"
@@ -127,8 +127,8 @@ def test_the_database_is_opened_again_while_somebody_reads(tmp_path: Path) -> No
         reader.start()
         assert reading.wait(60)
         done.wait(0.05)
-        store._writer.mend(duckdb.FatalException(INVALIDATED))  # pyright: ignore[reportPrivateUsage]
-        assert not store._writer._broken  # pyright: ignore[reportPrivateUsage]
+        store._writer.mend(duckdb.FatalException(INVALIDATED))  # pyright: ignore[reportPrivateUsage] - no port tells it
+        assert not store._writer._broken  # pyright: ignore[reportPrivateUsage] - no port tells it
         assert done.wait(60)
         reader.join()
         put(store, sample(2))
@@ -184,7 +184,7 @@ def test_series_that_an_earlier_version_wrote_twice_are_one(tmp_path: Path) -> N
     with opened(tmp_path) as store:
         assert everything(store) == {key: bits for number in range(4) for key, bits in sample(number).items()}
         assert len(store.select([METRIC], 0, LATER_MS).labels) == store.statistics().series == 4
-        copy_names(store._database, tmp_path / "names", tmp_path / "metadata")  # pyright: ignore[reportPrivateUsage]
+        copy_names(store._database, tmp_path / "names", tmp_path / "metadata")  # pyright: ignore[reportPrivateUsage] - no port tells it
     with duckdb.connect() as connection:
         assert connection.execute(f"SELECT count(*) FROM read_parquet('{tmp_path}/names')").fetchone() == (4,)
 

@@ -3,7 +3,7 @@ from loadwatch_backend.evidence.statements.table import lines_of
 
 
 def counted(text: str, digest: str = "d", schema: str = "shop", **figures: float) -> Counted:
-    return Counted(schema=schema, text=text, digests=(digest,), **{"calls": 1.0, "seconds": 1.0, **figures})  # pyright: ignore[reportArgumentType]
+    return Counted(schema=schema, text=text, digests=(digest,), **{"calls": 1.0, "seconds": 1.0, **figures})  # pyright: ignore[reportArgumentType] - fields by name
 
 
 def names(*statements: Counted, source: Source = Source.MYSQL) -> list[str]:

@@ -119,6 +119,10 @@ def _rollups(found: Mapping[str, Any]) -> list[str]:
     return [f"{rollups['samples']:,} minutes as rollups ({_bytes(rollups['bytes'])}), kept for {days:g} days"]
 
 
+_HELD = {"segments": "samples", "hot": "samples", "rollups": "minutes"}
+"""What the rows of a table are."""
+
+
 def _losses(found: Mapping[str, Any]) -> list[str]:
     losses: Sequence[Mapping[str, Any]] = found.get("losses", [])
     if not losses:
@@ -127,7 +131,7 @@ def _losses(found: Mapping[str, Any]) -> list[str]:
     for one in losses:
         count = "an unknown number of" if one["samples"] is None else f"{one['samples']:,}"
         span = "" if one["first_ms"] is None else f", {_time(one['first_ms'])} to {_time(one['last_ms'])}"
-        lines.append(f"  table {one['table']}: {count} {'minutes' if one['table'] == 'rollups' else 'samples'}{span}")
+        lines.append(f"  table {one['table']}: {count} {_HELD.get(one['table'], 'rows')}{span}")
     return [*lines, f"Stop the server and run: {found['repair_command']}"]
 
 

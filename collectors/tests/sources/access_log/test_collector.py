@@ -203,7 +203,7 @@ def test_that_an_old_state_keeps_the_names_of_routes_and_no_counts(tmp_path: Pat
     state = json.loads(agent.state.read_text())
     agent.state.write_text(json.dumps({**state, "saved_s": state["saved_s"] - STATE_AGE_SECONDS - 1}))
     append(agent.log, line("/posts/written-while-it-was-away"))
-    agent.collector = agent._start()  # pyright: ignore[reportPrivateUsage]
+    agent.collector = agent._start()  # pyright: ignore[reportPrivateUsage] - no port tells it
     agent.tick()
     append(agent.log, line("/posts/good-morning"))
     agent.tick()
@@ -219,7 +219,7 @@ def test_a_broken_state_is_none(tmp_path: Path, content: str) -> None:
     agent.collector.close()
     agent.state.parent.mkdir(exist_ok=True)
     agent.state.write_text(content)
-    agent.collector = agent._start()  # pyright: ignore[reportPrivateUsage]
+    agent.collector = agent._start()  # pyright: ignore[reportPrivateUsage] - no port tells it
     agent.tick()
     append(agent.log, line("/a"))
     agent.tick()
@@ -233,8 +233,8 @@ def test_a_log_that_is_away_is_an_error_until_it_is_back(agent: Agent, monkeypat
     agent.tick()
     agent.log.rename(agent.log.with_name("elsewhere"))
     agent.tick()
-    tail = agent.collector._tail  # pyright: ignore[reportPrivateUsage]
-    later = tail._clock() + AWAY_SECONDS + 1  # pyright: ignore[reportPrivateUsage]
+    tail = agent.collector._tail  # pyright: ignore[reportPrivateUsage] - no port tells it
+    later = tail._clock() + AWAY_SECONDS + 1  # pyright: ignore[reportPrivateUsage] - no port tells it
     monkeypatch.setattr(tail, "_clock", lambda: later)
     with pytest.raises(CollectorError, match=r"access\.log: there is no such file"):
         agent.tick()

@@ -50,7 +50,7 @@ def server(*options: str) -> Generator[MariaDB]:
 
 @contextmanager
 def reading(mariadb: MariaDB, user: str = "watcher", **options: object) -> Generator[MySQLStatementsCollector]:
-    settings = MySQLStatementsSettings(port=mariadb.port, user=user, tls="off", every=0.01, **options)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    settings = MySQLStatementsSettings(port=mariadb.port, user=user, tls="off", every=0.01, **options)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType] - options by name
     made = MySQLStatementsCollector(settings)
     try:
         yield made

@@ -38,7 +38,7 @@ def prepare(server: PostgreSQL) -> None:
 
 @contextmanager
 def reading(server: PostgreSQL, user: str = "watcher", **options: object) -> Generator[PostgreSQLStatementsCollector]:
-    settings = PostgreSQLStatementsSettings(port=server.port, user=user, every=0.01, **options)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    settings = PostgreSQLStatementsSettings(port=server.port, user=user, every=0.01, **options)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType] - options by name
     made = PostgreSQLStatementsCollector(settings)
     try:
         yield made

@@ -7,7 +7,7 @@ AGENT = '"https://shop.example/?q=[1]" "Mozilla/5.0 (X11; \\"odd\\") [de]"'
 
 
 def opened(*lines: str, **said: object) -> LineReader:
-    return recognise("\n".join(lines) + "\n", LineOptions(**said))  # type: ignore[arg-type]
+    return recognise("\n".join(lines) + "\n", LineOptions(**said))  # type: ignore[arg-type] - options by name
 
 
 def read(reader: LineReader, line: str) -> Texts | None:

@@ -54,6 +54,6 @@ def test_the_order_is_by_size_and_leaves_out_what_is_nothing(found: list[tuple[s
     table = table_of(stacks_of(profile([(stack, [value]) for stack, value in found])))
     flat, cum = table.flat[:, 0], table.cum[:, 0]
     for order, first in (("flat", flat), ("cum", cum)):
-        places = ordered(table, flat, cum, order)  # type: ignore[arg-type]
+        places = ordered(table, flat, cum, order)  # type: ignore[arg-type] - parametrized by its names
         assert len(places) == int(np.count_nonzero((flat != 0) | (cum != 0)))
         assert all(abs(first[one]) >= abs(first[after]) for one, after in pairwise(places))
