@@ -23,6 +23,7 @@ BENCHMARKS: Mapping[str, Sequence[str]] = {
     "aws": (sys.executable, "-m", "bench.aws"),
     "sealed-formats": (sys.executable, "-m", "bench.sealed_formats"),
     "size-on-disk": (sys.executable, "-m", "bench.size_on_disk"),
+    "engine-growth": (sys.executable, "-m", "bench.engine_growth"),
     "series-memory": (sys.executable, "-m", "bench.series_memory"),
     "rollups": (sys.executable, "-m", "bench.rollups"),
     "start-up": (sys.executable, "-m", "bench.start_up"),

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -161,3 +162,40 @@ def test_the_start_is_refused_where_nobody_answers(tmp_path: Path) -> None:
     assert "the connection was refused" in text
     assert "LOADWATCH_STORE_URL" in text
     assert "Traceback" not in text
+
+
+BEHIND = """
+groups:
+  - name: engine
+    rules:
+      - {alert: Behind, expr: loadwatch_store_engine_queue_seconds > 2, labels: {severity: critical}}
+      - {alert: Lost, expr: 'absent(nothing_of_it)', labels: {severity: critical}}
+"""
+
+
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGSTOP], ids=["ended", "hangs"])
+def test_that_the_engine_is_away_is_told_while_it_is_away(
+    tmp_path: Path, server: RealServer, engine: RealEngine, end: signal.Signals
+) -> None:
+    rules = tmp_path / "rules.yml"
+    rules.write_text(BEHIND)
+    server.environment = {
+        **server.environment,
+        "LOADWATCH_RULES": str(rules),
+        "LOADWATCH_OWN_METRICS_SECONDS": "1",
+        "LOADWATCH_STORE_TIMEOUT_SECONDS": "2",
+    }
+    start(server)
+
+    def names() -> set[str]:
+        return {one["name"] for one in ask(server.url, "/api/alerts", sparklines="false")["alerts"]}
+
+    wait_for("rules are evaluated", lambda: "Lost" in names(), 300)
+    assert "Behind" not in names()
+    assert engine.process is not None
+    engine.process.send_signal(end)
+    try:
+        wait_for("it is told", lambda: "Behind" in names(), 900)
+    finally:
+        engine.process.send_signal(signal.SIGCONT)

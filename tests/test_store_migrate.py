@@ -4,22 +4,28 @@ import json
 import os
 import re
 import signal
+import ssl
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 import urllib3
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
 from loadwatch_backend.store.embedded.settings import HOUR_MS
 from loadwatch_backend.store.port import STALE_NAN
 
 from backend.tests.ingest.writing import HEADERS, body, series
 from backend.tests.store.prometheus.engines import RealEngine, prometheus, victoria_metrics, wait_for
+from backend.tests.store.prometheus.stub import Asked, Reply, StubEngine
 from backend.tests.store.transfer.filling import METADATA, add, fill
+from collectors.tests.servers import make_certificate
 from tests.serving import LOADWATCH, RealServer
 
 NOW_MS = int(time.time() * 1000)
@@ -178,6 +184,71 @@ def test_a_wrong_address_or_login_is_said_and_nothing_is_sent(data: Path, tmp_pa
         assert migrate(data, locked.url, **{**login, "LOADWATCH_STORE_PASSWORD": "right"}).returncode == 0
     none = migrate(data, "")
     assert (none.returncode, "--to URL" in none.stderr) == (2, True)
+
+
+AMAZON = {
+    "LOADWATCH_STORE_AWS_REGION": "eu-west-1",
+    "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE",
+    "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI",
+}
+
+
+def is_signed(asked: Asked, url: str) -> bool:
+    """As Amazon checks it: by the key that it knows, over what has come."""
+    found = re.search("SignedHeaders=([^,]+)", asked.headers.get("authorization", ""))
+    if found is None:
+        return False
+    headers = {name: asked.headers[name] for name in found.group(1).split(";")}
+    request = AWSRequest(asked.method, url + asked.path, data=asked.body, headers=headers)
+    request.context["timestamp"] = asked.headers["x-amz-date"]
+    keys = Credentials(AMAZON["AWS_ACCESS_KEY_ID"], AMAZON["AWS_SECRET_ACCESS_KEY"])
+    check = SigV4Auth(keys, "aps", AMAZON["LOADWATCH_STORE_AWS_REGION"])
+    signature: str = check.signature(check.string_to_sign(request, check.canonical_request(request)), request)
+    return asked.headers["authorization"].endswith(f"Signature={signature}")
+
+
+def gate(engine: RealEngine, admits: Callable[[Asked], bool]) -> Callable[[Asked], Reply]:
+    """Lets through to the engine whom it admits, as what stands before a cluster does."""
+
+    def answer(asked: Asked) -> Reply:
+        if not admits(asked):
+            return 401, {}, b"who are you?"
+        kept = ("content-type", "content-encoding", "x-prometheus-remote-write-version")
+        headers = {name: asked.headers[name] for name in kept if name in asked.headers}
+        found = HTTP.request(asked.method, engine.url + asked.path, body=asked.body or None, headers=headers)
+        return found.status, {"content-type": found.headers.get("content-type", "")}, found.data
+
+    return answer
+
+
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("way", ["tenant and certificates", "signed for Amazon"])
+def test_it_signs_in_as_the_server_does(way: str, data: Path, tmp_path: Path, engine: RealEngine) -> None:
+    count = fill(data, FIRST_MS, 3)
+    if way == "signed for Amazon":
+        stub, login = StubEngine(), AMAZON
+        stub.read = gate(engine, lambda asked: is_signed(asked, stub.url))
+    else:
+        key, certificate = make_certificate(tmp_path)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, key)
+        context.load_verify_locations(certificate)
+        context.verify_mode = ssl.CERT_REQUIRED
+        stub = StubEngine(tls=context)
+        stub.read = gate(engine, lambda asked: asked.headers.get("x-scope-orgid") == "shop")
+        files = {"CA": certificate, "CERT": certificate, "KEY": key}
+        login = {"LOADWATCH_STORE_TENANT": "shop"}
+        login |= {f"LOADWATCH_STORE_{name}_FILE": str(path) for name, path in files.items()}
+    try:
+        stranger = migrate(data, stub.url)
+        assert stranger.returncode != 0
+        assert state(data)["sent"] == 0
+        done = migrate(data, stub.url, **login)
+    finally:
+        stub.close()
+    assert done.returncode == 0, done.stderr
+    assert f"all {count:,} samples of 3 hours are in" in done.stdout, done.stdout
+    assert AMAZON["AWS_SECRET_ACCESS_KEY"] not in done.stdout + done.stderr
 
 
 def test_a_directory_in_use_or_without_samples_or_of_another_migration_is_refused(

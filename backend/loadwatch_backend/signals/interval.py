@@ -148,6 +148,9 @@ def fill_window(text: str, window_ms: int) -> str:
 class IntervalDetector:
     """Measures intervals and remembers them; safe to use from any thread.
 
+    `conditions` narrow an expression's selectors to what is looked at: with an engine that is asked over HTTP, the
+    samples of all instances are too many to find how often those of ten come.
+
     What tells is the newest data within the span that is asked about. Where that has none, the interval that the same
     selector had when it was last seen still holds: whether somebody sends now changes nothing about what was sent.
     """
@@ -159,16 +162,22 @@ class IntervalDetector:
         self._known: dict[tuple[tuple[Matcher, ...], int, int, bool], tuple[int, int | None]] = {}
         self._last: dict[tuple[tuple[Matcher, ...], bool], int] = {}
 
-    def detect(self, expression: Expression, start_ms: int, end_ms: int) -> int | None:
+    def detect(
+        self, expression: Expression, start_ms: int, end_ms: int, conditions: Sequence[Matcher] = ()
+    ) -> int | None:
         """The interval of the slowest selector of the expression in [start, end]; None when nothing tells."""
         found = [
-            self._detect(selector.matchers, start_ms, end_ms, finest=False) for selector in selectors_of(expression)
+            self._detect((*selector.matchers, *conditions), start_ms, end_ms, finest=False)
+            for selector in selectors_of(expression)
         ]
         return max((interval for interval in found if interval is not None), default=None)
 
-    def detect_finest(self, expression: Expression, end_ms: int) -> int | None:
+    def detect_finest(self, expression: Expression, end_ms: int, conditions: Sequence[Matcher] = ()) -> int | None:
         """The interval of the fastest series of an expression whose values come late; None when nothing tells."""
-        found = [self._detect(selector.matchers, end_ms, end_ms, finest=True) for selector in selectors_of(expression)]
+        found = [
+            self._detect((*selector.matchers, *conditions), end_ms, end_ms, finest=True)
+            for selector in selectors_of(expression)
+        ]
         return min((interval for interval in found if interval is not None), default=None)
 
     def _detect(self, matchers: tuple[Matcher, ...], start_ms: int, end_ms: int, *, finest: bool) -> int | None:

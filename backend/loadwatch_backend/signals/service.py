@@ -32,7 +32,7 @@ from loadwatch_backend.signals.late import read_late
 from loadwatch_backend.signals.legend import name_series
 from loadwatch_backend.signals.limits import SETTLED_MS, Limits
 from loadwatch_backend.signals.model import Group, Panel, Resource, Signal
-from loadwatch_backend.signals.narrow import narrowed
+from loadwatch_backend.signals.narrow import matchers_of, narrowed
 from loadwatch_backend.signals.reduce import reduce_extrema
 from loadwatch_backend.signals.schemas import (
     GroupOut,
@@ -44,6 +44,7 @@ from loadwatch_backend.signals.schemas import (
     SignalQuery,
 )
 from loadwatch_backend.signals.together import together, total_of
+from loadwatch_backend.store.port import Matcher
 from loadwatch_backend.texts.words import Words
 
 FloatArray = npt.NDArray[np.float64]
@@ -119,8 +120,11 @@ class SignalService:
         if question.end_ms < question.start_ms:
             raise SignalSpanError(f"end_ms {question.end_ms} lies before start_ms {question.start_ms}.")
         newest_ms = min(question.end_ms, self._engine.store.newest_ms() or 0)
+        conditions = matchers_of(question.filters)
         intervals = {
-            id: self._interval(id, question.start_ms, newest_ms) for id in question.signals if id in self._asked
+            id: self._interval(id, question.start_ms, newest_ms, conditions)
+            for id in question.signals
+            if id in self._asked
         }
         plan = plan_grid(
             question.start_ms,
@@ -202,13 +206,13 @@ class SignalService:
 
     # One signal -----------------------------------------------------------------------------------------------
 
-    def _interval(self, id: str, start_ms: int, end_ms: int) -> int | None:
+    def _interval(self, id: str, start_ms: int, end_ms: int, conditions: Sequence[Matcher] = ()) -> int | None:
         cadence = self._asked[id][1].cadence
         if cadence is None:
-            return self._intervals.detect(any_tree_of(self._asked[id][1].expression), start_ms, end_ms)
+            return self._intervals.detect(any_tree_of(self._asked[id][1].expression), start_ms, end_ms, conditions)
         if cadence.usual_ms is None:
             return cadence.period_ms
-        found = self._intervals.detect_finest(any_tree_of(self._asked[id][1].expression), end_ms)
+        found = self._intervals.detect_finest(any_tree_of(self._asked[id][1].expression), end_ms, conditions)
         return cadence.usual_ms if found is None else max(found, cadence.period_ms)
 
     def _is_awaited(self, id: str) -> bool:

@@ -12,15 +12,12 @@ import numpy as np
 import numpy.typing as npt
 import structlog
 
-from loadwatch_backend.kit.cancellation import Cancellation
 from loadwatch_backend.store.embedded import copies
-from loadwatch_backend.store.embedded.arrow import Columns, joined
+from loadwatch_backend.store.embedded.arrow import joined
 from loadwatch_backend.store.embedded.block import (
     LATEST_MS,
     Block,
-    Cut,
     build_block,
-    cut_block,
     join_cuts,
     newest_samples,
     series_spans,
@@ -30,18 +27,19 @@ from loadwatch_backend.store.embedded.damage.check import Check
 from loadwatch_backend.store.embedded.damage.containment import is_damage
 from loadwatch_backend.store.embedded.database import Database
 from loadwatch_backend.store.embedded.disk_errors import disk_errors, reason_of
-from loadwatch_backend.store.embedded.head import Head, HeadView
+from loadwatch_backend.store.embedded.head import Head
 from loadwatch_backend.store.embedded.lock import acquire_lock
 from loadwatch_backend.store.embedded.opening import unreadable
+from loadwatch_backend.store.embedded.reading import SampleReader
 from loadwatch_backend.store.embedded.rollups.reading import RollupReader
 from loadwatch_backend.store.embedded.series_index import Ids, SeriesIndex
 from loadwatch_backend.store.embedded.settings import HOUR_MS, EmbeddedSettings
 from loadwatch_backend.store.embedded.survey import survey_store
 from loadwatch_backend.store.embedded.upkeep import SealedAhead, Upkeep
 from loadwatch_backend.store.embedded.writer import Writer
-from loadwatch_backend.store.errors import QueryLimitError, StoreReadError, StoreWriteError
+from loadwatch_backend.store.errors import StoreWriteError
 from loadwatch_backend.store.levels import Level, MinuteColumns, Span
-from loadwatch_backend.store.losses import Loss, loss_text, lost_hours
+from loadwatch_backend.store.losses import lost_hours
 from loadwatch_backend.store.port import (
     Batch,
     CommitListener,
@@ -55,7 +53,6 @@ from loadwatch_backend.store.port import (
     StoreSurvey,
     TouchListener,
 )
-from loadwatch_backend.store.set_aside import repair_command
 
 log = structlog.get_logger(__name__)
 
@@ -90,11 +87,6 @@ class EmbeddedStore:
         self._writer = Writer(settings, database, self._index, self._head, clock, (oldest, newest))
         self._stopping = threading.Event()
         self._upkeep = Upkeep(database, lambda: self._writer.run(database.checkpoint).result(), self._stopping)
-        self._rollups = RollupReader(
-            database,
-            lambda ids, start_ms, end_ms, reading: self._cuts(self._head.view(), ids, start_ms, end_ms, reading),
-            settings.query_samples,
-        )
         self._check = Check(
             database,
             lambda job: self._writer.run(job).result(),
@@ -102,7 +94,14 @@ class EmbeddedStore:
             lambda: database.write_series(*self._index.entries()),
         )
         self._check.begin()
-        self._lost_before = self._check.losses
+        self._samples = SampleReader(settings, database, self._check, lambda: self._writer.oldest_ms)
+        self._rollups = RollupReader(
+            database,
+            lambda ids, start_ms, end_ms, reading: self._samples.cuts(
+                self._head.view(), ids, start_ms, end_ms, reading
+            ),
+            settings.query_samples,
+        )
         self._maintenance = threading.Thread(target=self._maintain, name="store-maintenance", daemon=True)
         if newest is not None:
             self._load_first_slice()
@@ -143,9 +142,9 @@ class EmbeddedStore:
             return _EMPTY
         minutes: MinuteColumns | None = None
         if level is not Level.RAW:
-            self._refuse_lost(self._check.losses, ("rollups",), ids, start_ms, end_ms)
+            self._samples.refuse_lost_rollups(ids, start_ms, end_ms)
         if level is Level.RAW or reading is None:
-            offsets, timestamps, values = join_cuts(self._cuts(view, ids, start_ms, end_ms, reading), len(ids))
+            offsets, timestamps, values = join_cuts(self._samples.cuts(view, ids, start_ms, end_ms, reading), len(ids))
         elif level is Level.LAST:
             offsets, timestamps, values = self._rollups.last(ids, start_ms, end_ms, reading)
         else:
@@ -176,7 +175,7 @@ class EmbeddedStore:
         ids = _union(groups)
         if not len(ids) or start_ms > end_ms:
             return [_EMPTY] * len(groups)
-        offsets, timestamps, values = join_cuts(self._cuts(view, ids, start_ms, end_ms, reading), len(ids))
+        offsets, timestamps, values = join_cuts(self._samples.cuts(view, ids, start_ms, end_ms, reading), len(ids))
         result: list[Selection] = []
         for group in groups:
             places = np.searchsorted(ids, group)
@@ -202,14 +201,14 @@ class EmbeddedStore:
         """See `ManySelector.select_newest`."""
         start_ms, end_ms = max(start_ms, 0), min(end_ms, LATEST_MS)
         view = self._head.view()
-        if start_ms > end_ms or (start_ms < view.complete_ms and self._may_hold_before(view.complete_ms)):
+        if start_ms > end_ms or (start_ms < view.complete_ms and self._samples.may_hold_before(view.complete_ms)):
             # A part of it is on the disk only.
             return [self.select(matchers, start_ms, end_ms, reading) for matchers in wanted]
         groups = [self._index.match(matchers, start_ms, end_ms) for matchers in wanted]
         ids = _union(groups)
         if not len(ids):
             return [_EMPTY] * len(groups)
-        self._refuse_lost(self._lost_before, ("segments", "hot"), ids, start_ms, end_ms)
+        self._samples.refuse_lost_newest(ids, start_ms, end_ms)
         if reading is not None:
             reading.reserve(len(ids))
         times, values = newest_samples(view.blocks, ids, start_ms, end_ms)
@@ -371,7 +370,7 @@ class EmbeddedStore:
             self._check.read()
         return deleted
 
-    # Reading --------------------------------------------------------------------------------------------------
+    # Start and upkeep -----------------------------------------------------------------------------------------
 
     def _matching(self, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> Ids:
         self._head.view()  # So that the index knows of the newest samples.
@@ -380,89 +379,6 @@ class EmbeddedStore:
     def _touch(self, block: Block) -> None:
         first, last = series_spans(block)
         self._index.touch(block.series, first, last)
-
-    def _cuts(self, view: HeadView, ids: Ids, start_ms: int, end_ms: int, reading: Reading | None) -> list[Cut]:
-        # The newest samples were loaded without them.
-        self._refuse_lost(self._lost_before, ("segments", "hot"), ids, start_ms, end_ms)
-        recent_ms = max(start_ms, view.complete_ms)
-        cuts = [
-            cut_block(block, ids, recent_ms, end_ms)
-            for block in view.blocks
-            if block.first_ms <= end_ms and block.last_ms >= recent_ms
-        ]
-        count = sum(int((cut.stops - cut.starts).sum()) for cut in cuts)
-        if reading is not None:
-            reading.reserve(count)
-        most = self._settings.query_samples
-        if count <= most and start_ms < view.complete_ms and self._may_hold_before(view.complete_ms):
-            older = self._read(ids, start_ms, min(end_ms, view.complete_ms - 1), most, count, reading)
-            count += sum(len(columns.series) for columns in older)
-            if count <= most:
-                cuts = [_whole(columns, ids) for columns in older if len(columns.series)] + cuts
-        if count > most:
-            raise self._too_many(ids, start_ms, end_ms)
-        return cuts
-
-    def _too_many(self, ids: Ids, start_ms: int, end_ms: int) -> QueryLimitError:
-        return QueryLimitError(
-            f"{len(ids)} series from {start_ms} to {end_ms} ms hold more than {self._settings.query_samples} samples,"
-            " which is as many as one query may load; ask for fewer series or a shorter range, or raise"
-            " LOADWATCH_STORE_QUERY_SAMPLES"
-        )
-
-    def _may_hold_before(self, time_ms: int) -> bool:
-        return self._writer.oldest_ms is not None and self._writer.oldest_ms < time_ms
-
-    def _read(
-        self, ids: Ids, start_ms: int, end_ms: int, most: int, there: int, reading: Reading | None
-    ) -> list[Columns]:
-        """What the disk has besides the samples that are `there`; how many that is shows once they are read."""
-        self._refuse_lost(self._check.losses, ("segments", "hot"), ids, start_ms, end_ms)
-        cancellation = _NEVER
-        if reading is not None:
-            cancellation = reading.cancellation
-            most = min(most, max(reading.most_samples - there, 0))
-            reading.reserve(most)
-        try:
-            with disk_errors():
-                sure = there + self._database.count_sealed(ids, start_ms, end_ms)
-                if reading is not None and sure > reading.most_samples:
-                    # Raises, as below, before anything is loaded.
-                    reading.reserve(sure)
-                if sure > self._settings.query_samples:
-                    raise self._too_many(ids, start_ms, end_ms)
-                found = self._database.select(ids, start_ms, end_ms, most + 1, cancellation)
-        except duckdb.InterruptException:
-            cancellation.check()
-            raise
-        except StoreReadError as error:
-            if error.__cause__ is not None:
-                self._check.meet(error.__cause__)
-            raise
-        count = sum(len(columns.series) for columns in found)
-        if reading is not None and there + count > reading.most_samples:
-            # Raises, because it is more than may be.
-            reading.reserve(there + count)
-        return found
-
-    def _refuse_lost(self, losses: Sequence[Loss], parts: Sequence[str], ids: Ids, start_ms: int, end_ms: int) -> None:
-        """Raise StoreReadError where damage took samples of these series and times."""
-        hit = [
-            one
-            for one in losses
-            if one.part in parts
-            and (one.first_ms is None or one.first_ms <= end_ms)
-            and (one.last_ms is None or one.last_ms >= start_ms)
-            and (one.ids is None or np.isin(np.array(one.ids, np.uint32), ids).any())
-        ]
-        if hit:
-            raise StoreReadError(
-                f"A damaged disk took a part of these samples ({loss_text(hit)}). Other hours are whole: ask for those."
-                f" `{repair_command(self._settings.data_directory)}`, while the server is stopped, has what is left of"
-                " these hours answered, too."
-            )
-
-    # Start and upkeep -----------------------------------------------------------------------------------------
 
     def _load_index(self) -> None:
         stored = self._database.series()
@@ -536,7 +452,7 @@ class EmbeddedStore:
                     with self._keeping_order():
                         self._check.step()
                     # What is in memory is whole: it is not extended over what was lost.
-                    loading = loading and self._check.losses == self._lost_before
+                    loading = loading and self._check.losses == self._samples.lost_before
                 if loading:
                     loading = self._load_next_slice()
                     continue
@@ -596,8 +512,6 @@ class EmbeddedStore:
             self._index.remove(ids)
 
 
-_NEVER = Cancellation()
-
 _EMPTY = Selection(
     labels=(), offsets=np.zeros(1, np.int64), timestamps=np.empty(0, np.int64), values=np.empty(0, np.float64)
 )
@@ -605,12 +519,6 @@ _EMPTY = Selection(
 
 def _union(groups: Sequence[Ids]) -> Ids:
     return groups[0] if len(groups) == 1 else np.unique(np.concatenate([np.empty(0, np.uint32), *groups]))
-
-
-def _whole(columns: Columns, ids: Ids) -> Cut:
-    """All rows that came from the disk, as a block like those of the head."""
-    block: Block = build_block(columns.series, columns.timestamps, columns.values)
-    return cut_block(block, ids, 0, LATEST_MS)
 
 
 def open_embedded(settings: EmbeddedSettings, clock: Callable[[], int]) -> EmbeddedStore:

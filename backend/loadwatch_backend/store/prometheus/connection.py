@@ -18,6 +18,7 @@ from loadwatch_backend.store.prometheus.login import Headers, Signer, tls_contex
 from loadwatch_backend.store.prometheus.settings import RemoteSettings
 
 _CONNECT_SECONDS = 5.0
+_SPARED_SECONDS = 5.0
 _PIECE_BYTES = 1 << 18
 _MOST_ERROR_BYTES = 16 * 1024
 _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -102,6 +103,8 @@ class Connection:
             timeout=urllib3.Timeout(connect=_CONNECT_SECONDS, read=settings.timeout_seconds),
             ssl_context=tls_context(settings.login) if _is_https(settings) else None,
         )
+        self._answered = 0.0
+        self._vain = _Vain(until=0.0, detail="")
 
     def close(self) -> None:
         """Close all connections."""
@@ -155,7 +158,10 @@ class Connection:
         cancellation: Cancellation | None,
     ) -> Generator["_Opened"]:
         wanted = cancellation or Cancellation()
-        deadline = time.monotonic() + self._settings.timeout_seconds
+        began = time.monotonic()
+        deadline = began + self._settings.timeout_seconds
+        if began < self._vain.until and url != self._settings.write_url:
+            raise EngineAwayError(self._vain.detail)
         try:
             known = self._headers.of(method, url, headers, body)
             response = self._pool.request(
@@ -164,7 +170,11 @@ class Connection:
         except EngineSettingsError as error:
             raise EngineAwayError(str(error), refused=True) from error
         except HTTPError as error:
-            raise EngineAwayError(f"the engine at {place_of(url)} does not answer: {_words(error)}") from error
+            away = EngineAwayError(f"the engine at {place_of(url)} does not answer: {_words(error)}")
+            if url != self._settings.write_url:
+                self._wait_was_vain(began, away.detail)
+            raise away from error
+        self._answered = time.monotonic()
         try:
             with wanted.interrupting(response.shutdown):
                 yield _Opened(Stream(response, most_bytes, deadline, wanted), response.status, response.headers)
@@ -172,6 +182,20 @@ class Connection:
             # What was read to its end has given its connection back by itself.
             if not response.closed:
                 response.close()
+
+    def _wait_was_vain(self, began: float, detail: str) -> None:
+        now = time.monotonic()
+        # Others that were answered meanwhile tell that one question was too much, not that nobody answers.
+        if self._answered < began:
+            self._vain = _Vain(until=now + min(now - began, _SPARED_SECONDS), detail=detail)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Vain:
+    """Who waited for an answer in vain spares the next ones the wait: a hundred rules ask one after another."""
+
+    until: float
+    detail: str
 
 
 @dataclass(frozen=True, slots=True)

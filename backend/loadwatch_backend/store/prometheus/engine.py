@@ -44,7 +44,7 @@ from loadwatch_backend.store.prometheus.news import NEWEST, Announcement, NewsWa
 from loadwatch_backend.store.prometheus.passing import pass_query
 from loadwatch_backend.store.prometheus.reading import RawReader, choose_read_by
 from loadwatch_backend.store.prometheus.recent import Recent
-from loadwatch_backend.store.prometheus.selectors import asked_matchers
+from loadwatch_backend.store.prometheus.selectors import asked_matchers, is_of_self
 from loadwatch_backend.store.prometheus.sender import Sender
 from loadwatch_backend.store.prometheus.settings import ReadBy, RemoteSettings
 from loadwatch_backend.store.prometheus.wire import SeriesSamples, WireError, decode_series, fields
@@ -131,18 +131,29 @@ class PrometheusStore:
     def select_many(
         self, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int, reading: Reading | None = None
     ) -> list[Selection]:
-        """See `ManySelector.select_many`."""
+        """See `ManySelector.select_many`.
+
+        While the engine is away, what the server says of itself comes from memory, so that rules can tell of it.
+        """
         start_ms, end_ms = max(start_ms, 0), min(end_ms, LATEST_MS)
         asked = [asked_matchers(matchers) for matchers in wanted]
         if start_ms > end_ms:
             return [EMPTY] * len(asked)
         # Ours before the engine's: what leaves the memory meanwhile has been with the engine for long.
         own = [self._own(matchers, start_ms, end_ms, reading) for matchers in wanted]
-        result: list[Selection] = []
-        for groups in self._reader.read(asked, start_ms, end_ms, reading):
-            for parts in groups:
-                result.append(join(parts, *own[len(result)]))
-        return result
+        of_self = all(map(is_of_self, wanted))
+        if not (of_self and self._sender.state.fault):
+            try:
+                result: list[Selection] = []
+                for groups in self._reader.read(asked, start_ms, end_ms, reading):
+                    for parts in groups:
+                        result.append(join(parts, *own[len(result)]))
+            except EngineAwayError:
+                if not of_self:
+                    raise
+            else:
+                return result
+        return [join((), *one) for one in own]
 
     def select_newest(
         self, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int, reading: Reading | None = None

@@ -9,6 +9,7 @@ from loadwatch_backend.store.port import Labels, Matcher, MatchOperator
 _CLASSIC = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*", re.ASCII)
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
 _NAME = "__name__"
+_OF_SELF = ("loadwatch_store_", "loadwatch_rule_")
 
 
 def selector_text(matchers: Sequence[Matcher]) -> str:
@@ -35,6 +36,17 @@ def asked_matchers(matchers: Sequence[Matcher]) -> tuple[Matcher, ...]:
     if matchers and all(_test(one)("") for one in matchers):
         return (*matchers, Matcher(_NAME, MatchOperator.REGEX, ".+"))
     return tuple(matchers) or (Matcher(_NAME, MatchOperator.REGEX, ".+"),)
+
+
+def is_of_self(matchers: Sequence[Matcher]) -> bool:
+    """Whether they ask only for what this server says of its own queue and rules.
+
+    Its memory has the newest of that while the engine is away, which somebody has to be told of just then.
+    """
+    return any(
+        one.label == _NAME and one.operator is MatchOperator.EQUAL and one.value.startswith(_OF_SELF)
+        for one in matchers
+    )
 
 
 def tests_of(matchers: Sequence[Matcher]) -> Callable[[Labels], bool]:

@@ -2,6 +2,7 @@
 
 import base64
 import ssl
+import threading
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +20,7 @@ from loadwatch_backend.store.errors import (
     QueryLimitError,
     StoreBusyError,
 )
-from loadwatch_backend.store.port import Batch
+from loadwatch_backend.store.port import Batch, Matcher, MatchOperator
 from loadwatch_backend.store.prometheus.engine import PrometheusStore, open_prometheus
 from loadwatch_backend.store.prometheus.settings import Login, RemoteSettings
 
@@ -274,6 +275,44 @@ def test_a_start_without_the_engine_goes_on_where_it_was_known_before(tmp_path: 
         append(store, "a", 1)
     with pytest.raises(EngineSettingsError, match="does not answer"), opened(tmp_path / "new", engine):
         pass
+
+
+def test_while_the_engine_is_away_what_the_server_says_of_itself_is_in_memory(
+    tmp_path: Path, engine: StubEngine
+) -> None:
+    own = (Matcher("__name__", MatchOperator.EQUAL, "loadwatch_store_engine_queue_seconds"),)
+    with opened(tmp_path, engine) as store:
+        engine.reply = engine.read = lambda _asked: (503, {}, b"not now")
+        ids = store.resolve([{"__name__": own[0].value, "instance": "server"}])
+        times = np.array([NOW_MS, NOW_MS + 5_000], np.int64)
+        store.append(Batch(series=np.repeat(ids, 2), timestamps=times, values=np.array([1.0, 6.0]), own=True)).result(
+            60
+        )
+        append(store, "a", 1)
+        found = store.select_newest([own, own], NOW_MS, NOW_MS + 60_000)
+        assert [selection.values.tolist() for selection in found] == [[1.0, 6.0]] * 2
+        with pytest.raises(EngineAwayError):
+            store.select_many([own, (Matcher("__name__", MatchOperator.EQUAL, "m"),)], NOW_MS, NOW_MS + 60_000)
+
+
+def test_an_engine_that_hangs_keeps_a_thousand_rules_waiting_once(tmp_path: Path, engine: StubEngine) -> None:
+    wanted = (Matcher("__name__", MatchOperator.EQUAL, "m"),)
+    answer = threading.Event()
+
+    def hang(_asked: Asked) -> Reply:
+        asked.append(_asked)
+        answer.wait(30)
+        return OK
+
+    asked: list[Asked] = []
+    with opened(tmp_path, engine, timeout_seconds=1.0) as store:
+        engine.read = hang
+        for _ in range(1_000):
+            with pytest.raises(EngineAwayError, match="does not answer"):
+                store.select(wanted, NOW_MS, NOW_MS + 60_000)
+        # One for each wait and as long again, on however slow a machine.
+        assert len(asked) < 100
+        answer.set()
 
 
 def settings(tmp_path: Path, **given: str) -> Settings:
