@@ -72,7 +72,7 @@ def measure(instances: int, directory: Path) -> dict[str, float]:
     heads = series_of(instances)
     with running(engine, directory / "engine") as (url, _):
         end_s = int(time.time())
-        connection = HTTPConnection(*url.removeprefix("http://").split(":"), timeout=300)
+        connection = HTTPConnection("127.0.0.1", int(url.rpartition(":")[2]), timeout=300)
         for body in bodies(heads, end_s):
             headers = {"Content-Type": "application/x-protobuf", "Content-Encoding": "snappy"}
             connection.request("POST", engine.write, body, headers)
@@ -113,6 +113,7 @@ def time_page(server: RealServer, end_s: int, filters: dict[str, list[str]], kin
     known = ask("GET", "/api/signals")["signals"]
     signals = [one["id"] + kind for one in known if not kind or (one["total"] and not one["delivery"])]
     spent: list[float] = []
+    found = 0
     for _ in range(ROUNDS):
         begin = time.perf_counter()
         found = 0

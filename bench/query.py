@@ -22,7 +22,7 @@ import urllib.request
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPResponse, RemoteDisconnected
 from pathlib import Path
 from typing import Any
 
@@ -287,12 +287,20 @@ class Client:
 
     def ask(self, panel: int) -> bytes:
         """The body of one answer."""
-        self._connection.request("GET", self._paths[panel], headers={"Accept-Encoding": "gzip"})
-        answer = self._connection.getresponse()
+        try:
+            answer = self._answer(panel)
+        except RemoteDisconnected:
+            # Closed because it was idle while others were asked.
+            self._connection.close()
+            answer = self._answer(panel)
         body = answer.read()
         if answer.status != 200:
             raise RuntimeError(f"{self._panels[panel]}: {answer.status} {body[:500]!r}")
         return gzip.decompress(body) if answer.headers.get("Content-Encoding") == "gzip" else body
+
+    def _answer(self, panel: int) -> HTTPResponse:
+        self._connection.request("GET", self._paths[panel], headers={"Accept-Encoding": "gzip"})
+        return self._connection.getresponse()
 
     def time_all(self) -> list[float]:
         """Milliseconds of each panel, one after another."""

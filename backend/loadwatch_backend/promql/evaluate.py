@@ -181,7 +181,7 @@ class Evaluation:
             )
         level = self._level(selector, function)
         times, inner = self.times(selector.selector), selector.selector
-        if level is Level.MINUTES:
+        if level.is_of_minutes:
             minutes = self._read(self.fetch(inner, *minutes_span(selector, self.grid), level))
             return windows_between(minutes, *minute_edges(times, selector.range_ms), self.grid)
         span = range_span(selector, self.grid)

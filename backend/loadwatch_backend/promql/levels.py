@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadwatch_backend.promql.functions.rolled import LAST_FUNCTIONS, ROLLED
+from loadwatch_backend.promql.functions.rolled import ENDS_FUNCTIONS, LAST_FUNCTIONS, ROLLED
 from loadwatch_backend.promql.parsing.expression import RangeSelector, Selector
 from loadwatch_backend.promql.spans import SelectorRead, minutes_span
 from loadwatch_backend.promql.value import Grid, IntArray
@@ -70,10 +70,10 @@ class Levels:
             if not (self.is_worth and read.is_aligned):
                 return RAW
             if read.function in ROLLED and range_ms >= LEAST_RANGE_MS:
-                return Choice(level=Level.MINUTES)
+                return Choice(level=_of_minutes(read.function))
             return Choice(level=Level.LAST) if _is_of_last(read) else RAW
         is_rolled = read.function in ROLLED
-        level = Level.MINUTES if is_rolled else Level.LAST
+        level = _of_minutes(read.function) if is_rolled else Level.LAST
         if read.is_aligned and (is_rolled or _is_of_last(read)):
             return Choice(level=level)
         return Choice(level=level, info=self._info(read, range_ms)) if self.tells else RAW
@@ -89,6 +89,10 @@ class Levels:
         return f"one-minute rollups stand for samples before {since}Z, which were deleted for their age: {what}"
 
 
+def _of_minutes(function: str) -> Level:
+    return Level.ENDS if function in ENDS_FUNCTIONS else Level.MINUTES
+
+
 def _is_of_last(read: SelectorRead) -> bool:
     return not isinstance(read.selector, RangeSelector) or read.function in LAST_FUNCTIONS
 
@@ -100,7 +104,7 @@ def key_of(selector: Selector | RangeSelector, function: str, *, is_aligned: boo
 
 def span_at(read: SelectorRead, level: Level) -> Span:
     """What is read at a level."""
-    if level is Level.MINUTES and isinstance(read.selector, RangeSelector):
+    if level.is_of_minutes and isinstance(read.selector, RangeSelector):
         return minutes_span(read.selector, read.grid)
     return read.span
 

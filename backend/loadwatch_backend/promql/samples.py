@@ -50,6 +50,11 @@ class Samples:
         """Row after the last sample at or before each time, int64[series, times]."""
         if len(times_ms) == 1:
             return self._ends_at(int(times_ms[0]))
+        if len(self.labels) <= _FEW_SERIES:
+            rows = np.empty((len(self.labels), len(times_ms)), dtype=np.int64)
+            for row, (first, end) in zip(rows, pairwise(self.offsets.tolist()), strict=True):
+                np.add(self.timestamps[first:end].searchsorted(times_ms, side="right"), first, out=row)
+            return rows
         wanted = np.clip(times_ms - self._base, -1, self._span - 2)
         series = np.arange(len(self.labels), dtype=np.int64) * self._span
         return np.searchsorted(self._keys, series[:, None] + wanted[None, :], side="right")

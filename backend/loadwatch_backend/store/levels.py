@@ -24,8 +24,15 @@ class Level(Enum):
     """All samples."""
     LAST = auto()
     """The last sample of each minute, and stale markers that stand after it; perhaps more of the samples."""
+    ENDS = auto()
+    """As MINUTES, without what a rate does not need and which takes long to read: sums and extremes are NaN."""
     MINUTES = auto()
     """What all samples of each minute were: `Selection.minutes`."""
+
+    @property
+    def is_of_minutes(self) -> bool:
+        """Whether rows are minutes."""
+        return self in (Level.ENDS, Level.MINUTES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,6 +21,7 @@ from loadwatch_backend.store.embedded.upkeep import Upkeep
 from loadwatch_backend.store.levels import MINUTE_MS, Level, MinuteColumns
 from loadwatch_backend.store.port import STALE_NAN_BITS, Selection
 
+from backend.tests.store.prometheus.engines import wait_for
 from backend.tests.store.test_sealed import LATER_MS, METRIC, START_MS, Samples, everything, opened, put, some
 
 Minute = tuple[float, ...]
@@ -197,6 +198,38 @@ def test_days_that_are_over_have_one_row(tmp_path: Path) -> None:
         store.seal(LATER_MS)
         assert_same(*rollups_of(store))
         assert close(read_minutes(store), minutes_of(model | late))
+
+
+def test_days_of_an_import_are_joined_with_it(tmp_path: Path) -> None:
+    with opened(tmp_path) as store:
+        # After the maintenance of its start.
+        wait_for("days were looked at", lambda: store._upkeep._joined_day is not None)  # pyright: ignore[reportPrivateUsage] - no port tells it
+        store._upkeep.join_days(START_MS + 60 * HOUR_MS)  # pyright: ignore[reportPrivateUsage] - no port tells it
+        for hour in range(0, 18, 3):
+            put(store, {(1, START_MS + hour * HOUR_MS + 60_000 * minute): minute for minute in range(1, 60)})
+            store.seal(LATER_MS)
+        # Not a day later.
+        store._upkeep.join_days(START_MS + 60 * HOUR_MS)  # pyright: ignore[reportPrivateUsage] - no port tells it
+        with store._database.reading() as cursor:  # pyright: ignore[reportPrivateUsage] - no port tells it
+            days = cursor.execute("SELECT day FROM rollups").fetchall()
+        assert len(days) == len(set(days))
+        assert_same(*rollups_of(store))
+
+
+def test_what_a_rate_needs_is_what_all_columns_say(tmp_path: Path) -> None:
+    model = some(np.random.default_rng(7), 3_000, 60)
+    with opened(tmp_path) as store:
+        put(store, model)
+        store.seal(LATER_MS)
+        whole = store.select([METRIC], 0, LATER_MS, Anything(), Level.MINUTES)
+        ends = store.select([METRIC], 0, LATER_MS, Anything(), Level.ENDS)
+    assert whole.minutes is not None
+    assert ends.minutes is not None
+    assert np.array_equal(whole.timestamps, ends.timestamps)
+    assert np.array_equal(whole.values, ends.values, equal_nan=True)
+    for name in ("counts", "first_ms", "last_ms", "first", "resets"):
+        assert np.array_equal(getattr(whole.minutes, name), getattr(ends.minutes, name), equal_nan=True), name
+    assert np.isnan(ends.minutes.sums).all()
 
 
 def test_retention_of_both_levels(tmp_path: Path) -> None:

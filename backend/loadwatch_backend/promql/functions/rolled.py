@@ -126,5 +126,9 @@ ROLLED: Mapping[str, Callable[[Windows], WindowResult]] = {
         ts_of_first_over_time,
     )
 }
+ENDS_FUNCTIONS = frozenset(
+    one.__name__ for one in (rate, increase, delta, count_over_time, first_over_time, ts_of_first_over_time)
+)
+"""Those that need neither sums nor extremes."""
 LAST_FUNCTIONS = frozenset(("last_over_time", "present_over_time", "absent_over_time", "ts_of_last_over_time"))
 """Those that the last sample of each minute is enough for."""

@@ -43,6 +43,8 @@ class Columns:
     series: U32
     timestamps: I64
     values: F64
+    ordered: bool = False
+    """By series and time, without repeats; perhaps with samples outside of what was asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

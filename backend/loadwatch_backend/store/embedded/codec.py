@@ -115,8 +115,10 @@ def encode(offsets: I64, timestamps: I64, values: F64, *, plain: bool = False) -
     return found
 
 
-def decode(blobs: Sequence[bytes], counts: I64, first_ms: I64) -> tuple[I64, F64]:
+def decode(blobs: Sequence[bytes], counts: I64, first_ms: I64, *, times_only: bool = False) -> tuple[I64, F64]:
     """Times and values of the segments one after another; how many samples each has and its first time are known.
+
+    With `times_only` the values are left as they come: of no meaning.
 
     Raises:
         DamagedSegmentError: it is not what `encode` made of so many samples.
@@ -148,8 +150,19 @@ def decode(blobs: Sequence[bytes], counts: I64, first_ms: I64) -> tuple[I64, F64
         place = HEADER.itemsize + 4 * (time_width + value_width)
         if len(blob) < place:
             raise DamagedSegmentError("a segment is cut off")
-        lengths = np.frombuffer(blob, "<u4", time_width + value_width, HEADER.itemsize).tolist()
+        lengths: list[int] = np.frombuffer(blob, "<u4", time_width + value_width, HEADER.itemsize).tolist()
+        if not any(lengths):
+            size = len(lengths) * count
+            if len(blob) < place + size:
+                raise DamagedSegmentError("a segment is cut off")
+            planes = np.frombuffer(blob, np.uint8, size, place).reshape(len(lengths), count)
+            times.put_all(start, planes[:time_width])
+            residuals.put_all(start, planes[time_width:])
+            lengths, place = [], place + size
         for index, length in enumerate(lengths):
+            if times_only and index >= time_width:
+                place += length or count
+                continue
             raw = blob[place : place + (length or count)]
             place += length or count
             if length:
@@ -176,6 +189,8 @@ def decode(blobs: Sequence[bytes], counts: I64, first_ms: I64) -> tuple[I64, F64
         timestamps = _summed(_unfolded(times.numbers()), starts, counts, steps, first_ms)
     else:
         timestamps = np.repeat(first_ms - starts * steps, counts) + np.arange(total) * np.repeat(steps, counts)
+    if times_only:
+        return timestamps, np.zeros(total)
     values = _values(residuals.numbers(), counts, header)
     if positions:
         values.view(np.uint64)[np.concatenate(positions)] = np.concatenate(beside)
@@ -319,16 +334,23 @@ class _Gathered:
     """Numbers that are put together byte by byte."""
 
     def __init__(self, widths: I64, total: int) -> None:
-        self._planes = [bytearray(total) for _ in range(int(widths.max()))]
+        width = int(widths.max())
+        self._buffer = bytearray(width * total)
+        self._planes = np.frombuffer(self._buffer, np.uint8).reshape(width, total)
         self._total = total
 
     def put(self, byte: int, start: int, raw: bytes) -> None:
-        self._planes[byte][start : start + len(raw)] = raw
+        begin = byte * self._total + start
+        # Into bytes and not into the array, which takes thrice as long.
+        self._buffer[begin : begin + len(raw)] = raw
+
+    def put_all(self, start: int, planes: U8) -> None:
+        self._planes[: len(planes), start : start + planes.shape[1]] = planes
 
     def numbers(self) -> U64:
         rows = np.zeros((self._total, 8), np.uint8)
         for byte, plane in enumerate(self._planes):
-            rows[:, byte] = np.frombuffer(plane, np.uint8)
+            rows[:, byte] = plane
         return rows.view("<u8").ravel()
 
 

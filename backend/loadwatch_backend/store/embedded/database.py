@@ -230,6 +230,8 @@ class Database:
     def select(self, ids: U32, start_ms: int, end_ms: int, most_rows: int, cancellation: Cancellation) -> list[Columns]:
         """Samples of the rising `ids`, older ones of a time before newer ones; at most `most_rows` that are not sealed.
 
+        Those that are have some beside them that lie outside of the span.
+
         Raises:
             duckdb.InterruptException, CancelledError: it was cancelled.
             DamagedSegmentError: what is sealed cannot be read.
@@ -242,7 +244,7 @@ class Database:
 
         with self.reading() as cursor, cancellation.interrupting(cursor.interrupt):
             old = [rows("sorted")] if self._old_rows else []
-            return [*old, sealed.read(cursor, condition, start_ms, end_ms, cancellation), rows("hot")]
+            return [*old, sealed.read_rows(cursor, condition, start_ms, end_ms, cancellation), rows("hot")]
 
     def slice_hot(self, start_ms: int, end_ms: int) -> Columns:
         """All samples in order of arrival with start_ms <= time <= end_ms."""

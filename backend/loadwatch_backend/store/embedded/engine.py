@@ -148,7 +148,9 @@ class EmbeddedStore:
         elif level is Level.LAST:
             offsets, timestamps, values = self._rollups.last(ids, start_ms, end_ms, reading)
         else:
-            offsets, timestamps, values, minutes = self._rollups.minutes(ids, start_ms, end_ms, reading)
+            offsets, timestamps, values, minutes = self._rollups.minutes(
+                ids, start_ms, end_ms, reading, ends_only=level is Level.ENDS
+            )
         full = np.flatnonzero(offsets[1:] > offsets[:-1])
         if len(full) < len(ids):
             ids = ids[full]

@@ -7,7 +7,7 @@ import numpy as np
 
 from loadwatch_backend.kit.cancellation import Cancellation
 from loadwatch_backend.store.embedded.arrow import Columns
-from loadwatch_backend.store.embedded.block import LATEST_MS, Block, Cut, build_block, cut_block
+from loadwatch_backend.store.embedded.block import Cut, build_block, cut_block, cut_rows
 from loadwatch_backend.store.embedded.damage.check import Check
 from loadwatch_backend.store.embedded.database import Database
 from loadwatch_backend.store.embedded.disk_errors import disk_errors
@@ -52,15 +52,14 @@ class SampleReader:
             for block in view.blocks
             if block.first_ms <= end_ms and block.last_ms >= recent_ms
         ]
-        count = sum(int((cut.stops - cut.starts).sum()) for cut in cuts)
+        count = _count(cuts)
         if reading is not None:
             reading.reserve(count)
         most = self._settings.query_samples
         if count <= most and start_ms < view.complete_ms and self.may_hold_before(view.complete_ms):
             older = self._read(ids, start_ms, min(end_ms, view.complete_ms - 1), most, count, reading)
-            count += sum(len(columns.series) for columns in older)
-            if count <= most:
-                cuts = [_whole(columns, ids) for columns in older if len(columns.series)] + cuts
+            count += _count(older)
+            cuts = older + cuts
         if count > most:
             raise self._too_many(ids, start_ms, end_ms)
         return cuts
@@ -85,9 +84,7 @@ class SampleReader:
         oldest_ms = self._oldest_ms()
         return oldest_ms is not None and oldest_ms < time_ms
 
-    def _read(
-        self, ids: Ids, start_ms: int, end_ms: int, most: int, there: int, reading: Reading | None
-    ) -> list[Columns]:
+    def _read(self, ids: Ids, start_ms: int, end_ms: int, most: int, there: int, reading: Reading | None) -> list[Cut]:
         """What the disk has besides the samples that are `there`; how many that is shows once they are read."""
         self._refuse(self._check.losses, _SAMPLES, ids, start_ms, end_ms)
         cancellation = _NEVER
@@ -103,7 +100,7 @@ class SampleReader:
                     reading.reserve(sure)
                 if sure > self._settings.query_samples:
                     raise self._too_many(ids, start_ms, end_ms)
-                found = self._database.select(ids, start_ms, end_ms, most + 1, cancellation)
+                columns = self._database.select(ids, start_ms, end_ms, most + 1, cancellation)
         except duckdb.InterruptException:
             cancellation.check()
             raise
@@ -111,7 +108,8 @@ class SampleReader:
             if error.__cause__ is not None:
                 self._check.meet(error.__cause__)
             raise
-        count = sum(len(columns.series) for columns in found)
+        found = [_cut(one, ids, start_ms, end_ms) for one in columns if len(one.series)]
+        count = _count(found)
         if reading is not None and there + count > reading.most_samples:
             # Raises, because it is more than may be.
             reading.reserve(there + count)
@@ -135,7 +133,11 @@ class SampleReader:
             )
 
 
-def _whole(columns: Columns, ids: Ids) -> Cut:
-    """All rows that came from the disk, as a block like those of the head."""
-    block: Block = build_block(columns.series, columns.timestamps, columns.values)
-    return cut_block(block, ids, 0, LATEST_MS)
+def _cut(columns: Columns, ids: Ids, start_ms: int, end_ms: int) -> Cut:
+    if columns.ordered:
+        return cut_rows(columns.series, columns.timestamps, columns.values, ids, start_ms, end_ms)
+    return cut_block(build_block(columns.series, columns.timestamps, columns.values), ids, start_ms, end_ms)
+
+
+def _count(cuts: Sequence[Cut]) -> int:
+    return sum(int((cut.stops - cut.starts).sum()) for cut in cuts)

@@ -115,8 +115,15 @@ def read(
     cursor: duckdb.DuckDBPyConnection, condition: str, start_ms: int, end_ms: int, cancellation: Cancellation
 ) -> Columns:
     """Samples with start_ms <= time <= end_ms of the series that the condition names, by series and time."""
+    return _cut(read_rows(cursor, condition, start_ms, end_ms, cancellation), start_ms, end_ms)
+
+
+def read_rows(
+    cursor: duckdb.DuckDBPyConnection, condition: str, start_ms: int, end_ms: int, cancellation: Cancellation
+) -> Columns:
+    """As `read`, with all samples of the rows that have some of these: only the first and the last have others."""
     result = cursor.execute(_READ.format(condition=condition), _span(start_ms, end_ms))
-    return joined([_cut(part, start_ms, end_ms) for part in _decoded(result, cancellation)])
+    return replace(joined(list(_decoded(result, cancellation))), ordered=True)
 
 
 def count_whole(cursor: duckdb.DuckDBPyConnection, condition: str, start_ms: int, end_ms: int) -> int:

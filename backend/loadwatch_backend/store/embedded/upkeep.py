@@ -79,6 +79,9 @@ class Upkeep:
         for piece in self._database.pieces_to_seal(before_ms):
             moved = self._database.seal(piece)
             self.sealed_rows += moved
+            if self._joined_day is not None and piece.first_ms // DAY_MS < self._joined_day:
+                # Of an import, or of an agent that was away: days that were joined have rows apart again.
+                self._joined_day = None
             count += moved
         if count:
             self._checkpoint()

@@ -120,9 +120,15 @@ def unpack_last(series: Sequence[int], samples: Sequence[int], data: Sequence[by
 
 
 def unpack(
-    series: Sequence[int], samples: Sequence[int], minutes: Sequence[int], data: Sequence[bytes], rest: Sequence[bytes]
+    series: Sequence[int],
+    samples: Sequence[int],
+    minutes: Sequence[int],
+    data: Sequence[bytes],
+    rest: Sequence[bytes],
+    *,
+    ends_only: bool = False,
 ) -> Minutes:
-    """The minutes of rows; raises as `unpack_last`."""
+    """The minutes of rows; raises as `unpack_last`. `ends_only` as in `Level.ENDS`."""
     last = unpack_last(series, samples, data)
     real = last.values.view(np.uint64) != np.uint64(STALE_NAN_BITS)
     counts = np.array(minutes, np.int64)
@@ -138,13 +144,13 @@ def unpack(
     lengths = header["lengths"].astype(np.int64)
     ends = _HEADER.itemsize + np.cumsum(lengths, axis=1)
 
-    def column(part: int, firsts: I64, numbers: I64, values: F64) -> tuple[I64, F64]:
+    def column(part: int, firsts: I64, numbers: I64, values: F64, *, numbers_only: bool = False) -> tuple[I64, F64]:
         chosen = lengths[:, part] > 0
         if not chosen.any():
             return numbers, values
         picked = np.flatnonzero(chosen).tolist()
         pieces = [blobs[row][ends[row, part] - lengths[row, part] : ends[row, part]] for row in picked]
-        found_numbers, found = decode(pieces, counts[chosen], firsts[chosen])
+        found_numbers, found = decode(pieces, counts[chosen], firsts[chosen], times_only=numbers_only)
         if chosen.all():
             return found_numbers, found
         rows = np.repeat(chosen, counts)
@@ -155,7 +161,9 @@ def unpack(
     none = np.zeros(len(filled), np.int64)
     unused = np.zeros(len(last_ms), np.int64)
     first_ms, first = column(0, header["first_ms"].astype(np.int64), last_ms, last_values)
-    found_counts, sums = column(1, header["count"].astype(np.int64), np.ones(len(last_ms), np.int64), last_values)
+    ones = np.ones(len(last_ms), np.int64)
+    found_counts, sums = column(1, header["count"].astype(np.int64), ones, last_values, numbers_only=ends_only)
+    left_out = np.full(len(last_ms), np.nan) if ends_only else None
     return Minutes(
         last=last,
         rest=MinuteColumns(
@@ -163,9 +171,9 @@ def unpack(
             last_ms=last_ms,
             first_ms=first_ms,
             first=first,
-            sums=sums,
-            least=column(2, none, unused, first)[1],
-            greatest=column(3, none, unused, last_values)[1],
+            sums=sums if left_out is None else left_out,
+            least=column(2, none, unused, first)[1] if left_out is None else left_out,
+            greatest=column(3, none, unused, last_values)[1] if left_out is None else left_out,
             resets=column(4, none, unused, np.zeros(len(last_ms)))[1],
         ),
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 import duckdb
@@ -84,10 +85,16 @@ class RollupReader:
             cuts += found
         return join_cuts(cuts, len(ids))
 
-    def minutes(self, ids: U32, start_ms: int, end_ms: int, reading: Reading) -> tuple[I64, I64, F64, MinuteColumns]:
-        """Offsets, ends, last samples and the rest of the minutes of rising ids whose last sample is in the span."""
+    def minutes(
+        self, ids: U32, start_ms: int, end_ms: int, reading: Reading, *, ends_only: bool
+    ) -> tuple[I64, I64, F64, MinuteColumns]:
+        """Offsets, ends, last samples and the rest of the minutes of rising ids whose last sample is in the span.
+
+        `ends_only` as in `Level.ENDS`.
+        """
         share = self._remainder(reading)
-        stored, spans = self._stored(table.read, ids, start_ms, end_ms, share, MINUTE_SAMPLES)
+        read = partial(table.read, ends_only=ends_only)
+        stored, spans = self._stored(read, ids, start_ms, end_ms, share, MINUTE_SAMPLES)
         parts = [stored.keep(_outside(stored.last.timestamps, spans))]
         share.use(len(parts[0].last.series) * MINUTE_SAMPLES)
         for span in spans:

@@ -181,11 +181,19 @@ def _insert(cursor: duckdb.DuckDBPyConnection, minutes: Minutes, *, plain: bool 
 
 
 def read(
-    cursor: duckdb.DuckDBPyConnection, condition: str, start_ms: int, end_ms: int, cancellation: Cancellation
+    cursor: duckdb.DuckDBPyConnection,
+    condition: str,
+    start_ms: int,
+    end_ms: int,
+    cancellation: Cancellation,
+    *,
+    ends_only: bool = False,
 ) -> Minutes:
     """Minutes whose last sample has start_ms <= time <= end_ms, of the series that the condition names."""
     result = cursor.execute(_READ.format(condition=condition), _span(start_ms, end_ms))
-    parts = [part.keep(_within(part.last, start_ms, end_ms)) for part in _unpacked(result, cancellation)]
+    parts = [
+        part.keep(_within(part.last, start_ms, end_ms)) for part in _unpacked(result, cancellation, ends_only=ends_only)
+    ]
     return joined_minutes(parts)
 
 
@@ -217,10 +225,12 @@ def _within(rows: Columns, start_ms: int, end_ms: int) -> np.ndarray[tuple[int],
     return (rows.timestamps >= start_ms) & (rows.timestamps <= end_ms)
 
 
-def _unpacked(result: duckdb.DuckDBPyConnection, cancellation: Cancellation) -> Iterator[Minutes]:
+def _unpacked(
+    result: duckdb.DuckDBPyConnection, cancellation: Cancellation, *, ends_only: bool = False
+) -> Iterator[Minutes]:
     while rows := result.fetchmany(_DECODED_AT_ONCE):
         cancellation.check()
-        yield unpack(*zip(*rows, strict=True))
+        yield unpack(*zip(*rows, strict=True), ends_only=ends_only)
 
 
 def whole_spans(cursor: duckdb.DuckDBPyConnection) -> list[Span]:
