@@ -16,6 +16,8 @@ from loadwatch_backend.store.port import STALE_NAN_BITS, Labels, Selection
 
 _FEW_SERIES = 16
 """Up to which a search in each series takes less time than one in composite keys that must be made first."""
+_MANY_TIMES = 100
+"""From which on it does for any number of series: each of them fits a processor's cache."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +52,7 @@ class Samples:
         """Row after the last sample at or before each time, int64[series, times]."""
         if len(times_ms) == 1:
             return self._ends_at(int(times_ms[0]))
-        if len(self.labels) <= _FEW_SERIES:
+        if len(self.labels) <= _FEW_SERIES or len(times_ms) >= _MANY_TIMES:
             rows = np.empty((len(self.labels), len(times_ms)), dtype=np.int64)
             for row, (first, end) in zip(rows, pairwise(self.offsets.tolist()), strict=True):
                 np.add(self.timestamps[first:end].searchsorted(times_ms, side="right"), first, out=row)
