@@ -471,8 +471,8 @@ def main() -> None:
     text = f"""
 Twelve range queries of eight series each over HTTP, gzip, on kept connections, warm, the median of {ROUNDS} rounds in
 turn; steps as Grafana rounds them for 600 pixels, and 24 hours also at 144 s, where Loadwatch reads all samples. 121
-million samples of {METRICS * INSTANCES:,} series: one a second for a day, one in {SPARSE_SECONDS} s for the {SPARSE_DAYS}
-days before. VictoriaMetrics without its cache of results. "Start" is with all of them, after kill -9
+million samples of {METRICS * INSTANCES:,} series: one a second for a day, one in {SPARSE_SECONDS} s for the
+{SPARSE_DAYS} days before. VictoriaMetrics without its cache of results. "Start" is with all of them, after kill -9
 {SETTLE_SECONDS} s after the last, until the first panel is there. Goals: below Prometheus in each range, 7 d below 300
 ms for one user, a start below 5 s. The machine's load was {busy} when it began.
 
