@@ -245,7 +245,7 @@ def test_room_goes_back_to_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with opened(tmp_path) as store:
         for _ in range(3):
             put(store, model)
-        store._writer.run(store._database.checkpoint).result(120)  # pyright: ignore[reportPrivateUsage] - no port tells it
+        store._writer.queue.run(store._database.checkpoint).result(120)  # pyright: ignore[reportPrivateUsage] - no port tells it
         store.seal(LATER_MS)
         before = store.statistics().database_bytes
         with store._maintaining:  # pyright: ignore[reportPrivateUsage] - no port tells it

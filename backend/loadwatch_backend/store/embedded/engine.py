@@ -86,10 +86,10 @@ class EmbeddedStore:
         self._head.start(0 if newest is None else newest + 1)
         self._writer = Writer(settings, database, self._index, self._head, clock, (oldest, newest))
         self._stopping = threading.Event()
-        self._upkeep = Upkeep(database, lambda: self._writer.run(database.checkpoint).result(), self._stopping)
+        self._upkeep = Upkeep(database, lambda: self._writer.queue.run(database.checkpoint).result(), self._stopping)
         self._check = Check(
             database,
-            lambda job: self._writer.run(job).result(),
+            lambda job: self._writer.queue.run(job).result(),
             clock,
             lambda: database.write_series(*self._index.entries()),
         )
@@ -124,7 +124,7 @@ class EmbeddedStore:
 
     def append(self, batch: Batch) -> "Future[None]":
         """See `Writer.append`."""
-        return self._writer.append(batch)
+        return self._writer.queue.append(batch)
 
     def select(
         self,
@@ -247,7 +247,7 @@ class EmbeddedStore:
         news = {metric: entry for metric, entry in metadata.items() if self._metadata.get(metric) != entry}
         if news:
             self._metadata = {**self._metadata, **news}
-            self._writer.put_metadata(news)
+            self._writer.queue.put_metadata(news)
 
     def metadata(self) -> Mapping[str, MetricMetadata]:
         """See `Reader.metadata`."""
@@ -259,11 +259,11 @@ class EmbeddedStore:
 
     def on_commit(self, listener: CommitListener) -> Callable[[], None]:
         """See `Watcher.on_commit`."""
-        return self._writer.on_commit(listener)
+        return self._writer.listeners.on_commit(listener)
 
     def on_touch(self, listener: TouchListener) -> Callable[[], None]:
         """See `Watcher.on_touch`."""
-        return self._writer.on_touch(listener)
+        return self._writer.listeners.on_touch(listener)
 
     def keep_pinned(self, windows: Callable[[], Sequence[tuple[int, int]]]) -> None:
         """See `SampleStore.keep_pinned`."""
@@ -271,14 +271,14 @@ class EmbeddedStore:
 
     def statistics(self) -> StoreStatistics:
         """See `Watcher.statistics`."""
-        counts = self._writer.counts
+        counts = self._writer.queue.counts
         return StoreStatistics(
             series=len(self._index),
             samples_appended_total=counts.samples,
             commits_total=counts.commits,
             failed_commits_total=counts.failed_commits,
             busy_rejections_total=counts.busy,
-            queued_samples=self._writer.queued_samples,
+            queued_samples=self._writer.queue.samples,
             head_bytes=self._head.nbytes,
             head_blocks=self._head.blocks,
             head_complete_ms=self._head.complete_ms,
@@ -310,7 +310,7 @@ class EmbeddedStore:
                 self._upkeep.give_back_room(asked=True)
             # The first one frees the blocks of what was moved, the second cuts them off at the file's end.
             for _ in range(2):
-                self._writer.run(self._database.checkpoint).result()
+                self._writer.queue.run(self._database.checkpoint).result()
         except DamagedSegmentError:
             with disk_errors():
                 raise
@@ -368,7 +368,7 @@ class EmbeddedStore:
         with self._keeping_order():
             deleted = self._database.delete_before(cutoff, pinned, rollups_ms)
             self._deleted_rows += deleted
-            self._writer.run(lambda: self._forget(cutoff, pinned)).result()
+            self._writer.queue.run(lambda: self._forget(cutoff, pinned)).result()
             self._check.read()
         return deleted
 
@@ -406,7 +406,7 @@ class EmbeddedStore:
         # Nothing is sealed meanwhile, or it would be neither among what was decoded nor in order of arrival.
         with self._keeping_order():
             self._ahead.look(self._head.complete_ms - 1, self._slice_ms)
-            more = bool(self._writer.run(self._load_slice).result())
+            more = bool(self._writer.queue.run(self._load_slice).result())
         if not more:
             self._ahead.forget()
         return more

@@ -89,7 +89,7 @@ class PrometheusStore:
             known=self.newest_ms,
             heard=self._writer.heard,
             metrics=self._metrics_now,
-            touched=self._writer.touched,
+            touched=self._writer.listeners.touched,
         )
         self._stopping = threading.Event()
         self._upkeep = threading.Thread(target=self._maintain, name="store-upkeep", daemon=True)
@@ -112,13 +112,13 @@ class PrometheusStore:
 
     def append(self, batch: Batch) -> "Future[None]":
         """See `Writer.append`."""
-        return self._writer.append(batch)
+        return self._writer.queue.append(batch)
 
     def put_metadata(self, metadata: Mapping[str, MetricMetadata]) -> None:
         """See `Writer.put_metadata`."""
         news = {name: entry for name, entry in metadata.items() if self._metadata.entries.get(name) != entry}
         if news:
-            self._writer.put_metadata(news)
+            self._writer.queue.put_metadata(news)
 
     # Reading --------------------------------------------------------------------------------------------------
 
@@ -196,15 +196,15 @@ class PrometheusStore:
 
     def on_commit(self, listener: CommitListener) -> Callable[[], None]:
         """See `Watcher.on_commit`."""
-        return self._writer.on_commit(listener)
+        return self._writer.listeners.on_commit(listener)
 
     def on_touch(self, listener: TouchListener) -> Callable[[], None]:
         """See `Watcher.on_touch`."""
-        return self._writer.on_touch(listener)
+        return self._writer.listeners.on_touch(listener)
 
     def statistics(self) -> StoreStatistics:
         """See `Watcher.statistics`."""
-        counts, state = self._writer.counts, self._sender.state
+        counts, state = self._writer.queue.counts, self._sender.state
         oldest_ms = self._queue.oldest_ms
         waited_ms = 0 if oldest_ms is None else max(self._clock() - oldest_ms, 0)
         settings = self._settings
@@ -214,7 +214,7 @@ class PrometheusStore:
             commits_total=counts.commits,
             failed_commits_total=counts.failed_commits,
             busy_rejections_total=counts.busy,
-            queued_samples=self._writer.queued_samples,
+            queued_samples=self._writer.queue.samples,
             head_bytes=self._recent.nbytes,
             head_blocks=self._recent.slots,
             head_complete_ms=0,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from loadwatch_backend.store.embedded.block import TIME_BITS, TIME_MASK, Cut, build_block, join_cuts
+from loadwatch_backend.store.embedded.block import Cut, Rows, join_cuts
 from loadwatch_backend.store.port import Labels, Selection
 from loadwatch_backend.store.prometheus.wire import SeriesSamples
 
@@ -18,34 +18,48 @@ def join(parts: Sequence[SeriesSamples], own: Sequence[Labels], cuts: Sequence[C
 
     `parts` are the engine's; the i-th of `own` has the rows that the `cuts` have of the i-th series.
     """
-    offsets, own_times, own_values = join_cuts(cuts, len(own))
     ranks = {frozenset(labels.items()): rank for rank, labels in enumerate(own)}
     labels: list[Labels] = list(own)
+    placed: list[tuple[int, int, SeriesSamples]] = []
     for part in sorted(parts, key=lambda one: sorted(one.labels.items())):
-        key = frozenset(part.labels.items())
-        if key not in ranks:
-            ranks[key] = len(labels)
-            labels.append(part.labels)
-    placed = sorted(((ranks[frozenset(part.labels.items())], part) for part in parts), key=lambda item: item[0])
-    counts = [len(part.timestamps) for _, part in placed]
-    series = np.concatenate(
-        [
-            np.repeat(np.array([rank for rank, _ in placed], np.uint32), counts),
-            np.repeat(np.arange(len(own), dtype=np.uint32), np.diff(offsets)),
-        ]
+        if len(part.timestamps):
+            key = frozenset(part.labels.items())
+            rank = ranks.setdefault(key, len(labels))
+            if rank == len(labels):
+                labels.append(part.labels)
+            placed.append((rank, int(part.timestamps[0]), part))
+    placed.sort(key=lambda one: one[:2])
+    offsets, times, values = join_cuts(
+        [_cut([(rank, part) for rank, _, part in placed], len(labels)), *(_wider(cut, len(labels)) for cut in cuts)],
+        len(labels),
     )
-    if not len(series):
+    full = np.flatnonzero(offsets[1:] > offsets[:-1])
+    if not len(full):
         return EMPTY
-    block = build_block(
-        series,
-        np.concatenate([*(part.timestamps for _, part in placed), own_times]),
-        np.concatenate([*(part.values for _, part in placed), own_values]),
-    )
-    borders = np.arange(len(block.series) + 1, dtype=np.uint64) << TIME_BITS
-    chosen: list[int] = block.series.tolist()
     return Selection(
-        labels=[labels[rank] for rank in chosen],
-        offsets=np.searchsorted(block.keys, borders).astype(np.int64),
-        timestamps=(block.keys & TIME_MASK).astype(np.int64),
-        values=block.values,
+        labels=[labels[rank] for rank in full.tolist()],
+        offsets=np.append(offsets[full], offsets[-1]),
+        timestamps=times,
+        values=values,
     )
+
+
+def _cut(placed: Sequence[tuple[int, SeriesSamples]], count: int) -> Cut:
+    """The engine's samples, by rank and time."""
+    sizes = np.zeros(count, np.int64)
+    for rank, part in placed:
+        sizes[rank] += len(part.timestamps)
+    stops = np.cumsum(sizes)
+    times = np.concatenate([np.empty(0, np.int64), *(part.timestamps for _, part in placed)])
+    rows = Rows(
+        keys=times.view(np.uint64),
+        values=np.concatenate([np.empty(0), *(part.values for _, part in placed)]),
+        first_ms=min((int(part.timestamps[0]) for _, part in placed), default=0),
+    )
+    return Cut(block=rows, starts=stops - sizes, stops=stops)
+
+
+def _wider(cut: Cut, count: int) -> Cut:
+    """Of more series, of which it has nothing."""
+    none = np.zeros(count - len(cut.starts), np.int64)
+    return Cut(block=cut.block, starts=np.append(cut.starts, none), stops=np.append(cut.stops, none))

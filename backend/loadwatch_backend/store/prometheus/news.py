@@ -58,7 +58,7 @@ class NewsWatch:
         known: Callable[[], int | None],
         heard: Callable[[int], None],
         metrics: Callable[[], frozenset[str]],
-        touched: Callable[[frozenset[str]], None],
+        touched: Callable[[Callable[[], frozenset[str]]], None],
     ) -> None:
         """`heard` is told of a newer sample than is `known`, `touched` the names of all `metrics` it may be of."""
         self._connection = connection
@@ -101,7 +101,7 @@ class NewsWatch:
         if announced_ms > self._announced_ms or past_ms > (self._known() or 0):
             self._announced_ms = max(announced_ms, self._announced_ms)
             self._heard(max(announced_ms, past_ms))
-            self._touched(self._metrics())
+            self._touched(self._metrics)
 
     def _announced(self) -> int:
         now_ms = self._clock()

@@ -143,7 +143,7 @@ def writing(directory: Path, first: int, acknowledge: Acknowledge) -> Generator[
             send(store, number)
             acknowledge(number)
             if number % 6 == 5:
-                store._writer.run(store._database.checkpoint).result(60)  # pyright: ignore[reportPrivateUsage] - no port tells it
+                store._writer.queue.run(store._database.checkpoint).result(60)  # pyright: ignore[reportPrivateUsage] - no port tells it
 
         yield [lambda number=number: step(number) for number in range(first, first + 24)]
 
