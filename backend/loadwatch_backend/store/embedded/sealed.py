@@ -33,7 +33,9 @@ SMALL_SAMPLES = 256
 MOVED_BYTES = 32 << 20
 """Bytes that are written again in one transaction."""
 _ENCODED_AT_ONCE = 1 << 17
-_DECODED_AT_ONCE = 32
+_DECODED_ROWS = (16, 1024)
+_DECODED_SAMPLES = 1 << 17
+"""What is decoded at once: few enough for a processor's cache, and enough for arrays to be worth it."""
 _REWRITTEN_AT_ONCE = 512
 
 _READ = """
@@ -137,10 +139,13 @@ def _span(start_ms: int, end_ms: int) -> list[int]:
 
 
 def _decoded(result: duckdb.DuckDBPyConnection, cancellation: Cancellation) -> Iterator[Columns]:
-    while rows := result.fetchmany(_DECODED_AT_ONCE):
+    least, most = _DECODED_ROWS
+    size = least
+    while rows := result.fetchmany(size):
         cancellation.check()
         series, first_ms, samples, blobs = zip(*rows, strict=True)
         counts = np.array(samples, np.int64)
+        size = min(max(_DECODED_SAMPLES * len(rows) // max(int(counts.sum()), 1), least), most)
         timestamps, values = decode(blobs, counts, np.array(first_ms, np.int64))
         yield Columns(series=np.repeat(np.array(series, np.uint32), counts), timestamps=timestamps, values=values)
 

@@ -34,7 +34,7 @@ UNROLLED = "INSERT INTO unrolled SELECT DISTINCT hour FROM segments"
 """For segments that have no rollups."""
 PIECE_MINUTES = 1_000_000
 """Minutes that are brought into memory to be written again."""
-_DECODED_AT_ONCE = 64
+_DECODED_AT_ONCE = 256
 _DAY_HOURS = DAY_MS // HOUR_MS
 
 _INSERT = "INSERT INTO rollups SELECT * FROM incoming"
