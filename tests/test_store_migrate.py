@@ -86,7 +86,7 @@ def test_all_of_it_is_there_and_compared(data: Path, engine: RealEngine) -> None
     ]
     # Again: nothing is sent, and it is compared once more.
     again = migrate(data, engine.url)
-    assert (again.returncode, state(data)["sent"]) == (0, count)
+    assert (again.returncode, state(data)["sent"]) == (0, count), again.stdout + again.stderr
     # And by queries, as of engines that have nothing else: they show no stale markers.
     by_queries = migrate(data, engine.url, "--verify", LOADWATCH_STORE_READ_BY="query")
     assert by_queries.returncode == 0, by_queries.stdout

@@ -81,11 +81,10 @@ def migrate(
             if restart:
                 StateFile(settings.data).path.unlink(missing_ok=True)
             engine = _Engine(settings, patience)
-            sent = 0
             if not verify:
-                sent = _send(engine, source, skip_refused=skip_refused, ask_all=missing or restart)
+                _send(engine, source, skip_refused=skip_refused, ask_all=missing or restart)
             if not no_verify:
-                _compare(engine, source, fresh=sent > 0)
+                _compare(engine, source, _left(StateFile(settings.data).path, SHOWN_SECONDS))
     except DataDirectoryError as error:
         raise click.ClickException(f"{error}. The server of these samples must be stopped; nothing was sent") from error
     except (EngineSettingsError, SettingsError, TransferError) as error:
@@ -136,8 +135,8 @@ def _read_by(connection: Connection, wanted: ReadBy) -> ReadBy:
         ) from error
 
 
-def _send(engine: _Engine, source: StoredHours, *, skip_refused: bool, ask_all: bool) -> int:
-    """Send what is left; how many samples went out."""
+def _send(engine: _Engine, source: StoredHours, *, skip_refused: bool, ask_all: bool) -> None:
+    """Send what is left."""
     directory = engine.settings.data_directory
     file = StateFile(directory)
     before = file.read()
@@ -160,12 +159,18 @@ def _send(engine: _Engine, source: StoredHours, *, skip_refused: bool, ask_all: 
     refused = f"; {state.refused:,} were refused and left out" if state.refused else ""
     rate = f", {sent:,} of them now, {sent / seconds:,.0f} a second" if sent else ""
     _Screen.tell(f"{state.sent:,} samples sent to {job.name}{rate}{already}{refused}")
-    return sent
 
 
 def _settle(path: Path) -> None:
     """Wait until the engine shows what went out before the state was written the last time."""
-    time.sleep(min(max(path.stat().st_mtime + SETTLE_SECONDS - time.time(), 0.0), SETTLE_SECONDS))
+    time.sleep(_left(path, SETTLE_SECONDS))
+
+
+def _left(path: Path, seconds: float) -> float:
+    """Of the seconds since samples went out, in this run or in one before: the state is written with each of them."""
+    if not path.exists():
+        return 0.0
+    return min(max(path.stat().st_mtime + seconds - time.time(), 0.0), seconds)
 
 
 def _keep_metadata(directory: Path, source: StoredHours) -> None:
@@ -176,8 +181,8 @@ def _keep_metadata(directory: Path, source: StoredHours) -> None:
     known.keep({name: entry for name, entry in source.metadata().items() if name not in known.entries})
 
 
-def _compare(engine: _Engine, source: StoredHours, *, fresh: bool) -> None:
-    shown_from = time.monotonic() + (SHOWN_SECONDS if fresh else 0.0)
+def _compare(engine: _Engine, source: StoredHours, patience_seconds: float) -> None:
+    shown_from = time.monotonic() + patience_seconds
     screen = _Screen("compared")
     found = Findings()
     for one in compare_all(source, engine.target, screen.show, settled=lambda: time.monotonic() >= shown_from):
