@@ -66,7 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     dates = {part: result["machine"]["date"] for part, result in results.items()}
     text = f"""
 {", ".join(f"[{part.replace('_', ' ')}]({part.replace('_', '-')}.md)" for part in PARTS)},
-one after another in one run that began at a load average of {load:.1f}; what each figure means is said there. Medians; compare within a row.
+one after another in one run that began at a load average of {load:.1f}; what each figure means is said there.
+Medians; compare within a row.
 
 | work | Loadwatch | Prometheus | VictoriaMetrics | goal | |
 | --- | ---: | ---: | ---: | --- | --- |
