@@ -8,6 +8,7 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
+from loadwatch_backend.kit.cancellation import Cancellation
 from loadwatch_backend.store.embedded import sealed, upkeep
 from loadwatch_backend.store.embedded.arrow import fetch_columns
 from loadwatch_backend.store.embedded.copies import take_in
@@ -319,3 +320,19 @@ def test_copies_hold_what_is_there(tmp_path: Path) -> None:
     with opened(tmp_path / "new") as store:
         assert everything(store) == found
         assert store.newest_ms() == max(time for _, time in found)
+
+
+def test_a_minute_of_many_series_does_not_bring_their_hours_into_memory(tmp_path: Path) -> None:
+    model = {(number, START_MS + 1_000 * second): second for number in range(5) for second in range(7_200)}
+    with opened(tmp_path) as store:
+        put(store, model)
+        store.seal(LATER_MS)
+        start_ms, end_ms = START_MS + HOUR_MS // 2, START_MS + HOUR_MS // 2 + 60_000
+        with store._database.reading() as cursor:  # pyright: ignore[reportPrivateUsage] - no port tells it
+            narrow = sealed.read_rows(cursor, "true", start_ms, end_ms, Cancellation())
+            wide = sealed.read_rows(cursor, "true", START_MS + 600_000, START_MS + 6_600_000, Cancellation())
+        assert len(narrow.series) <= 2 * 5 * 61
+        assert len(wide.series) <= 2 * 5 * 6_001
+        assert everything(store, start_ms, end_ms) == {
+            key: bits for key, bits in model.items() if start_ms <= key[1] <= end_ms
+        }

@@ -33,7 +33,7 @@ SMALL_SAMPLES = 256
 MOVED_BYTES = 32 << 20
 """Bytes that are written again in one transaction."""
 _ENCODED_AT_ONCE = 1 << 17
-_DECODED_ROWS = (16, 1024)
+_DECODED_ROWS = (16, 256)
 _DECODED_SAMPLES = 1 << 17
 """What is decoded at once: few enough for a processor's cache, and enough for arrays to be worth it."""
 _REWRITTEN_AT_ONCE = 512
@@ -117,15 +117,23 @@ def read(
     cursor: duckdb.DuckDBPyConnection, condition: str, start_ms: int, end_ms: int, cancellation: Cancellation
 ) -> Columns:
     """Samples with start_ms <= time <= end_ms of the series that the condition names, by series and time."""
-    return _cut(read_rows(cursor, condition, start_ms, end_ms, cancellation), start_ms, end_ms)
+    result = cursor.execute(_READ.format(condition=condition), _span(start_ms, end_ms))
+    return joined([_cut(part, start_ms, end_ms) for part in _decoded(result, cancellation)])
 
 
 def read_rows(
     cursor: duckdb.DuckDBPyConnection, condition: str, start_ms: int, end_ms: int, cancellation: Cancellation
 ) -> Columns:
-    """As `read`, with all samples of the rows that have some of these: only the first and the last have others."""
+    """As `read`, with other samples of the same rows among them, as long as these are not more than what is asked for.
+
+    Of days they are few, and cutting costs more than they do; of a minute of many series they would fill the memory.
+    """
     result = cursor.execute(_READ.format(condition=condition), _span(start_ms, end_ms))
-    return replace(joined(list(_decoded(result, cancellation))), ordered=True)
+    parts = [
+        part if _is_mostly_inside(part, start_ms, end_ms) else _cut(part, start_ms, end_ms)
+        for part in _decoded(result, cancellation)
+    ]
+    return replace(joined(parts), ordered=True)
 
 
 def count_whole(cursor: duckdb.DuckDBPyConnection, condition: str, start_ms: int, end_ms: int) -> int:
@@ -148,6 +156,11 @@ def _decoded(result: duckdb.DuckDBPyConnection, cancellation: Cancellation) -> I
         size = min(max(_DECODED_SAMPLES * len(rows) // max(int(counts.sum()), 1), least), most)
         timestamps, values = decode(blobs, counts, np.array(first_ms, np.int64))
         yield Columns(series=np.repeat(np.array(series, np.uint32), counts), timestamps=timestamps, values=values)
+
+
+def _is_mostly_inside(columns: Columns, start_ms: int, end_ms: int) -> bool:
+    times = columns.timestamps
+    return 2 * int(np.count_nonzero((times >= start_ms) & (times <= end_ms))) >= len(times)
 
 
 def _cut(columns: Columns, start_ms: int, end_ms: int) -> Columns:
