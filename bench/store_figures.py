@@ -13,8 +13,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from loadwatch_backend.promql.engine import Engine
-
 from backend.tests.promql import script
 from backend.tests.promql.test_scripts import KNOWN
 from bench.machine import RESULTS, describe_machine, write_result
@@ -205,15 +203,9 @@ def _scripts() -> tuple[int, int]:
     for name in script.names():
         if name in KNOWN:
             continue
-        engine: Engine | None = None
-        loaded: object = None
-        for case in script.cases(name):
-            if script.uses_histograms(case):
-                continue
-            if loaded is not case.loads or engine is None:
-                engine, loaded = script.load(case), case.loads
+        for _, problem in script.outcomes(name):
             every += 1
-            right += script.check(case, engine) is None
+            right += problem is None
     return every, right
 
 

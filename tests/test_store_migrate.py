@@ -4,7 +4,6 @@ import json
 import os
 import re
 import signal
-import ssl
 import subprocess
 import threading
 import time
@@ -23,7 +22,7 @@ from loadwatch_backend.store.port import STALE_NAN
 
 from backend.tests.ingest.writing import HEADERS, body, series
 from backend.tests.store.prometheus.engines import RealEngine, prometheus, victoria_metrics, wait_for
-from backend.tests.store.prometheus.stub import Asked, Reply, StubEngine
+from backend.tests.store.prometheus.stub import Asked, Reply, StubEngine, mutual_tls
 from backend.tests.store.transfer.filling import METADATA, add, fill
 from collectors.tests.servers import make_certificate
 from tests.serving import LOADWATCH, RealServer
@@ -231,11 +230,7 @@ def test_it_signs_in_as_the_server_does(way: str, data: Path, tmp_path: Path, en
         stub.read = gate(engine, lambda asked: is_signed(asked, stub.url))
     else:
         key, certificate = make_certificate(tmp_path)
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate, key)
-        context.load_verify_locations(certificate)
-        context.verify_mode = ssl.CERT_REQUIRED
-        stub = StubEngine(tls=context)
+        stub = StubEngine(tls=mutual_tls(certificate, key))
         stub.read = gate(engine, lambda asked: asked.headers.get("x-scope-orgid") == "shop")
         files = {"CA": certificate, "CERT": certificate, "KEY": key}
         login = {"LOADWATCH_STORE_TENANT": "shop"}

@@ -220,6 +220,18 @@ def check(case: Case, engine: Engine | None = None) -> str | None:
     return _compare(case, value) or _wrong_notes(case, notes)
 
 
+def outcomes(name: str) -> Iterator[tuple[Case, str | None]]:
+    """Each case of a script but those of native histograms, and what is wrong with its answer; None for nothing."""
+    engine: Engine | None = None
+    loaded: object = None
+    for case in cases(name):
+        if uses_histograms(case):
+            continue
+        if loaded is not case.loads or engine is None:
+            engine, loaded = load(case), case.loads
+        yield case, check(case, engine)
+
+
 def _wrong_notes(case: Case, notes: Notes) -> str | None:
     for kind, found in (("warn", notes.warnings), ("info", notes.infos)):
         wanted = [(how, text) for name, how, text in case.expects if name == kind]

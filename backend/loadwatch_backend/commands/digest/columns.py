@@ -115,6 +115,7 @@ def sort_rows(rows: Sequence[R], column: Column[R], ascending: bool, name: Calla
     """
     found = [(value, row) for row in rows if (value := column.value(row)) is not None]
     found.sort(key=lambda pair: name(pair[1]))
+    # A column's values are all numbers or all texts, which no type says.
     found.sort(key=lambda pair: pair[0], reverse=not (ascending or column.left))  # type: ignore[arg-type, return-value]
     missing = sorted((row for row in rows if column.value(row) is None), key=name)
     return [row for _, row in found] + missing

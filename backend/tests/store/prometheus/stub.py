@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any, cast
 
 import cramjam
@@ -12,6 +13,15 @@ from loadwatch_backend.store.prometheus.wire import SeriesSamples, decode_series
 
 Reply = tuple[int, dict[str, str], bytes]
 OK: Reply = (204, {}, b"")
+
+
+def mutual_tls(certificate: Path, key: Path) -> ssl.SSLContext:
+    """For a server that shows this certificate and wants the same of whoever comes."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    context.load_verify_locations(certificate)
+    context.verify_mode = ssl.CERT_REQUIRED
+    return context
 
 
 @dataclass

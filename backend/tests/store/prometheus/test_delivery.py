@@ -1,7 +1,6 @@
 """How samples reach an engine: in order, again, in halves, within limits, and as whom."""
 
 import base64
-import ssl
 import threading
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -25,7 +24,7 @@ from loadwatch_backend.store.prometheus.engine import PrometheusStore, open_prom
 from loadwatch_backend.store.prometheus.settings import Login, RemoteSettings
 
 from backend.tests.store.prometheus.engines import wait_for
-from backend.tests.store.prometheus.stub import OK, Asked, Reply, StubEngine
+from backend.tests.store.prometheus.stub import OK, Asked, Reply, StubEngine, mutual_tls
 from collectors.tests.servers import make_certificate
 
 NOW_MS = 1_750_000_000_000
@@ -227,11 +226,7 @@ def test_requests_to_amazon_are_signed(tmp_path: Path, engine: StubEngine, monke
 
 def test_both_sides_show_certificates(tmp_path: Path) -> None:
     key, certificate = make_certificate(tmp_path)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate, key)
-    context.load_verify_locations(certificate)
-    context.verify_mode = ssl.CERT_REQUIRED
-    engine = StubEngine(tls=context)
+    engine = StubEngine(tls=mutual_tls(certificate, key))
     ours = Login(ca_file=certificate, certificate_file=certificate, key_file=key)
     with opened(tmp_path / "data", engine, ours) as store:
         append(store, "a", 1)
