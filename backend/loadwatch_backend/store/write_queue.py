@@ -3,7 +3,8 @@
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -157,14 +158,17 @@ class WriteQueue:
             self._metadata = {**work.metadata, **self._metadata} if work.taken else self._metadata
         self.counts.failed_commits += 1
         for _, future in work.taken:
-            future.set_exception(error)
+            # Who has gone has cancelled it.
+            with suppress(InvalidStateError):
+                future.set_exception(error)
 
     def finish(self, work: Work, samples: int) -> None:
         """So many samples of it are on the disk: who waits is told."""
         self.counts.commits += 1
         self.counts.samples += samples
         for _, future in work.taken:
-            future.set_result(None)
+            with suppress(InvalidStateError):
+                future.set_result(None)
 
     def _full(self, count: int) -> str | None:
         if self.samples + count > self._most_samples and self.samples:

@@ -2,16 +2,19 @@
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pytest
 from loadwatch_backend.store.embedded.copies import copy_names
 from loadwatch_backend.store.embedded.database import Database
 from loadwatch_backend.store.embedded.disk_errors import reason_of
 from loadwatch_backend.store.embedded.settings import DAY_MS
 from loadwatch_backend.store.errors import StoreWriteError
+from loadwatch_backend.store.port import Batch
 
 from backend.tests.store.test_sealed import LATER_MS, METRIC, START_MS, Samples, everything, old_directory, opened, put
 
@@ -193,3 +196,16 @@ def test_a_reason_has_no_path_and_no_quotes() -> None:
     assert reason_of(duckdb.FatalException(INVALIDATED)) == "No space left on device; make room on the disk"
     assert reason_of(duckdb.CatalogException("Catalog Error: no table\n\nLINE 1: SELECT")) == "no table"
     assert reason_of(duckdb.Error("Out of Memory Error: failed to allocate")) == "failed to allocate"
+
+
+def test_who_waits_no_longer_keeps_nobody_else_waiting(tmp_path: Path) -> None:
+    with opened(tmp_path) as store:
+        ids = store.resolve([{"__name__": "m"}])
+
+        def append(time_ms: int) -> "Future[None]":
+            return store.append(Batch(series=ids, timestamps=np.array([time_ms], np.int64), values=np.ones(1)))
+
+        append(START_MS).cancel()
+        append(START_MS + 1).result(60)
+        append(START_MS + 2).result(60)
+        assert store.select([METRIC], START_MS, LATER_MS).timestamps.tolist()[-2:] == [START_MS + 1, START_MS + 2]

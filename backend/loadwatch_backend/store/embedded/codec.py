@@ -118,7 +118,7 @@ def encode(offsets: I64, timestamps: I64, values: F64, *, plain: bool = False) -
 def decode(blobs: Sequence[bytes], counts: I64, first_ms: I64, *, times_only: bool = False) -> tuple[I64, F64]:
     """Times and values of the segments one after another; how many samples each has and its first time are known.
 
-    With `times_only` the values are left as they come: of no meaning.
+    With `times_only` values are not looked at, and are 0.
 
     Raises:
         DamagedSegmentError: it is not what `encode` made of so many samples.
