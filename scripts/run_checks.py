@@ -33,6 +33,7 @@ CHECKS: Sequence[Check] = (
     Check(
         name="go-format", command=("bash", "-c", 'test -z "$(gofmt -l examples backend bench | tee -a /dev/stderr)"')
     ),
+    Check(name="size", command=(".venv/bin/python", "scripts/size.py")),
     Check(name="generated", command=(".venv/bin/python", "scripts/generate.py", "--check")),
 )
 

@@ -93,3 +93,39 @@ def test_installing_packages_that_are_there_does_nothing() -> None:
         [ROOT / "scripts" / "apt-install.sh", "bash", "coreutils"], capture_output=True, text=True, check=False
     )
     assert (answer.returncode, answer.stdout, answer.stderr) == (0, "", "")
+
+
+PYTHON_SOURCE = '''"""What it is."""
+
+import os  # a reason
+
+
+def name() -> str:
+    """What it gives."""
+    return f"{os.name} \\n"
+'''
+SCRIPT_SOURCE = """// a reason
+const text = `two
+lines`; /* and
+more */
+"""
+
+
+def test_code_is_counted_without_comments_and_docstrings() -> None:
+    size = load("size")
+    assert size.count_python(PYTHON_SOURCE)[0] == 3
+    assert size.count_script(SCRIPT_SOURCE) == (2, 5)
+
+
+def test_a_room_that_grew_fails_the_check_and_one_that_shrank_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    size = load("size")
+    monkeypatch.setattr(size, "TABLE", tmp_path / "size.tsv")
+    monkeypatch.setattr(size, "measure", lambda: {"room\tlines": 10, "room\ttokens": 50})
+    assert size.main(["--write"]) == 0
+    monkeypatch.setattr(size, "measure", lambda: {"room\tlines": 9, "room\ttokens": 51})
+    assert size.main([]) == 1
+    printed = capsys.readouterr().out
+    assert "room: 51 tokens, 50 allowed" in printed
+    assert "9 lines" not in printed
