@@ -37,7 +37,7 @@ scenarios: install-dev build-ui install-mariadb build-measuring-server ## Plays 
 	@exec $(BIN)/python -m scenarios $(SCENARIO_ARGS)
 
 .PHONY: live-cases
-live-cases: install-dev build-ui install-mariadb build-measuring-server ## Plays thirteen cases of the measuring server at 5, 15 and 60 s of load (LIVE_ARGS="--rounds 5 --write").
+live-cases: install-dev build-ui install-mariadb build-measuring-server ## Plays thirteen cases of the measuring server at 5, 15 and 60 s of load (LIVE_ARGS="--rounds 5 --write live_cases").
 	@exec $(BIN)/python -m scenarios.live $(LIVE_ARGS)
 
 .PHONY: healthy-hours

@@ -127,7 +127,7 @@ def findings_state(document: dict[str, Any]) -> str:
     return str(diagnosis.get("engine", ""))
 
 
-def play_one(case: Case, *, template: Path, out: Path) -> dict[str, Any]:
+def play_one(case: Case, *, template: Path, out: Path, busy: bool = False) -> dict[str, Any]:
     """The run's document.
 
     Raises:
@@ -135,7 +135,7 @@ def play_one(case: Case, *, template: Path, out: Path) -> dict[str, Any]:
     """
     out.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "scenarios.play", case.name, f"--template={template}", f"--out={out}"]
-    inside = in_new_namespace([*command, f"--outside={namespace_id()}"])
+    inside = in_new_namespace([*command, f"--outside={namespace_id()}", *(["--busy"] if busy else [])])
     log = out / "play.log"
     log.unlink(missing_ok=True)
     with ManagedProcess(f"case {case.name}", inside, log=log, stop_seconds=180) as process:

@@ -1,14 +1,15 @@
-"""Plays the thirteen live cases and says how many answers are right: `make live-cases`.
+"""Plays cases anew and says how many answers are right, with intervals: `make live-cases`.
 
-Each is played on the real measuring server and MariaDB in a network namespace of its own; nothing is recorded.
+Each case is played on the real measuring server and MariaDB in a network namespace of its own; nothing is recorded.
 """
 
-import json
+import fnmatch
 import math
 import signal
 import sys
 import tempfile
-from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,111 +22,156 @@ from examples.rig.application import build_application
 from examples.rig.database import find_mariadb, install_database
 from examples.rig.processes import RigError
 from scenarios.__main__ import play_one, stop_on_signals
-from scenarios.cases.live import LIVE_CASES, LiveCase
+from scenarios.case import Case
+from scenarios.cases import answers, healthy
+from scenarios.cases.live import LIVE_CASES
 from scenarios.record import make_label
 
 _INTRODUCTION = """\
-`make live-cases`: each case of the measuring server with a real MariaDB, played anew in a network namespace of its own.
-An answer is right when the first finding that accuses is the expected one and nothing else is accused, or when a
-healthy run ends as "none". Of a load that is shorter than the case's least time, "cannot tell" is right too. The
-interval is Wilson's, 95 %."""
+Cases of the measuring server with a real MariaDB, each played anew in a network namespace of its own. An answer is
+right when the first finding that accuses is the expected one and nothing wrong is accused besides, or when a healthy
+run ends as "none". Of a load that is shorter than the case's least time, "cannot tell" is right too. An all-clear is
+the answer "none" where something was wrong. Intervals are Wilson's, 95 %."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Played:
+    """One case and its answer; `said` are the findings that count."""
+
+    case: str
+    group: str
+    round: int
+    healthy: bool
+    state: str
+    said: tuple[str, ...]
+    right: bool
+    sentence: str
+
+    @property
+    def all_clear(self) -> bool:
+        """Whether a run in which something was wrong was cleared."""
+        return not self.healthy and self.state == "none"
 
 
 @click.command()
 @click.argument("names", nargs=-1)
-@click.option("--seconds", default="5,15,60", show_default=True, help="Lengths of load, by comma.")
+@click.option("--answers", "of_answers", is_flag=True, help="Play scenarios/cases/answers.py and the healthy cases.")
+@click.option("--seconds", default="5,15,60", show_default=True, help="Lengths of load of the live cases, by comma.")
 @click.option("--rounds", default=1, show_default=True, type=click.IntRange(1, 50))
 @click.option("--busy", is_flag=True, help="Two other processes keep the host's CPU busy.")
-@click.option("--write/--no-write", default=False, help="Write bench/results/live_cases.md.")
+@click.option("--write", help="Write bench/results/NAME.md and .json.")
 @click.option("--logs", type=click.Path(file_okay=False, path_type=Path), help="Keep each case's documents here.")
-def main(names: tuple[str, ...], seconds: str, rounds: int, busy: bool, write: bool, logs: Path | None) -> None:
-    """Play the cases NAMES, or all, at each length of load."""
-    cases = [case for case in LIVE_CASES if not names or case.name in names]
-    unknown = set(names) - {case.name for case in LIVE_CASES}
-    if unknown:
-        raise click.BadParameter(f"no case {', '.join(sorted(unknown))}")
+def main(
+    names: tuple[str, ...],
+    of_answers: bool,
+    seconds: str,
+    rounds: int,
+    busy: bool,
+    write: str | None,
+    logs: Path | None,
+) -> None:
+    """Play the cases that the patterns NAMES name, or all."""
+    if of_answers:
+        chosen = [(case, case.purpose.value, False) for case in (*answers.CASES, *healthy.CASES)]
+    else:
+        chosen = [
+            (case.lasting(length), f"{length:g} s", length < case.least_seconds)
+            for case in LIVE_CASES
+            for length in map(float, seconds.split(","))
+        ]
+    if names:
+        chosen = [one for one in chosen if any(fnmatch.fnmatchcase(one[0].name, name) for name in names)]
     stop_on_signals(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     find_mariadb()
     build_application()
-    played: list[dict[str, Any]] = []
+    played: list[Played] = []
     with tempfile.TemporaryDirectory(prefix="loadwatch-live-") as folder:
         template = install_database(Path(folder))
         for turn in range(1, rounds + 1):
-            for case in cases:
-                for length in map(float, seconds.split(",")):
-                    out = (logs or Path(folder)) / f"{case.name}-{length:g}s-{turn}{'-busy' if busy else ''}"
-                    played.append(_play(case, length, busy=busy, template=template, out=out, turn=turn))
-    right = sum(one["right"] for one in played)
-    click.echo(f"{right} of {len(played)} right")
+            for case, group, short in chosen:
+                out = (logs or Path(folder)) / f"{case.name}-{turn}"
+                one = _play(case, group, turn, short=short, busy=busy, template=template, out=out)
+                played.append(one)
+                answer = " > ".join(one.said) or one.state
+                click.echo(f"{'right' if one.right else 'WRONG'} {one.case} ({turn}): {answer}: {one.sentence}")
+    right = sum(one.right for one in played)
+    click.echo(f"{right} of {len(played)} right, {sum(one.all_clear for one in played)} all-clears")
     if write:
+        machine = describe_machine()
+        rows = [
+            {
+                "case": one.case,
+                "round": one.round,
+                "right": one.right,
+                "state": one.state,
+                "said": one.said,
+                "sentence": one.sentence,
+            }
+            for one in played
+        ]
         write_result(
-            "live_cases" + ("_busy" if busy else ""),
-            "Live cases",
+            write,
+            "Cases played anew" + (" on a busy host" if busy else ""),
             _page(played),
-            {"machine": describe_machine(), "played": played},
+            {"machine": machine, "played": rows},
         )
     sys.exit(0 if right == len(played) else 1)
 
 
-def _play(case: LiveCase, seconds: float, *, busy: bool, template: Path, out: Path, turn: int) -> dict[str, Any]:
-    lasting = case.lasting(seconds, busy=busy)
+def _play(case: Case, group: str, turn: int, *, short: bool, busy: bool, template: Path, out: Path) -> Played:
     try:
-        document = play_one(lasting, template=template, out=out)
-    except (RigError, json.JSONDecodeError) as error:
-        click.echo(f"WRONG {lasting.name}: could not be played: {error}", err=True)
-        return {"case": case.name, "seconds": seconds, "round": turn, "state": "not played", "said": [], "right": False}
+        document = play_one(case, template=template, out=out, busy=busy)
+    except RigError as error:
+        return Played(
+            case=case.name, group=group, round=turn, healthy=case.healthy, state="not played", said=(), right=False,
+            sentence=str(error).splitlines()[0],
+        )  # fmt: skip
     made = {"at": "", "commit": "", "machine": "", "findings": ""}
-    label = parse_label(make_label(lasting, run=document["id"], made=made, said=[]), where=lasting.name)
+    label = parse_label(make_label(case, run=document["id"], made=made, said=[]), where=case.name)
     findings: list[dict[str, Any]] = document.get("findings") or []
-    said = counting(label, document)
     diagnosis: dict[str, Any] = document.get("diagnosis") or {}
-    state = str(diagnosis.get("state", "unknown"))
-    if case.expected:
-        right = score(label, said).right or (seconds < case.least_seconds and state == "cannot-tell")
-    else:
-        right = not said and state == "none"
-    sentence = findings[0]["sentence"]["en"] if findings else ""
-    click.echo(f"{'right' if right else 'WRONG'} {lasting.name} (round {turn}): {state} {' > '.join(said)}; {sentence}")
-    return {
-        "case": case.name,
-        "seconds": seconds,
-        "round": turn,
-        "state": state,
-        "said": list(said),
-        "right": right,
-        "sentence": sentence,
-    }
+    state, said = str(diagnosis.get("state", "unknown")), counting(label, document)
+    right = score(label, said).right and (state == "none" or not case.healthy)
+    return Played(
+        case=case.name,
+        group=group,
+        round=turn,
+        healthy=case.healthy,
+        state=state,
+        said=said,
+        right=right or (short and state == "cannot-tell" and not said),
+        sentence=findings[0]["sentence"]["en"] if findings else "",
+    )
 
 
-def _page(played: list[dict[str, Any]]) -> str:
-    """The result's text: totals by length, then each case."""
-    lengths = sorted({one["seconds"] for one in played})
-    rows = ["| load | right | interval |", "| --- | --- | --- |"]
-    for length in lengths:
-        of_length = [one for one in played if one["seconds"] == length]
-        right = sum(one["right"] for one in of_length)
-        low, high = wilson(right, len(of_length))
-        rows.append(f"| {length:g} s | {right} of {len(of_length)} | {low:.0%} to {high:.0%} |")
-    rows += ["", "| case | least load | " + " | ".join(f"{length:g} s" for length in lengths) + " | otherwise said |"]
-    rows.append("| --- " * (len(lengths) + 3) + "|")
-    for case in LIVE_CASES:
-        of_case = [one for one in played if one["case"] == case.name]
-        if not of_case:
-            continue
-        cells = [
-            f"{sum(one['right'] for one in of_case if one['seconds'] == length)}"
-            f" of {sum(one['seconds'] == length for one in of_case)}"
-            for length in lengths
-        ]
-        others = Counter(
-            f"{one['seconds']:g} s: {', '.join(one['said']) or one['state']}" for one in of_case if not one["right"]
+def _page(played: Sequence[Played]) -> str:
+    """The result's text: totals by group, then each case."""
+    rows = [
+        "| group | with a limit: right | interval | all-clears | healthy: right |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for group in sorted({one.group for one in played}, key=lambda name: (len(name), name)):
+        limited = [one for one in played if one.group == group and not one.healthy]
+        sound = [one for one in played if one.group == group and one.healthy]
+        right = sum(one.right for one in limited)
+        low, high = wilson(right, len(limited))
+        rows.append(
+            f"| {group} | {right} of {len(limited)} | {low:.0%} to {high:.0%} | {sum(one.all_clear for one in limited)}"
+            f" | {sum(one.right for one in sound)} of {len(sound)} |"
         )
-        rows.append(f"| {case.name} | {case.least_seconds:g} s | {' | '.join(cells)} | {'; '.join(others)} |")
-    return "\n".join([_INTRODUCTION, "", *rows])
+    rows += ["", "| case | right | otherwise |", "| --- | --- | --- |"]
+    for name in dict.fromkeys(one.case for one in played):
+        of_case = [one for one in played if one.case == name]
+        others = [", ".join(one.said) or one.state for one in of_case if not one.right]
+        rows.append(f"| {name} | {sum(one.right for one in of_case)} of {len(of_case)} | {'; '.join(others)} |")
+    least = ", ".join(f"{case.name} {case.least_seconds:g} s" for case in LIVE_CASES)
+    return "\n".join([_INTRODUCTION, "", f"Least load times: {least}.", "", *rows])
 
 
 def wilson(right: int, of: int) -> tuple[float, float]:
-    """The 95 % interval of a share (Wilson, 1927)."""
+    """The 95 % interval of a share (Wilson, 1927); all of it without a case."""
+    if not of:
+        return 0.0, 1.0
     z = 1.959964
     share, square = right / of, z * z / of
     middle, half = share + square / 2, z * math.sqrt(share * (1 - share) / of + square / (4 * of))

@@ -20,6 +20,7 @@ from examples.rig.database import APP_USER, MONITOR_USER, Database, running_data
 from examples.rig.load import AsRun, LoadGenerator
 from examples.rig.loadwatch import Loadwatch, WatchedApp, agent_config, running_agent, running_server, write_secret
 from examples.rig.processes import ManagedProcess, RigError, wait_until
+from scenarios.actions import BurnCpu
 from scenarios.case import Case, Earlier
 from scenarios.cases import cases_by_name
 from scenarios.cases.live import live_by_name
@@ -32,6 +33,7 @@ DATABASE_PORT = 3306
 APP_PORT = 8080
 """Of the first instance; the others follow."""
 LISTEN = "127.0.0.1:8000"
+BURNERS = 2
 _ANALYSIS_SECONDS = 60.0
 _FILL = "INSERT INTO hits (name, value) SELECT CONCAT('old', seq % 1000), seq FROM seq_1_to_{rows}"
 
@@ -41,7 +43,8 @@ _FILL = "INSERT INTO hits (name, value) SELECT CONCAT('old', seq % 1000), seq FR
 @click.option("--template", type=click.Path(path_type=Path), required=True, help="MariaDB's fresh data directory.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Takes archive.zip and run.json.")
 @click.option("--outside", required=True, help="The namespace that must not be this one.")
-def main(name: str, template: Path, out: Path, outside: str) -> None:
+@click.option("--busy", is_flag=True, help="Two other processes keep the host's CPU busy.")
+def main(name: str, template: Path, out: Path, outside: str, busy: bool) -> None:
     """Play one case and leave its run in OUT."""
     if not own_namespace(outside):
         raise click.ClickException("this is the host's network: a case is played in a namespace of its own only")
@@ -49,7 +52,11 @@ def main(name: str, template: Path, out: Path, outside: str) -> None:
         signal.signal(number, _interrupt)
     try:
         with tempfile.TemporaryDirectory(prefix="loadwatch-scenario-") as folder:
-            play((cases_by_name() | hours_by_name() | live_by_name())[name], Path(folder), template=template, out=out)
+            case = (cases_by_name() | hours_by_name() | live_by_name())[name]
+            if busy:
+                burners = BurnCpu(at=-3, seconds=case.seconds + case.after_seconds, processes=BURNERS)
+                case = replace(case, actions=(*case.actions, burners))
+            play(case, Path(folder), template=template, out=out)
     except KeyboardInterrupt:
         sys.exit(130)
     except RigError as error:

@@ -7,13 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from examples.rig.load import Load
-from scenarios.actions import Action, AskNowAndThen, BurnCpu, Kill, Restart
+from scenarios.actions import Action, AskNowAndThen, Kill, Restart
 from scenarios.case import App, Case, Kind, Purpose
 from scenarios.cases.apps import bounded, staged, writer
 
 SECONDS = (5, 15, 60)
-BURNERS = 2
-"""Busy processes beside a case that is played on a busy host."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,11 +36,10 @@ class LiveCase:
     actions: Callable[[float], tuple[Action, ...]] = lambda _: ()
     after_seconds: float = 5
 
-    def lasting(self, seconds: float, *, busy: bool = False) -> Case:
-        """The case with a load of so many seconds, on a host that other processes keep `busy` or not."""
-        burners: tuple[Action, ...] = (BurnCpu(at=-3, seconds=seconds + 10, processes=BURNERS),) if busy else ()
+    def lasting(self, seconds: float) -> Case:
+        """The case with a load of so many seconds."""
         return Case(
-            name=f"live-{self.name}-{seconds:g}s" + ("-busy" if busy else ""),
+            name=f"live-{self.name}-{seconds:g}s",
             title=self.title,
             purpose=Purpose.TUNE,
             kind=Kind.SINGLE if self.expected else Kind.HEALTHY,
@@ -54,7 +51,7 @@ class LiveCase:
             seconds=seconds,
             max_connections=self.max_connections,
             sysctls=self.sysctls,
-            actions=(*self.actions(seconds), *burners),
+            actions=self.actions(seconds),
             after_seconds=self.after_seconds,
         )
 
@@ -186,6 +183,5 @@ LIVE_CASES = (
 
 
 def live_by_name() -> dict[str, Case]:
-    """Each case at each length, on a quiet and on a busy host, by its name."""
-    every = [case.lasting(seconds, busy=busy) for case in LIVE_CASES for seconds in SECONDS for busy in (False, True)]
-    return {one.name: one for one in every}
+    """Each case at each length, by its name."""
+    return {one.name: one for one in (case.lasting(seconds) for case in LIVE_CASES for seconds in SECONDS)}
