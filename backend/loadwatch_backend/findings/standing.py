@@ -25,6 +25,13 @@ class Standing:
     from_ms: int
     to_ms: int
     because_of: Sequence[str]
+    instances: Sequence[str] = ()
+
+    def labels_for(self, instance: str | None) -> Mapping[str, str]:
+        """Its labels; those of a fleet with this instance where it is one of them, else with the worst."""
+        if not self.instances:
+            return self.labels
+        return {**self.labels, "instance": instance if instance in self.instances else self.instances[0]}
 
     @property
     def accuses(self) -> bool:
@@ -75,6 +82,7 @@ def moment_of(said: FindingsOut) -> Moment:
                 from_ms=one.from_ms,
                 to_ms=one.to_ms,
                 because_of=tuple(one.because_of),
+                instances=tuple(one.instances),
             )
             for one in said.findings
             if not one.muted
