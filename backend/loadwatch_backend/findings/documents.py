@@ -64,10 +64,14 @@ def _finding(finding: Finding, because_of: list[str]) -> FindingOut:
         from_ms=finding.from_ms,
         to_ms=max(finding.to_ms, finding.from_ms),
         labels=dict(finding.labels),
+        instances=list(finding.instances),
         because_of=because_of,
         evidence=[_evidence(one) for one in finding.evidence],
         explanation=_text(kind.explanation),
-        steps=[StepOut(text=_text(step.text), code=step.code) for step in finding.steps],
+        steps=[
+            StepOut(text=_text(step.text) if place else _without_or(step.text), code=step.code)
+            for place, step in enumerate(finding.steps)
+        ],
         rule_of_thumb=RuleOfThumb(text=_text(kind.rule.text), source=kind.rule.source),
         refuted_by=_text(kind.refuted_by),
     )
@@ -101,6 +105,12 @@ def _missing(one: Missing) -> MissingOut:
     return MissingOut(
         id=one.kind.id, title=_text(one.kind.title), needs=list(one.needs), config=one.switched_on_by, usual=one.usual
     )
+
+
+def _without_or(words: Words) -> TextOut:
+    """The first step, where the one that it would be an alternative to is not there."""
+    en = words.en.removeprefix("Or ")
+    return TextOut(en=en[:1].upper() + en[1:], ja=words.ja.removeprefix("または"))
 
 
 def _text(words: Words) -> TextOut:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from loadwatch_backend.findings.fleet import merge_fleets
 from loadwatch_backend.findings.model import (
     Checked,
     Detector,
@@ -58,6 +59,7 @@ def diagnose(window: Window, detectors: Sequence[Detector]) -> Diagnosis:
         if look.clear is not None and not look.findings:
             checked.append(Checked(kind=detector.kind, text=look.clear))
     because_of = link_causes(findings, {detector.kind.id: detector.follows for detector in detectors})
+    findings, because_of = merge_fleets(window, findings, because_of)
     return Diagnosis(
         state=_state(window, findings, checked, missing),
         from_ms=window.from_ms,

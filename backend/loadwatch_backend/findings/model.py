@@ -111,6 +111,21 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Harm:
+    """What one instance suffers, by which the instances of a fleet are held against each other.
+
+    Attributes:
+        lost: all of it, such as the seconds that its requests waited together: where most is lost is the worst.
+        seconds: what one request suffers; NaN where nothing tells.
+        words: what it does for so long, with {} for the time.
+    """
+
+    lost: float
+    seconds: float
+    words: Words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """A diagnosed limit.
 
@@ -118,7 +133,8 @@ class Finding:
         sentence: says it aloud, with its figures.
         from_ms: when harm began.
         to_ms: when it was last seen.
-        labels: of the target it is about.
+        labels: of the target it is about; those of a fleet's finding name no instance.
+        instances: those that a fleet's finding is about, the worst first; none of a single one.
     """
 
     kind: Kind
@@ -132,6 +148,8 @@ class Finding:
     """Other than the kind's."""
     follows: Sequence[str] | None = None
     """Fewer possible causes than those of the detector, where this one cannot follow from some."""
+    harm: Harm | None = None
+    instances: Sequence[str] = ()
 
     @property
     def id(self) -> str:

@@ -74,6 +74,9 @@ class FindingOut(Schema):
     from_ms: Milliseconds = Field(description="When harm began.")
     to_ms: Milliseconds
     labels: dict[str, str]
+    instances: list[str] = Field(
+        default=[], description="Of a fleet's finding: those it is about, the worst first. `labels` name none then."
+    )
     because_of: list[str] = Field(description="Keys of the findings that this one follows from.")
     evidence: list[EvidenceOut]
     explanation: TextOut

@@ -27,6 +27,13 @@ class Standing:
     because_of: Sequence[str]
     step: Words | None = None
     """What to do first."""
+    instances: Sequence[str] = ()
+
+    def labels_for(self, instance: str | None) -> Mapping[str, str]:
+        """Its labels; those of a fleet with this instance where it is one of them, else with the worst."""
+        if not self.instances:
+            return self.labels
+        return {**self.labels, "instance": instance if instance in self.instances else self.instances[0]}
 
     @property
     def accuses(self) -> bool:
@@ -78,6 +85,7 @@ def moment_of(said: FindingsOut) -> Moment:
                 to_ms=one.to_ms,
                 because_of=tuple(one.because_of),
                 step=None if not one.steps else Words(one.steps[0].text.en, one.steps[0].text.ja),
+                instances=tuple(one.instances),
             )
             for one in said.findings
             if not one.muted

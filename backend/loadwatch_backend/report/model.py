@@ -137,7 +137,12 @@ def limits_in_order(run: RunOut) -> list[tuple[int | None, ResourceReached]]:
     Those that were full and that a finding accuses, by when they were full; then the others that were full, then the
     rest, the fullest first: a host's CPU that was full while nobody waited is not what ran out first.
     """
-    accused = [one.labels for one in run.findings if not one.muted and one.severity is not Severity.INFO]
+    accused = [
+        labels
+        for one in run.findings
+        if not one.muted and one.severity is not Severity.INFO
+        for labels in ([one.labels | {"instance": name} for name in one.instances] or [one.labels])
+    ]
     full = [one for one in run.resources if one.first_full_ms is not None]
     full.sort(key=lambda one: (one.first_full_ms or 0, -one.ratio_max))
     others = sorted((one for one in run.resources if one.first_full_ms is None), key=lambda one: -one.ratio_max)

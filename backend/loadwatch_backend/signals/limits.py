@@ -36,6 +36,8 @@ HISTORY_POINTS = 60
 HISTORY_STEP_MS = 5_000
 DEMAND_STEPS = 3
 """Whoever waited within so many of these steps counts as waiting: waits come in bursts."""
+GONE_MS = 60_000
+"""Whose last value is older is gone, where others of the kind go on: it is counted no more."""
 MOST_LATE_ENTRIES = 20
 """Of one resource of a whole AWS account; those with the least headroom."""
 HOST_WIDE = "host"
@@ -106,10 +108,14 @@ class Limits:
                 entry |= {"history": ratios, "as_of_ms": as_of_ms, "late": True, "exhaustion_seconds": None}
             entries.append(entry)
             known.append(ratios)
-        if entries:
-            self._add_demand(asked, resource, entries)
-            _add_first_full(entries, self._first_full(asked, resource, np.array(known)))
-        return entries
+        if not entries:
+            return []
+        _add_first_full(entries, self._first_full(asked, resource, np.array(known)))
+        if not all(entry["late"] for entry in entries):
+            entries = [one for one in entries if not one["late"] or asked.at_ms - one["as_of_ms"] <= GONE_MS]
+        wanted = self._add_demand(asked, resource, entries)
+        # Of equals the worst comes first: of whom most is wanted, such as the time that its requests wait.
+        return [entries[place] for place in sorted(range(len(entries)), key=lambda place: -wanted[place])]
 
     def _late_entries(self, asked: _Asked, resource: Resource, cadence: Cadence) -> list[dict[str, Any]]:
         entries: list[dict[str, Any]] = []
@@ -134,21 +140,23 @@ class Limits:
             entries.append(entry)
         return entries
 
-    def _add_demand(self, asked: _Asked, resource: Resource, entries: list[dict[str, Any]]) -> None:
-        """Whether somebody wanted more of what is nearly used up."""
+    def _add_demand(self, asked: _Asked, resource: Resource, entries: list[dict[str, Any]]) -> list[float]:
+        """Whether somebody wanted more of what is nearly used up, and how much."""
+        amounts = [0.0] * len(entries)
         if not resource.demand or all(entry["state"] is State.OK for entry in entries):
-            return
+            return amounts
         start_ms = asked.at_ms - (DEMAND_STEPS - 1) * HISTORY_STEP_MS
         try:
             demand = self._range(asked, resource.demand, start_ms, HISTORY_STEP_MS, held=True)
         except ProblemError:
-            return
-        wanted: list[bool] = np.any(_with_gaps(demand) > 0, axis=1).tolist()
-        for entry, place in zip(
-            entries, join_limits([entry["labels"] for entry in entries], demand.labels), strict=True
-        ):
+            return amounts
+        wanted: list[float] = np.nansum(np.maximum(_with_gaps(demand), 0), axis=1).tolist()
+        joined = join_limits([entry["labels"] for entry in entries], demand.labels)
+        for index, (entry, place) in enumerate(zip(entries, joined, strict=True)):
             if place is not None and entry["state"] is not State.OK:
-                entry["demand"] = wanted[place]
+                entry["demand"] = wanted[place] > 0
+                amounts[index] = wanted[place]
+        return amounts
 
     def _first_full(self, asked: _Asked, resource: Resource, history: FloatArray) -> Mapping[Key, FirstFull]:
         since_ms = asked.since_ms
@@ -207,16 +215,17 @@ def _add_first_full(entries: list[dict[str, Any]], found: Mapping[Key, FirstFull
             entry["first_full"] = {"at_ms": one.at_ms, "before": one.before, "interval_ms": one.interval_ms}
 
 
-def _order(entry: Mapping[str, Any]) -> tuple[int, float, bool, str, str]:
+def _order(entry: Mapping[str, Any]) -> tuple[int, float, bool, str]:
     """What somebody waits for, then the nearest limit; what is full and wanted by nobody last.
 
     A host's CPU is in use whoever works, and what lies in swap may lie there since yesterday: full without demand they
-    tell nothing. Of equals what belongs to a program comes before what all programs share.
+    tell nothing. Of equals what belongs to a program comes before what all programs share; of one resource they stay
+    as they came, the worst first.
     """
     host_wide = entry["group"] == HOST_WIDE
     calm = host_wide and entry["demand"] is False
     rank = 0 if entry["demand"] else 2 if calm else 1
-    return rank, round(entry["headroom"], 2), host_wide, entry["resource"], entry["name"]
+    return rank, round(entry["headroom"], 2), host_wide, entry["resource"]
 
 
 def _entry(

@@ -16,6 +16,7 @@ def finding(
     because_of: Sequence[str] = (),
     from_ms: int = 0,
     to_ms: int = 0,
+    instances: Sequence[str] = (),
 ) -> FindingOut:
     """A finding without evidence."""
     at = dict(labels or {})
@@ -30,6 +31,7 @@ def finding(
         from_ms=from_ms,
         to_ms=to_ms,
         labels=at,
+        instances=list(instances),
         because_of=list(because_of),
         evidence=[],
         explanation=words,

@@ -200,3 +200,44 @@ def test_the_order_of_limits_is_told_for_an_hour(server: Any):
     assert answer["since_ms"] == now - 3_600 * SECOND
     assert answer["resources"][0]["first_full"]["at_ms"] == now - 60 * SECOND
     assert server.client.get("/api/headroom", params={"since_ms": now + SECOND}).json()["since_ms"] is None
+
+
+def write_fleet_pool(server: Any, name: str, end: int, *, waits: float, waiting: float) -> None:
+    """A full pool for which so many a second wait, together so many seconds a second."""
+    own = {"db_name": "hits", "instance": name}
+    server.write(
+        (labels("go_sql_in_use_connections", **own), level(end, 6.0)),
+        (labels("go_sql_max_open_connections", **own), level(end, 6.0)),
+        (labels("go_sql_wait_count_total", **own), counter(end, waits)),
+        (labels("go_sql_wait_duration_seconds_total", **own), counter(end, waiting)),
+    )
+
+
+def pools(server: Any) -> list[str]:
+    resources = server.client.get("/api/headroom").json()["resources"]
+    return [one["labels"]["instance"] for one in resources if one["resource"] == "pool_connections"]
+
+
+def test_of_a_fleet_whose_requests_lose_most_time_comes_first_and_not_who_waits_most_often(server: Any):
+    now = server.clock.now_ms
+    write_fleet_pool(server, "web-1", now, waits=20.0, waiting=1.0)
+    write_fleet_pool(server, "web-7", now, waits=6.0, waiting=3.0)
+    write_fleet_pool(server, "web-9", now, waits=30.0, waiting=1.4)
+    assert pools(server) == ["web-7", "web-9", "web-1"]
+    # A wait is counted when it begins and its time when it ends: waits that never end are demand all the same.
+    write_fleet_pool(server, "web-2", now, waits=5.0, waiting=0.0)
+    (stuck,) = [
+        one
+        for one in server.client.get("/api/headroom").json()["resources"]
+        if one["labels"]["instance"] == "web-2" and one["resource"] == "pool_connections"
+    ]
+    assert stuck["demand"] is True
+
+
+def test_an_instance_of_a_fleet_that_is_gone_for_a_minute_is_no_limit_of_now(server: Any):
+    now = server.clock.now_ms
+    write_fleet_pool(server, "web-1", now, waits=5.0, waiting=1.0)
+    write_fleet_pool(server, "web-2", now - 30 * SECOND, waits=5.0, waiting=1.0)
+    write_fleet_pool(server, "web-3", now - 120 * SECOND, waits=5.0, waiting=1.0)
+    # Who has just fallen silent may be at its limit; who is gone for minutes is counted no more.
+    assert sorted(pools(server)) == ["web-1", "web-2"]

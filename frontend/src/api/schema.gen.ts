@@ -5004,6 +5004,12 @@ export interface components {
                 [key: string]: string;
             };
             /**
+             * Instances
+             * @description Of a fleet's finding: those it is about, the worst first. `labels` name none then.
+             * @default []
+             */
+            instances: string[];
+            /**
              * Because Of
              * @description Keys of the findings that this one follows from.
              */

@@ -50,7 +50,7 @@ def causes_of(labels: Labels, moment: Moment) -> list[Standing]:
     known = explained(labels)
     if known is None:
         return []
-    own = [one for one in moment.findings if one.accuses and one.id in known.about and is_near(labels, one.labels)]
+    own = [one for one in moment.findings if one.accuses and one.id in known.about and is_near(labels, one)]
     foreign = set(known.follows) - set(known.about)
     found = {one.key for one in moment.findings if one.id in foreign and _explains(labels, one)}
     for one in own:
@@ -69,23 +69,24 @@ def causes_of(labels: Labels, moment: Moment) -> list[Standing]:
 def tells_of(labels: Labels, one: Standing) -> bool:
     """Whether who is told of an alert with these labels is told of a finding."""
     known = explained(labels)
-    return known is not None and one.id in known.about and is_near(labels, one.labels)
+    return known is not None and one.id in known.about and is_near(labels, one)
 
 
-def is_near(labels: Labels, place: Labels) -> bool:
+def is_near(labels: Labels, one: Standing) -> bool:
     """Whether an alert and a finding are about the same place, as far as both say where."""
-    return all(labels.get(name, text) == text for name, text in _where(place).items())
+    place = _where(one.labels_for(labels.get("instance")))
+    return all(labels.get(name, text) == text for name, text in place.items())
 
 
 def _concerns(labels: Labels, known: Explained | None, one: Standing) -> bool:
     if known is not None:
-        return (one.id in known.about and is_near(labels, one.labels)) or (
+        return (one.id in known.about and is_near(labels, one)) or (
             one.id in known.follows and _explains(labels, one)
         )
     if labels.get("alertname", "") in UNMAPPED:
         return False
     # A rule of the user's: what happens at the same instance of the same job.
-    place = _where(one.labels)
+    place = _where(one.labels_for(labels.get("instance")))
     return "instance" in place and all(labels.get(name) == text for name, text in place.items())
 
 
@@ -98,7 +99,7 @@ def _explains(labels: Labels, one: Standing) -> bool:
     if not labels.get("instance"):
         return one.certainty is Certainty.CERTAIN
     same_job = labels.get("job") == one.labels.get("job")
-    there = one.labels.get("instance")
+    there = one.labels_for(labels["instance"]).get("instance")
     return not (same_job and there is not None and there != labels["instance"])
 
 

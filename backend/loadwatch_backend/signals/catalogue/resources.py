@@ -37,7 +37,9 @@ RESOURCES: Sequence[Resource] = (
         legend="{{instance}} {{db_name}}",
         group="pool",
         rule="PoolSaturated",
-        demand="sum by (job, instance, db_name) (rate(go_sql_wait_count_total[$window]))",
+        # The time that requests wait; by their number where none of them has ended yet.
+        demand="sum by (job, instance, db_name) (rate(go_sql_wait_duration_seconds_total[$window])) > 0 or "
+        "sum by (job, instance, db_name) (rate(go_sql_wait_count_total[$window])) / 1000000",
     ),
     Resource(
         id="ingest_queue",

@@ -22,6 +22,7 @@ def standing(
     certainty: Certainty = Certainty.CERTAIN,
     from_ms: int = AT_MS - 20_000,
     to_ms: int = AT_MS,
+    instances: Sequence[str] = (),
 ) -> Standing:
     """A finding that began 20 s ago and is seen now."""
     given = finding(
@@ -32,6 +33,7 @@ def standing(
         because_of=[one.key for one in because_of],
         from_ms=from_ms,
         to_ms=to_ms,
+        instances=instances,
     )
     return moment_of(diagnosis(given, to_ms=AT_MS)).findings[0]
 

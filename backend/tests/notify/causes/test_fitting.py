@@ -111,3 +111,15 @@ def test_a_finding_comes_with_all_that_follows_from_it():
     other = standing("file-descriptors-exhausted", APP)
     family = annotations_of(DATABASE, moment(DATABASE, POOL_AFTER_DATABASE, lag, other))["loadwatch_finding_family"]
     assert family.split("\n") == [DATABASE.key, POOL_AFTER_DATABASE.key, lag.key]
+
+
+def test_a_finding_of_a_fleet_is_about_each_of_its_instances_and_about_no_other():
+    there = {"job": APP["job"], "db_name": "main"}
+    fleet = standing("pool-exhausted", there, instances=[OTHER_APP["instance"], APP["instance"]])
+    assert fits(POOL_WAITS, fleet) == "pool-exhausted"
+    assert fits({"alertname": "Mine", **APP, "db_name": "main"}, fleet) == "pool-exhausted"
+    assert tells_of({"alertname": "FindingRaised", "id": "pool-exhausted", "job": APP["job"]}, fleet)
+    elsewhere = {"instance": "app-of-no-fleet"}
+    assert fits({**POOL_WAITS, **elsewhere}, fleet) is None
+    assert causes_of({"alertname": "IngestStalled", **APP, **elsewhere}, moment(fleet)) == []
+    assert [one.id for one in causes_of({"alertname": "IngestStalled", **APP}, moment(fleet))] == ["pool-exhausted"]

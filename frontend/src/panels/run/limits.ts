@@ -19,11 +19,15 @@ export function limitsInOrder(
   resources: readonly ResourceReached[],
   findings: readonly Finding[],
 ): readonly OrderedLimit[] {
-  const accusing = findings.filter(({ muted, severity }) => !muted && severity !== "info");
+  const accused = findings
+    .filter(({ muted, severity }) => !muted && severity !== "info")
+    .flatMap(({ labels, instances = [] }): readonly Labels[] =>
+      instances.length === 0 ? [labels] : instances.map((instance) => ({ ...labels, instance })),
+    );
   const full = resources
     .filter(({ first_full_ms }) => first_full_ms !== null)
     .toSorted((a, b) => (a.first_full_ms ?? 0) - (b.first_full_ms ?? 0) || b.ratio_max - a.ratio_max);
-  const isAccused = (one: ResourceReached) => accusing.some(({ labels }) => sameThing(one.labels, labels));
+  const isAccused = (one: ResourceReached) => accused.some((labels) => sameThing(one.labels, labels));
   const others = resources
     .filter(({ first_full_ms }) => first_full_ms === null)
     .toSorted((a, b) => b.ratio_max - a.ratio_max);

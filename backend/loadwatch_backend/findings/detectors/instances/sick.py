@@ -17,7 +17,7 @@ from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.texts.words import Words
 
 IN_FLIGHT, PROBED = "http_requests_in_flight", "probe_http_duration_seconds"
-WAITING = "go_sql_wait_duration_seconds_total"
+WAITING, WAITS = "go_sql_wait_duration_seconds_total", "go_sql_wait_count_total"
 LEAST_SECONDS = 5.0
 MORE_LOAD = 1.5
 """One that gets so many times the requests of the others is not ill but loaded unevenly."""
@@ -25,7 +25,7 @@ MORE_LOAD = 1.5
 KIND = Kind(
     id="sick-instance",
     severity=Severity.WARNING,
-    title=Words("One instance is ill", "1台だけ不調なインスタンス"),
+    title=Words("One instance does worse than the others", "1台だけ不調なインスタンス"),
     explanation=Words(
         "One instance does far worse than its equals at the same work. Sums and averages over all of them hide it, and "
         "each client that the balancer sends there has a bad time.",
@@ -89,7 +89,21 @@ def _lag(window: Window, labels: Mapping[str, str]) -> FloatArray:
     return np.where(np.isnan(oldest), most, np.where(np.isnan(most), oldest, np.maximum(most, oldest)))
 
 
+def _mean_wait(window: Window, labels: Mapping[str, str]) -> FloatArray:
+    waiting, waits = _of(window, WAITING, labels).rate, _of(window, WAITS, labels).rate
+    return np.where(waits > 0, waiting / np.where(waits > 0, waits, 1.0), np.where(np.isfinite(waits), 0.0, np.nan))
+
+
 _MEASURES: Sequence[_Measure] = (
+    _Measure(
+        metrics=(WAITING,),
+        of=_mean_wait,
+        floor=0.05,
+        link=Link.DEMAND,
+        unit=Unit.SECONDS,
+        said=Words("a request waits {own} for a connection (others {others})", "接続待ちの平均{own}(他は{others})"),
+        format=duration,
+    ),
     _Measure(
         metrics=(WAITING,),
         of=lambda window, labels: _of(window, WAITING, labels).rate,
@@ -250,7 +264,7 @@ def _finding(window: Window, sick: Sick) -> Finding:
     return Finding(
         kind=KIND,
         sentence=Words(
-            f"{sick.instance} is ill, the other {sick.of - 1} of {sick.job} are not: {en}. It began {when.en}.",
+            f"{sick.instance} does worse than the other {sick.of - 1} of {sick.job}: {en}. It began {when.en}.",
             f"{sick.job}の{sick.of}台のうち{sick.instance}だけが不調: {ja}。{when.ja}に始まった。",
         ),
         from_ms=from_ms,

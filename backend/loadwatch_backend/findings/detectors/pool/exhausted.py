@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
+from loadwatch_backend.findings.model import Detector, Evidence, Finding, Harm, Kind, Link, Look, Rule, Severity, Step
 from loadwatch_backend.findings.seen.costs import longest_holder, share_of
 from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.facts import (
@@ -120,6 +120,12 @@ def _finding(window: Window, pool: Pool, bound: float, episode: Episode) -> Find
         evidence=[*_evidence(window, pool, bound, waits), *effects],
         severity=None if effects or window.load is None else Severity.WARNING,
         steps=_steps(window, pool, bound, episode, spare),
+        harm=Harm(
+            # Waits that never end are told by their number only.
+            lost=window.total(pool.waiting, episode.span) + waits / 1_000_000,
+            seconds=mean if math.isfinite(delay) else math.nan,
+            words=Words("waits {} for a connection", "接続待ちは{}"),
+        ),
     )
 
 
@@ -156,8 +162,12 @@ def _evidence(window: Window, pool: Pool, bound: float, waits: float) -> list[Ev
 def _steps(window: Window, pool: Pool, bound: float, episode: Episode, spare: tuple[float, float] | None) -> list[Step]:
     steps: list[Step] = []
     served, asked = _throughput(window, pool, episode)
-    if served > 0:
-        hold = usual(pool.in_use, episode.span) / served
+    # A pool that is full in bursts is empty at most instants: then the mean tells how long a connection is held.
+    busy = usual(pool.in_use, episode.span) or window.total(pool.in_use, episode.span) / window.step_seconds / len(
+        episode
+    )
+    hold = busy / served if served > 0 else 0.0
+    if hold > 0:
         wanted = size_for(max(asked, served) * hold)
         room = None if spare is None else bound + spare[0]
         size = wanted if room is None else min(wanted, math.floor(room * 0.9))

@@ -1,4 +1,4 @@
-"""One instance is ill where it is far from equals that agree; idle, silent and busier ones are not."""
+"""One instance is sick where it is far from equals that agree; idle, silent and busier ones are not."""
 
 import numpy as np
 from loadwatch_backend.findings.detectors.instances.sick import DETECTOR
@@ -32,7 +32,7 @@ def test_the_one_that_makes_its_requests_wait_is_named_with_the_others_figure() 
     assert finding.id == "sick-instance"
     assert finding.labels == {"job": "app", "instance": "app-7"}
     assert finding.certainty is Certainty.LIKELY
-    assert "app-7 is ill, the other 9 of app are not" in finding.sentence.en
+    assert "app-7 does worse than the other 9 of app: " in finding.sentence.en
     assert "40 of its requests wait for a connection (others 0.1)" in finding.sentence.en
     assert "10台のうちapp-7だけが不調" in finding.sentence.ja
     assert START_MS + 19_000 <= finding.from_ms <= START_MS + 23_000
