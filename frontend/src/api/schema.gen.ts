@@ -262,78 +262,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/prometheus/api/v1/format_query": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Format an expression
-         * @description An expression, laid out over lines.
-         */
-        get: operations["prometheus_format_query_get"];
-        put?: never;
-        /**
-         * Format an expression, by form
-         * @description An expression, laid out over lines.
-         */
-        post: operations["prometheus_format_query_post"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/prometheus/api/v1/parse_query": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Parse an expression
-         * @description The tree of an expression, for programs that draw or change it.
-         */
-        get: operations["prometheus_parse_query_get"];
-        put?: never;
-        /**
-         * Parse an expression, by form
-         * @description The tree of an expression, for programs that draw or change it.
-         */
-        post: operations["prometheus_parse_query_post"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/prometheus/api/v1/query_exemplars": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Exemplars: none
-         * @description Always an empty list, since no exemplars are stored; Grafana asks beside each graph.
-         */
-        get: operations["prometheus_query_exemplars_get"];
-        put?: never;
-        /**
-         * Exemplars by form: none
-         * @description Always an empty list, since no exemplars are stored; Grafana asks beside each graph.
-         */
-        post: operations["prometheus_query_exemplars_post"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/prometheus/api/v1/status/buildinfo": {
         parameters: {
             query?: never;
@@ -442,8 +370,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Numbers of series by name and label
-         * @description Counts over all series that are kept, the largest first; chunks are the blocks of samples in memory.
+         * Number of series
+         * @description Series and times of the store; lists of the largest names and labels are empty: `/api/store` has them.
          */
         get: operations["prometheus_tsdb_get"];
         put?: never;
@@ -526,46 +454,6 @@ export interface paths {
          * @description All that is pending or firing.
          */
         get: operations["prometheus_list_prometheus_alerts_get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/prometheus/api/v1/read": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Samples by Prometheus remote read
-         * @description The samples of all series that match: one message, or frames with XOR chunks for who accepts them first.
-         */
-        post: operations["prometheus_read_post"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/prometheus/federate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Newest samples, for another Prometheus to scrape
-         * @description The newest sample within the look-back of each series that any selector matches, unless it is a stale marker.
-         */
-        get: operations["prometheus_federate_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3262,7 +3150,7 @@ export interface components {
             certainty: components["schemas"]["Certainty"];
             /**
              * Said Ms
-             * @description When: the sentence speaks of what was so long before.
+             * @description When; None of what is so now.
              */
             said_ms: number | null;
         };
@@ -3419,6 +3307,11 @@ export interface components {
              * @description What the value is compared to, where that is one number.
              */
             threshold: number | null;
+            /**
+             * Comparison
+             * @description How: `>`, `>=`, `<`, `<=`, `==` or `!=`; empty where that is not known.
+             */
+            comparison: string;
             /**
              * Signal
              * @description Id of the signal that shows it best; may be empty.
@@ -5555,10 +5448,10 @@ export interface components {
              */
             id: string;
             /**
-             * Cause
-             * @description The alert that the incident is named after, of those that were asked for.
+             * Head
+             * @description The most severe of its alerts that fire, of those that were asked for.
              */
-            cause: string;
+            head: string;
         };
         /**
          * IncidentOut
@@ -5578,15 +5471,16 @@ export interface components {
              * @description When the last of them ended; None while one fires or pends.
              */
             ended_ms: number | null;
-            cause: components["schemas"]["AlertOut"];
+            /** @description The most severe alert that fires; after all are over, that did. */
+            head: components["schemas"]["AlertOut"];
             /**
-             * Follows
-             * @description The others, in the order in which they began; at most 200.
+             * Others
+             * @description In the order in which they began; at most 200.
              */
-            follows: components["schemas"]["AlertOut"][];
+            others: components["schemas"]["AlertOut"][];
             /**
              * Total
-             * @description How many alerts it has, the cause among them.
+             * @description How many alerts it has, the head among them.
              */
             total: number;
             /** Firing */
@@ -5598,11 +5492,16 @@ export interface components {
             acknowledged: number;
             /**
              * Steps
-             * @description What to look at first, of the cause's runbook; nothing of a runbook that is not ours.
+             * @description What to do first: what the head's finding says as it stands, then its runbook, where that is ours.
              */
             steps: {
                 [key: string]: components["schemas"]["RunbookPart"][][];
             };
+            /**
+             * Notified
+             * @description Of each integration the first message of these alerts that it took, else the last one.
+             */
+            notified: components["schemas"]["DeliveryOut"][];
         };
         /**
          * InhibitRuleOut
@@ -11383,368 +11282,6 @@ export interface operations {
             };
         };
     };
-    prometheus_format_query_get: {
-        parameters: {
-            query: {
-                /** @description PromQL expression */
-                query: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": unknown;
-                };
-            };
-            /** @description A parameter or the expression is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-            /** @description The form is too large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The expression cannot be evaluated, or is too large */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-            /** @description The query took too long, or the store is not available */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-        };
-    };
-    prometheus_format_query_post: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/x-www-form-urlencoded": {
-                    /** @description PromQL expression */
-                    query: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": unknown;
-                };
-            };
-            /** @description A parameter or the expression is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-            /** @description The form is too large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The expression cannot be evaluated, or is too large */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-            /** @description The query took too long, or the store is not available */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-        };
-    };
-    prometheus_parse_query_get: {
-        parameters: {
-            query: {
-                /** @description PromQL expression */
-                query: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": unknown;
-                };
-            };
-            /** @description A parameter or the expression is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-            /** @description The form is too large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The expression cannot be evaluated, or is too large */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-            /** @description The query took too long, or the store is not available */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-        };
-    };
-    prometheus_parse_query_post: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/x-www-form-urlencoded": {
-                    /** @description PromQL expression */
-                    query: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": unknown;
-                };
-            };
-            /** @description A parameter or the expression is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-            /** @description The form is too large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The expression cannot be evaluated, or is too large */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-            /** @description The query took too long, or the store is not available */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-        };
-    };
-    prometheus_query_exemplars_get: {
-        parameters: {
-            query: {
-                /** @description PromQL expression */
-                query: string;
-                /** @description First time: seconds since the epoch or RFC 3339 */
-                start?: string;
-                /** @description Last time: seconds since the epoch or RFC 3339 */
-                end?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": unknown;
-                };
-            };
-            /** @description A parameter or the expression is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-            /** @description The form is too large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The expression cannot be evaluated, or is too large */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-            /** @description The query took too long, or the store is not available */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-        };
-    };
-    prometheus_query_exemplars_post: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/x-www-form-urlencoded": {
-                    /** @description PromQL expression */
-                    query: string;
-                    /** @description First time: seconds since the epoch or RFC 3339 */
-                    start?: string;
-                    /** @description Last time: seconds since the epoch or RFC 3339 */
-                    end?: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": unknown;
-                };
-            };
-            /** @description A parameter or the expression is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-            /** @description The form is too large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The expression cannot be evaluated, or is too large */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-            /** @description The query took too long, or the store is not available */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-        };
-    };
     prometheus_build_info_get: {
         parameters: {
             query?: never;
@@ -11847,10 +11384,7 @@ export interface operations {
     };
     prometheus_tsdb_get: {
         parameters: {
-            query?: {
-                /** @description Number of results; 0 means all */
-                limit?: string;
-            };
+            query?: never;
             header?: never;
             path?: never;
             cookie?: never;
@@ -11864,40 +11398,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": unknown;
-                };
-            };
-            /** @description A parameter or the expression is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-            /** @description The form is too large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The expression cannot be evaluated, or is too large */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-            /** @description The query took too long, or the store is not available */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
                 };
             };
         };
@@ -12001,122 +11501,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
-            };
-        };
-    };
-    prometheus_read_post: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description A snappy block with a prometheus.ReadRequest. */
-        requestBody: {
-            content: {
-                "application/x-protobuf": string;
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": unknown;
-                };
-            };
-            /** @description A parameter or the expression is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-            /** @description The form is too large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The expression cannot be evaluated, or is too large */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-            /** @description The query took too long, or the store is not available */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-        };
-    };
-    prometheus_federate_get: {
-        parameters: {
-            query?: {
-                /** @description Series selector; may be repeated */
-                "match[]"?: string[];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": unknown;
-                };
-            };
-            /** @description A parameter or the expression is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-            /** @description The form is too large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The expression cannot be evaluated, or is too large */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-            /** @description The query took too long, or the store is not available */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
             };
         };
     };
