@@ -242,6 +242,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/prometheus/api/v1/query_exemplars": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Exemplars: none
+         * @description Always an empty list, since no exemplars are stored; Grafana asks beside each graph.
+         */
+        get: operations["prometheus_query_exemplars_get"];
+        put?: never;
+        /**
+         * Exemplars by form: none
+         * @description Always an empty list, since no exemplars are stored; Grafana asks beside each graph.
+         */
+        post: operations["prometheus_query_exemplars_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/prometheus/api/v1/metadata": {
         parameters: {
             query?: never;
@@ -11175,6 +11199,132 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description A parameter or the expression is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            /** @description The form is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The expression cannot be evaluated, or is too large */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            /** @description The query took too long, or the store is not available */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+        };
+    };
+    prometheus_query_exemplars_get: {
+        parameters: {
+            query: {
+                /** @description PromQL expression */
+                query: string;
+                /** @description First time: seconds since the epoch or RFC 3339 */
+                start?: string;
+                /** @description Last time: seconds since the epoch or RFC 3339 */
+                end?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description A parameter or the expression is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            /** @description The form is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The expression cannot be evaluated, or is too large */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            /** @description The query took too long, or the store is not available */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+        };
+    };
+    prometheus_query_exemplars_post: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": {
+                    /** @description PromQL expression */
+                    query: string;
+                    /** @description First time: seconds since the epoch or RFC 3339 */
+                    start?: string;
+                    /** @description Last time: seconds since the epoch or RFC 3339 */
+                    end?: string;
+                };
+            };
+        };
         responses: {
             /** @description Successful Response */
             200: {
