@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadwatch_backend.findings.model import Evidence, Link
+from loadwatch_backend.findings.model import Evidence, Link, Step
 from loadwatch_backend.findings.seen.evidence import show
-from loadwatch_backend.findings.seen.facts import largest, selector
+from loadwatch_backend.findings.seen.facts import largest, selector, usual
 from loadwatch_backend.findings.seen.numbers import count, figure
 from loadwatch_backend.findings.window import BoolArray, Episode, Table, Window, episodes
 from loadwatch_backend.records.model import FloatArray
@@ -18,6 +18,7 @@ NEAR = 0.7
 """While logins are refused, Threads_connected read each second shows 44 to 61 of 60."""
 NEAR_INSTANTS = 3
 LEAST_REFUSED = 3
+GROWTH_SECONDS = 30
 
 CONNECTED = "mysql_global_status_threads_connected"
 LIMIT = "mysql_global_variables_max_connections"
@@ -92,6 +93,29 @@ def holders_of(window: Window, database: Database, span: slice) -> list[tuple[st
     """Who held how many connections at most, the largest first; empty where nothing tells."""
     held = [(user, largest(values, span)) for user, values in users(window, database).items()]
     return sorted((one for one in held if np.isfinite(one[1]) and one[1] >= 1), key=lambda one: (-one[1], one[0]))
+
+
+def steps_for_growth(window: Window, database: Database, episode: Episode) -> list[Step]:
+    """Stop the user whose connections grew most over the half minute before; nothing where that is not known."""
+    before = slice(max(episode.first - round(GROWTH_SECONDS / window.step_seconds), 0), episode.first)
+    level = {user: usual(values, before) for user, values in users(window, database).items()}
+    if not np.isfinite(list(level.values())).any():
+        return []
+    # Who is not seen before had none.
+    grown = [
+        (most - np.nan_to_num(level[user]), user, most) for user, most in holders_of(window, database, episode.span)
+    ]
+    by, user, held = max(grown, default=(0.0, "", 0.0))
+    if by < 1:
+        return []
+    return [
+        Step(
+            text=Words(
+                f"{user} holds {count(held)} of {count(database.bound)}: stop or bound it.",
+                f"{user}が{count(database.bound)}接続中{count(held)}を保持している。停止するか、上限を設ける。",
+            )
+        )
+    ]
 
 
 def level_shown(window: Window, database: Database) -> Evidence:

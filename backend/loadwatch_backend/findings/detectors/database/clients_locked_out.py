@@ -13,6 +13,7 @@ from loadwatch_backend.findings.seen.databases import (
     most_around,
     refusals,
     refusals_shown,
+    steps_for_growth,
     users,
 )
 from loadwatch_backend.findings.seen.evidence import show
@@ -181,7 +182,7 @@ def _finding(
         to_ms=window.grid.time_ms(episode.end - 1),
         labels=database.labels,
         evidence=_evidence(window, database, episode, held, used, displaced),
-        steps=_steps(database, len(names)),
+        steps=[*steps_for_growth(window, database, episode), *_steps(database, len(names))],
     )
 
 

@@ -114,7 +114,7 @@ function useActionKeys(alerts: readonly Alert[], act: AlertActions["act"]): void
     const alert = group?.alerts.find((one) => one.id === id);
     if (group === undefined || alert === undefined || !may) return;
     const seen = [alert, ...group.others].every((one) => one.acknowledged !== null);
-    act(action === "acknowledge" && seen ? "unacknowledge" : action, alert, 1 + group.others.length);
+    act(action === "acknowledge" && seen ? "unacknowledge" : action, alert, group.others);
   };
   useListKeys({ a: (id) => on(id, "acknowledge"), s: (id) => on(id, "silence") });
 }
