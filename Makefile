@@ -36,6 +36,10 @@ demo: install-server build-ui install-mariadb build-measuring-server ## The same
 scenarios: install-dev build-ui install-mariadb build-measuring-server ## Plays labelled cases of systems that run out of something, and records them (SCENARIO_ARGS=--list).
 	@exec $(BIN)/python -m scenarios $(SCENARIO_ARGS)
 
+.PHONY: live-cases
+live-cases: install-dev build-ui install-mariadb build-measuring-server ## Plays thirteen cases of the measuring server at 5, 15 and 60 s of load (LIVE_ARGS="--rounds 5 --write live_cases").
+	@exec $(BIN)/python -m scenarios.live $(LIVE_ARGS)
+
 .PHONY: healthy-hours
 healthy-hours: install-dev build-ui install-mariadb build-measuring-server ## Two hours in which nothing is wrong: what findings accuse meanwhile goes to bench/results.
 	@exec $(BIN)/python -m scenarios.hours

@@ -53,8 +53,7 @@ def main(
         for case in chosen:
             click.echo(f"{case.purpose:5} {case.kind:7} {case.name}: {' > '.join(case.expected) or 'nothing'}")
         return
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _interrupt)
+    stop_on_signals(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     try:
         failed = [] if again else _play_all(chosen, record=record, logs=logs)
         if record:
@@ -85,8 +84,14 @@ def choose(names: Sequence[str], purpose: str | None) -> list[Case]:
     ]
 
 
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
+def stop_on_signals(*numbers: signal.Signals) -> None:
+    """A signal ends what is played as Ctrl-C does: whatever was started is stopped."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    for number in numbers:
+        signal.signal(number, interrupt)
 
 
 def _play_all(chosen: Sequence[Case], *, record: bool, logs: Path | None) -> list[str]:
@@ -107,7 +112,7 @@ def _play_all(chosen: Sequence[Case], *, record: bool, logs: Path | None) -> lis
                 continue
             made = {**_made(), "findings": findings_state(document)}
             label = parse_label(make_label(case, run=document["id"], made=made, said=[]), where=case.name)
-            said = counting(label, document.get("findings") or [])
+            said = counting(label, document)
             if record:
                 archive = (out / "archive.zip").read_bytes()
                 write_recording(case, archive, run=document["id"], made=made, said=said, root=ROOT)
@@ -122,7 +127,7 @@ def findings_state(document: dict[str, Any]) -> str:
     return str(diagnosis.get("engine", ""))
 
 
-def play_one(case: Case, *, template: Path, out: Path) -> dict[str, Any]:
+def play_one(case: Case, *, template: Path, out: Path, busy: bool = False) -> dict[str, Any]:
     """The run's document.
 
     Raises:
@@ -130,7 +135,7 @@ def play_one(case: Case, *, template: Path, out: Path) -> dict[str, Any]:
     """
     out.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "scenarios.play", case.name, f"--template={template}", f"--out={out}"]
-    inside = in_new_namespace([*command, f"--outside={namespace_id()}"])
+    inside = in_new_namespace([*command, f"--outside={namespace_id()}", *(["--busy"] if busy else [])])
     log = out / "play.log"
     log.unlink(missing_ok=True)
     with ManagedProcess(f"case {case.name}", inside, log=log, stop_seconds=180) as process:

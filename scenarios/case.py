@@ -37,6 +37,18 @@ class App:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Earlier:
+    """A run of its own that ends before the case begins: the first instance has other flags meanwhile."""
+
+    app: App
+    load: Load
+    seconds: float = 15
+    pause: float = 10
+    """Seconds from its end to the case's load, beside those in which the instance starts anew."""
+    parameters: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """One case. Times are seconds from the beginning of the load."""
 
@@ -45,7 +57,8 @@ class Case:
     purpose: Purpose
     kind: Kind = Kind.SINGLE
     expected: tuple[str, ...]
-    """Ids of findings in the order in which harm began, causes first. Empty: nothing is wrong.
+    """Ids of findings in the order in which harm began, causes first. Empty: nothing is wrong. `cannot-tell`: something
+    is wrong, and nothing that is watched shows what.
 
     `a|b` is for a cause and its consequence that begin at the same instant: either is right in that place.
     """
@@ -67,6 +80,11 @@ class Case:
     settle_seconds: float = 4
     after_seconds: float = 5
     """How long the system is watched after the load."""
+    thresholds: tuple[str, ...] = ()
+    parameters: Mapping[str, str] = field(default_factory=dict[str, str])
+    earlier: Earlier | None = None
+    watched: frozenset[str] = frozenset({"application", "database"})
+    """What has collectors, beside the host."""
 
     @property
     def healthy(self) -> bool:

@@ -6,8 +6,9 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -19,8 +20,10 @@ from examples.rig.database import APP_USER, MONITOR_USER, Database, running_data
 from examples.rig.load import AsRun, LoadGenerator
 from examples.rig.loadwatch import Loadwatch, WatchedApp, agent_config, running_agent, running_server, write_secret
 from examples.rig.processes import ManagedProcess, RigError, wait_until
-from scenarios.case import Case
+from scenarios.actions import BurnCpu
+from scenarios.case import Case, Earlier
 from scenarios.cases import cases_by_name
+from scenarios.cases.live import live_by_name
 from scenarios.hours import hours_by_name
 from scenarios.looking import Looker
 from scenarios.namespace import bring_up_loopback, own_namespace, set_sysctls
@@ -30,6 +33,7 @@ DATABASE_PORT = 3306
 APP_PORT = 8080
 """Of the first instance; the others follow."""
 LISTEN = "127.0.0.1:8000"
+BURNERS = 2
 _ANALYSIS_SECONDS = 60.0
 _FILL = "INSERT INTO hits (name, value) SELECT CONCAT('old', seq % 1000), seq FROM seq_1_to_{rows}"
 
@@ -39,7 +43,8 @@ _FILL = "INSERT INTO hits (name, value) SELECT CONCAT('old', seq % 1000), seq FR
 @click.option("--template", type=click.Path(path_type=Path), required=True, help="MariaDB's fresh data directory.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="Takes archive.zip and run.json.")
 @click.option("--outside", required=True, help="The namespace that must not be this one.")
-def main(name: str, template: Path, out: Path, outside: str) -> None:
+@click.option("--busy", is_flag=True, help="Two other processes keep the host's CPU busy.")
+def main(name: str, template: Path, out: Path, outside: str, busy: bool) -> None:
     """Play one case and leave its run in OUT."""
     if not own_namespace(outside):
         raise click.ClickException("this is the host's network: a case is played in a namespace of its own only")
@@ -47,7 +52,11 @@ def main(name: str, template: Path, out: Path, outside: str) -> None:
         signal.signal(number, _interrupt)
     try:
         with tempfile.TemporaryDirectory(prefix="loadwatch-scenario-") as folder:
-            play((cases_by_name() | hours_by_name())[name], Path(folder), template=template, out=out)
+            case = (cases_by_name() | hours_by_name() | live_by_name())[name]
+            if busy:
+                burners = BurnCpu(at=-3, seconds=case.seconds + case.after_seconds, processes=BURNERS)
+                case = replace(case, actions=(*case.actions, burners))
+            play(case, Path(folder), template=template, out=out)
     except KeyboardInterrupt:
         sys.exit(130)
     except RigError as error:
@@ -98,6 +107,7 @@ def _set_the_scene(stack: ExitStack, case: Case, folder: Path, database: Databas
         secret=write_secret(folder / "monitor-password", database.passwords[MONITOR_USER]),
         host="host-1",
         database_instance="db-1",
+        watched=case.watched,
     )
     for instance in instances:
         stack.enter_context(instance)
@@ -106,18 +116,24 @@ def _set_the_scene(stack: ExitStack, case: Case, folder: Path, database: Databas
             cursor.execute(_FILL.format(rows=int(case.rows_before)))
     # Before any load: the agent's connections must be open when there are none left to be had.
     agent = stack.enter_context(running_agent(folder, config))
-    wait_until("the agent's first samples", lambda: _is_watched(loadwatch, instances), seconds=60, process=agent)
+    watched = {"host-1"}
+    if "application" in case.watched:
+        watched.update(instance.name for instance in instances)
+    if "database" in case.watched:
+        watched.add("db-1")
+    wait_until("the agent's first samples", lambda: _has_samples(loadwatch, watched), seconds=60, process=agent)
     return Scene(folder=folder, database=database, instances=instances, agent=agent)
 
 
-def _is_watched(loadwatch: Loadwatch, instances: Iterable[Instance]) -> bool:
+def _has_samples(loadwatch: Loadwatch, watched: Collection[str]) -> bool:
     up = loadwatch.samples("up == 1")
-    seen = {json.loads(labels).get("instance") for labels in up}
-    return {"host-1", "db-1", *(instance.name for instance in instances)} <= seen
+    return set(watched) <= {json.loads(labels).get("instance") for labels in up}
 
 
 def _load(case: Case, scene: Scene, loadwatch: Loadwatch, *, watched: Sequence[ManagedProcess]) -> str:
     run = AsRun(server=loadwatch.url, options=_run_options(case))
+    if case.earlier is not None:
+        _load_earlier(case, case.earlier, scene, loadwatch)
     urls = [
         f"http://127.0.0.1:{instance.port}/?name={case.name}&value=21.5"
         for instance in scene.instances
@@ -148,6 +164,26 @@ def _load(case: Case, scene: Scene, loadwatch: Loadwatch, *, watched: Sequence[M
     return str(document["id"])
 
 
+def _load_earlier(case: Case, earlier: Earlier, scene: Scene, loadwatch: Loadwatch) -> None:
+    """The run before the case's own: with other flags, then the instance starts anew with those of the case."""
+    instance = scene.instances[0]
+    instance.stop()
+    instance.start(earlier.app.flags)
+    options = _run_options(replace(case, title="Earlier", load=earlier.load, parameters=earlier.parameters))
+    with LoadGenerator(
+        load=earlier.load,
+        urls=[f"http://127.0.0.1:{instance.port}/?name=earlier&value=21.5"],
+        seconds=earlier.seconds,
+        folder=scene.folder,
+        run=AsRun(server=loadwatch.url, options=options),
+    ) as load:
+        while not load.ended():
+            time.sleep(0.1)
+    instance.stop()
+    instance.start()
+    time.sleep(earlier.pause)
+
+
 def _check(performance: Performance, watched: Iterable[ManagedProcess]) -> None:
     performance.check()
     for process in watched:
@@ -159,11 +195,13 @@ def _run_options(case: Case) -> list[str]:
     return [
         f"--name={case.title}",
         f"--scenario={case.name}",
-        "--tool=measuring-load",
+        f"--tool={case.load.tool}",
         "--tag=scenario",
         f"--tag={case.purpose}",
         "--author=make scenarios",
-        f"--rate={case.load.target_rate:g}",
+        *([] if case.load.tool == "wrk" else [f"--rate={case.load.target_rate:g}"]),
+        *(f"--threshold={threshold}" for threshold in case.thresholds),
+        *(f"--param={name}={value}" for name, value in case.parameters.items()),
     ]
 
 

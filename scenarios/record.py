@@ -72,8 +72,23 @@ def make_label(case: Case, *, run: str, made: Mapping[str, Any], said: Sequence[
             "actions": [{"does": type(action).__name__, **asdict(action)} for action in case.actions],
             "watched_before_seconds": case.settle_seconds,
             "watched_after_seconds": case.after_seconds,
+            **_further(case),
         },
     }
+
+
+def _further(case: Case) -> dict[str, Any]:
+    """What only some cases have."""
+    found: dict[str, Any] = {}
+    if case.thresholds:
+        found["thresholds"] = list(case.thresholds)
+    if case.parameters:
+        found["parameters"] = dict(case.parameters)
+    if case.earlier is not None:
+        found["earlier"] = asdict(case.earlier)
+    if len(case.watched) < 2:
+        found["watched"] = sorted(case.watched)
+    return found
 
 
 def place_of(name: str) -> int:

@@ -4,6 +4,7 @@ A source is one module in `sources/`: a frozen settings dataclass, pure parsers,
 constant that is listed in `registry.py`. Collectors raise; only the runner logs, times and reports.
 """
 
+import socket
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -75,6 +76,36 @@ class TargetIdentity:
     job: str
     instance: str
     labels: Labels = ()
+
+
+@runtime_checkable
+class AsksServer(Protocol):
+    """Settings of a source that reads one server: by its address, targets of one program are known."""
+
+    @property
+    def address(self) -> str:
+        """As `address_of` makes it; empty where it is not one server, or it has no port."""
+        ...
+
+    @property
+    def is_database(self) -> bool:
+        """Whether it is a database: the target of an application may read it, too, and is another program."""
+        ...
+
+
+def address_of(host: str, port: int) -> str:
+    """Host and port as one text, the same for all names of this host."""
+    own, host = socket.gethostname().lower(), host.lower().strip("[]").rstrip(".")
+    local = host in ("localhost", "::1", "::", "0.0.0.0") or host.startswith("127.")
+    if local or host.partition(".")[0] == own.partition(".")[0]:
+        host = own
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def target_info(collector: str, address: str) -> Sample:
+    """What is sent of an address; with this host, since a private name may be another program for another host."""
+    labels = (("collector", collector), ("agent_host", socket.gethostname()), ("address", address))
+    return Sample("collector_target_info", 1.0, labels)
 
 
 @runtime_checkable

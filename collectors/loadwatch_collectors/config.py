@@ -7,14 +7,22 @@ import hashlib
 import os
 import re
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self, cast
 
 from yaml.nodes import Node, SequenceNode
 
-from loadwatch_collectors.collector import Collector, KeepsState, KnowsItsPace, Labels, Source, TargetIdentity
+from loadwatch_collectors.collector import (
+    AsksServer,
+    Collector,
+    KeepsState,
+    KnowsItsPace,
+    Labels,
+    Source,
+    TargetIdentity,
+)
 from loadwatch_collectors.settings import Bytes, Seconds, option, read_secret
 from loadwatch_collectors.settings_loader import (
     Document,
@@ -108,8 +116,17 @@ class CollectorSettings:
     """File and line of the block, for messages."""
     notes: tuple[str, ...] = ()
     """What the block took from elsewhere, for `loadwatch check`."""
+    block: int = 1
+    """Its number among the blocks of its source in the target."""
+    address: str = ""
+    """Of the program that the target is, where this block asks it; see `AsksServer`."""
     state_file: Path | None = None
     """Where the collector remembers how far it is, for one that does; None outside of an agent."""
+
+    @property
+    def name(self) -> str:
+        """The source's name, as the label `collector` has it: with its number from the second block on."""
+        return self.source.name if self.block == 1 else f"{self.source.name}-{self.block}"
 
     def build(self) -> Collector:
         """The collector.
@@ -128,7 +145,7 @@ class CollectorSettings:
         """The same with a file of its own in the folder, by what tells one collector of an agent from all others."""
         identity = self.identity
         key = repr((identity.job, identity.instance, identity.labels)).encode()
-        name = f"{self.source.name}-{hashlib.sha256(key).hexdigest()[:16]}.json"
+        name = f"{self.name}-{hashlib.sha256(key).hexdigest()[:16]}.json"
         return replace(self, state_file=folder / name)
 
 
@@ -175,12 +192,13 @@ def load_config(document: Document, sources: Mapping[str, Source]) -> AgentConfi
     seen: dict[tuple[str, str, str, Labels], str] = {}
     for index, node in enumerate(cast("list[Node]", targets.value)):
         for item in _load_target(document, node, f"targets[{index}]", interval, labels, sources):
-            key = (item.source.name, item.identity.job, item.identity.instance, item.identity.labels)
+            key = (item.name, item.identity.job, item.identity.instance, item.identity.labels)
             if key in seen:
                 raise document.error(
                     node,
                     f"the {item.source.name} block of job {item.identity.job!r}, instance {item.identity.instance!r} "
-                    f"is there twice (first at {seen[key]}); give one of them another instance, or a label",
+                    f"is there twice (first at {seen[key]}); give one of them another instance or a label, or both "
+                    f"blocks in one target, as a list ({item.source.name}: […, …])",
                 )
             seen[key] = item.where
             collectors.append(item)
@@ -222,21 +240,48 @@ def _load_target(
         if timeout <= 0:
             raise document.error(nodes["timeout"], f"{what}.timeout must be more than zero")
     collectors: list[CollectorSettings] = []
-    for name in blocks:
+    for name, index, block in _list_blocks(document, nodes, blocks, what):
         source = sources[name]
-        node, notes = with_borrowed(document, nodes, name, source.borrow, f"{what}.{name}")
+        place = f"{what}.{name}" if index is None else f"{what}.{name}[{index}]"
+        node, notes = with_borrowed(document, {**nodes, name: block}, name, source.borrow, place)
+        settings = load_settings(document, node, source.settings, place)
+        if any(one.source is source and one.settings == settings for one in collectors):
+            raise document.error(block, f"{place} is the same as the block before it")
         collectors.append(
             CollectorSettings(
                 source=source,
-                settings=load_settings(document, node, source.settings, f"{what}.{name}"),
+                settings=settings,
+                block=1 + (index or 0),
+                address=settings.address if isinstance(settings, AsksServer) else "",
                 identity=identity,
                 interval_seconds=own_every if own_every is not None else max(interval, source.interval_seconds),
                 timeout_seconds=timeout if timeout is not None else source.timeout_seconds,
-                where=f"{document.name}:{entries[name][0].start_mark.line + 1}",
+                where=f"{document.name}:{(entries[name][0] if index is None else block).start_mark.line + 1}",
                 notes=notes,
             )
         )
-    return collectors
+    # A target that asks an application and its database is the application: the database is another program.
+    asking = [(one, one.settings) for one in collectors if isinstance(one.settings, AsksServer)]
+    programs = {one.address for one, settings in asking if not settings.is_database}
+    if not programs:
+        return collectors
+    others = {id(one) for one, settings in asking if settings.is_database and one.address not in programs}
+    return [replace(one, address="") if id(one) in others else one for one in collectors]
+
+
+def _list_blocks(
+    document: Document, nodes: Mapping[str, Node], blocks: Sequence[str], what: str
+) -> Iterator[tuple[str, int | None, Node]]:
+    """Source, place in a list, and node of each block; a source may have a list of them."""
+    for name in blocks:
+        node = nodes[name]
+        if not isinstance(node, SequenceNode):
+            yield name, None, node
+            continue
+        if not node.value:
+            raise document.error(node, f"{what}.{name} must be a mapping or a list of mappings, not an empty list")
+        for index, block in enumerate(cast("list[Node]", node.value)):
+            yield name, index, block
 
 
 def _load_name(document: Document, node: Node, what: str) -> str:

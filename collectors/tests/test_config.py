@@ -204,3 +204,52 @@ def test_a_server_that_is_not_known_yet_cannot_be_taken() -> None:
         ConfigError, match=r"yml:5: targets\[0\].freshness.*`mysql` of this target has `discover`.*host"
     ):
         load(TARGET % ("discover: {}", "", ", host: db-3"))
+
+
+def asked(blocks: str) -> dict[str, str]:
+    """The address that each block of one target asks."""
+    return {item.name: item.address for item in load(f"targets: [{{job: app, {blocks}}}]").collectors}
+
+
+def test_a_target_can_have_several_blocks_of_one_source() -> None:
+    pages = "dbstats: [{url: 'http://127.0.0.1:8080/pool'}, {url: 'http://127.0.0.1:8080/vars'}], host: {}"
+    config = load(f"targets: [{{job: app, {pages}}}]")
+    assert [item.name for item in config.collectors] == ["dbstats", "dbstats-2", "host"]
+    assert [item.settings.url[-4:] for item in config.collectors[:2]] == ["pool", "vars"]
+    folder = Path("/state")
+    assert len({item.keeping_state(folder).state_file for item in config.collectors}) == 3
+    with pytest.raises(ConfigError, match=r":1: targets\[0\].dbstats\[1\] is the same as the block before it"):
+        load("targets: [{job: app, dbstats: [{url: 'http://a/'}, {url: 'http://a/'}]}]")
+    with pytest.raises(
+        ConfigError, match=r"targets\[0\].dbstats must be a mapping or a list of mappings, not an empty"
+    ):
+        load("targets: [{job: app, dbstats: []}]")
+
+
+def test_two_targets_of_one_name_are_told_to_be_one_target() -> None:
+    page = "{job: app, instance: a, dbstats: {url: 'http://127.0.0.1:8080/%s'}}"
+    with pytest.raises(ConfigError, match=r"or both blocks in one target, as a list \(dbstats: \[…, …\]\)"):
+        load(f"targets: [{page % 'pool'}, {page % 'vars'}]")
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", "HERE", "here.example.com"])
+def test_all_names_of_this_host_are_one_address(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("socket.gethostname", lambda: "here")
+    assert asked(f"dbstats: {{url: 'http://{host}:8080/debug/dbstats'}}") == {"dbstats": "here:8080"}
+
+
+def test_what_a_block_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("socket.gethostname", lambda: "here")
+    assert asked("prometheus: {url: 'https://App.example/metrics'}") == {"prometheus": "app.example:443"}
+    assert asked("process: {port: 8080}") == {"process": "here:8080"}
+    assert asked("process: {name: app}, host: {}") == {"process": "", "host": ""}
+    assert asked("mysql: {user: lw, host: db}, mysql_statements: {}") == {
+        "mysql": "db:3306",
+        "mysql_statements": "db:3306",
+    }
+    assert asked("mysql: {user: lw, unix_socket: /run/mysqld.sock}") == {"mysql": ""}
+    # What a target asks beside its database is what it is; its database is another program.
+    assert asked("dbstats: {url: 'http://127.0.0.1:8080/'}, mysql: {user: lw}") == {
+        "dbstats": "here:8080",
+        "mysql": "",
+    }

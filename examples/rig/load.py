@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from loadwatch_collectors.runs.streams.vegeta_csv import VegetaCsvReader
 
@@ -28,12 +28,16 @@ _DOCUMENT = re.compile(r"^\{$.*?^\}$", re.MULTILINE | re.DOTALL)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """What the load tool sends: `workers` clients, each at most `rate_per_worker` requests a second."""
+    """What the load tool sends: `workers` clients, each at most `rate_per_worker` requests a second.
+
+    `tool` is `measuring-load`, or one that tells no figures of each second: `hey`, or `wrk`, which knows no rate.
+    """
 
     workers: int
     rate_per_worker: float
     timeout_seconds: float = 3
     keep_alive: bool = True
+    tool: Literal["measuring-load", "hey", "wrk"] = "measuring-load"
 
     @property
     def target_rate(self) -> float:
@@ -68,7 +72,8 @@ class LoadGenerator:
         self._log = folder / "load.log"
         self._command = _load_command(load, urls=urls, seconds=seconds, records=self._records)
         if run is not None:
-            told = _run_command(run, seconds=seconds, records=self._records, runs=folder / "runs")
+            records = self._records if load.tool == "measuring-load" else None
+            told = _run_command(run, seconds=seconds, records=records, runs=folder / "runs")
             self._command = [*told, *self._command]
         self._process: ManagedProcess | None = None
 
@@ -118,6 +123,11 @@ class LoadGenerator:
 
 
 def _load_command(load: Load, *, urls: Sequence[str], seconds: float, records: Path) -> list[str | Path]:
+    if load.tool == "hey":
+        timeout = f"-t={max(round(load.timeout_seconds), 1)}"
+        return ["hey", f"-z={seconds:g}s", f"-c={load.workers}", f"-q={load.rate_per_worker:g}", timeout, urls[0]]
+    if load.tool == "wrk":
+        return ["wrk", "-t2", f"-c{load.workers}", f"-d{seconds:g}s", f"--timeout={load.timeout_seconds:g}s", urls[0]]
     return [
         LOAD_BINARY,
         f"-clients={load.workers}",
@@ -130,13 +140,13 @@ def _load_command(load: Load, *, urls: Sequence[str], seconds: float, records: P
     ]
 
 
-def _run_command(run: AsRun, *, seconds: float, records: Path, runs: Path) -> list[str | Path]:
+def _run_command(run: AsRun, *, seconds: float, records: Path | None, runs: Path) -> list[str | Path]:
     return [
         Path(sys.executable).with_name("loadwatch"),
         "run",
         f"--server={run.server}",
         f"--state-directory={runs}",
-        f"--result={records}",
+        *([] if records is None else [f"--result={records}"]),
         f"--duration={seconds:g}s",
         *run.options,
         "--no-gate",

@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,8 +49,9 @@ def agent_config(
     secret: Path,
     host: str = "demo-host",
     database_instance: str = "demo-db",
+    watched: Collection[str] = ("application", "database"),
 ) -> str:
-    """The text of loadwatch.yml: the host, Go servers and the database."""
+    """The text of loadwatch.yml: the host, and Go servers and the database where they are `watched`."""
     mysql = {
         "host": "127.0.0.1",
         "port": database.port,
@@ -68,7 +69,7 @@ def agent_config(
                 "host": {},
                 "sockets": {"ports": [*(app.port for app in apps), database.port]},
             },
-            *(_app_target(app, mysql) for app in apps),
+            *(_app_target(app, mysql) for app in apps if "application" in watched),
             {
                 "job": "mysql",
                 "instance": database_instance,
@@ -83,6 +84,8 @@ def agent_config(
             },
         ],
     }
+    if "database" not in watched:
+        document["targets"].pop()
     head = "# Written for this once; a configuration to learn from, not one to keep: it goes away at the end.\n"
     return head + yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
 

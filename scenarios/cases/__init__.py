@@ -1,7 +1,7 @@
 """The registry of all cases, in the order in which they are played."""
 
 from scenarios.case import Case
-from scenarios.cases import database, healthy, ingest, pairs, pools, processors, sockets
+from scenarios.cases import answers, database, healthy, ingest, pairs, pools, processors, sockets
 
 CASES: tuple[Case, ...] = (
     *pools.CASES,
@@ -10,6 +10,7 @@ CASES: tuple[Case, ...] = (
     *database.CASES,
     *processors.CASES,
     *pairs.CASES,
+    *answers.CASES,
     *healthy.CASES,
 )
 

@@ -17,7 +17,7 @@ from loadwatch_backend.alerts.history.episodes import (
     told_annotations,
     tracked_alert,
 )
-from loadwatch_backend.alerts.history.incidents import Member, cause_of
+from loadwatch_backend.alerts.history.incidents import Member, head_of
 from loadwatch_backend.alerts.history.tables import EpisodeRow, TransitionRow
 from loadwatch_backend.alerts.links import alert_path, moment_path
 from loadwatch_backend.alerts.schemas import (
@@ -35,14 +35,15 @@ from loadwatch_backend.alerts.schemas import (
 )
 from loadwatch_backend.findings.model import Certainty
 from loadwatch_backend.findings.schemas import TextOut
+from loadwatch_backend.findings.standing import Moment, Standing
 from loadwatch_backend.kit.language import Language, translations_of
-from loadwatch_backend.notify.causes.fitting import FINDING_ANNOTATIONS, FINDING_SAID
+from loadwatch_backend.notify.causes.fitting import FINDING_ANNOTATIONS, FINDING_FAMILY, FINDING_SAID
 from loadwatch_backend.notify.contract import FollowsFrom, Quiet
 from loadwatch_backend.notify.model import NotifiedAlert
 from loadwatch_backend.notify.schemas import undelivered_out
 from loadwatch_backend.rules.contract import SourceKey
 from loadwatch_backend.runbooks.rendering import Runbooks
-from loadwatch_backend.runbooks.steps import runbook_name
+from loadwatch_backend.runbooks.steps import MOST_STEPS, runbook_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +54,10 @@ class Around:
     quiet: Quiet = field(default_factory=Quiet)
     sparkline: Sequence[float | None] = ()
     evaluated_ms: int | None = None
-    cause: str = ""
+    head: str = ""
     """Of its incident, where it is not alone."""
+    moment: Moment | None = None
+    """What stands now."""
 
 
 NOTHING_AROUND = Around()
@@ -84,7 +87,7 @@ def alert_out(row: EpisodeRow, around: Around, settings: MachineSettings) -> Ale
         description=annotations.get("description", ""),
         runbook_url=annotations.get("runbook_url", ""),
         translations=translations_of(kept),
-        finding=_finding_out(alert.finding),
+        finding=_finding_out(alert.finding, around.moment if open_ else None),
         expression=facts.expression,
         value=finite(alert.value),
         unit=facts.unit,
@@ -99,7 +102,7 @@ def alert_out(row: EpisodeRow, around: Around, settings: MachineSettings) -> Ale
         flapping=alert.flapping,
         recent_transitions=0 if around.live is None else around.live.swings,
         run=None if row.run_id is None else AlertRun(id=row.run_id, name=row.run_name),
-        incident=IncidentMark(id=row.incident or row.id, cause=around.cause or row.id),
+        incident=IncidentMark(id=row.incident or row.id, head=around.head or row.id),
         acknowledged=acknowledgement_of(row),
         silenced_by=[
             SilenceReference(id=one.id, comment=one.comment, ends_ms=one.ends_ms) for one in around.quiet.silences
@@ -111,47 +114,61 @@ def alert_out(row: EpisodeRow, around: Around, settings: MachineSettings) -> Ale
         undelivered=[undelivered_out(one) for one in around.quiet.undelivered],
         sparkline=list(around.sparkline),
         threshold=facts.threshold,
+        comparison=facts.comparison,
         signal=facts.signal,
         moment_url=moment_path(alert.active_ms, row.resolved_ms, facts.signal),
     )
 
 
-def causes_of_incidents(rows: Iterable[EpisodeRow]) -> dict[str, str]:
-    """The alert that each incident is named after, by the incident's id; of the rows that are given."""
+def heads_of_incidents(rows: Iterable[EpisodeRow]) -> dict[str, str]:
+    """The alert that stands for each incident, by the incident's id; of the rows that are given."""
     members: dict[str, list[Member]] = {}
     for row in rows:
         if row.incident is not None:
             members.setdefault(row.incident, []).append(member_of(row))
-    return {id: cause_of(found) for id, found in members.items()}
+    return {id: head_of(found) for id, found in members.items()}
 
 
 def member_of(row: EpisodeRow) -> Member:
     """An alert as incidents know it."""
     return Member(
         id=row.id,
+        firing=row.state == AlertState.FIRING,
         active_ms=row.active_ms,
         labels=orjson.loads(row.labels),
         annotations=orjson.loads(row.annotations),
     )
 
 
-def steps_of(alert: AlertOut, runbooks: Runbooks) -> dict[Language, list[list[RunbookPart]]]:
-    """What to look at first, by language."""
-    name = runbook_name(alert.runbook_url)
-    if name is None:
-        return {}
-    found = {language: runbooks.steps(name, language) for language in Language}
-    return {
-        language: [[RunbookPart(text=one.text, code=one.code, href=one.href) for one in step] for step in steps]
-        for language, steps in found.items()
-        if steps
-    }
+def steps_of(alert: AlertOut, runbooks: Runbooks, standing: Standing | None) -> dict[Language, list[list[RunbookPart]]]:
+    """What to do first, by language: what its finding says, then what its runbook does."""
+    name, step = runbook_name(alert.runbook_url), None if standing is None else standing.step
+    found: dict[Language, list[list[RunbookPart]]] = {}
+    for language in Language:
+        written = () if name is None else runbooks.steps(name, language)
+        steps = [[RunbookPart(text=one.text, code=one.code, href=one.href) for one in parts] for parts in written]
+        if step is not None:
+            steps = [[RunbookPart(text=step.read(language), code=False, href="")], *steps[: MOST_STEPS - 1]]
+        if steps:
+            found[language] = steps
+    return found
 
 
-def _finding_out(annotations: Mapping[str, str]) -> AlertFinding | None:
+def standing_of(finding: Mapping[str, str], moment: Moment | None) -> Standing | None:
+    """The finding of an alert as it stands now; None where it does not, or nobody looks."""
+    key = finding.get(FINDING_FAMILY, "").split("\n")[0]
+    return None if moment is None else moment.by_key.get(key)
+
+
+def _finding_out(annotations: Mapping[str, str], moment: Moment | None) -> AlertFinding | None:
     if not annotations:
         return None
     sentence, japanese, id, certainty = (annotations.get(name, "") for name in FINDING_ANNOTATIONS)
+    now = standing_of(annotations, moment)
+    if now is not None:
+        return AlertFinding(
+            id=id, sentence=TextOut(en=now.sentence.en, ja=now.sentence.ja), certainty=now.certainty, said_ms=None
+        )
     # A rule may have written the annotations itself, in words of its own.
     known = Certainty(certainty) if certainty in set(Certainty) else Certainty.POSSIBLE
     said = annotations.get(FINDING_SAID, "")

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from loadwatch_backend.notify.contract import Quiet
 from loadwatch_backend.notify.model import NotifiedAlert
+from loadwatch_backend.notify.schemas import DeliveryOut
 from loadwatch_backend.rules.contract import Recorded, RuleResult
 from loadwatch_backend.rules.model import Rule, RuleSet
 from loadwatch_backend.store.relational import Session
@@ -73,6 +74,10 @@ class Dispatch(Protocol):
 
     def quiet(self, alerts: Sequence[NotifiedAlert], now_ms: int) -> Mapping[str, Quiet]:
         """Why alerts are not sent at present, by key."""
+        ...
+
+    def notified(self, keys: Sequence[str], since_ms: int, now_ms: int) -> Sequence[DeliveryOut]:
+        """Who has been sent messages of alerts, one of each integration."""
         ...
 
 

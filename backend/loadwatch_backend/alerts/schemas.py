@@ -8,7 +8,7 @@ from loadwatch_backend.findings.model import Certainty
 from loadwatch_backend.findings.schemas import TextOut
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.kit.schemas import Milliseconds, Schema
-from loadwatch_backend.notify.schemas import UndeliveredOut
+from loadwatch_backend.notify.schemas import DeliveryOut, UndeliveredOut
 from loadwatch_backend.rules.model import NoDataPolicy, RuleFileState, RuleKind
 
 
@@ -75,7 +75,7 @@ class AlertFinding(Schema):
     id: str
     sentence: TextOut
     certainty: Certainty
-    said_ms: Milliseconds | None = Field(description="When: the sentence speaks of what was so long before.")
+    said_ms: Milliseconds | None = Field(description="When; None of what is so now.")
 
 
 class FollowsFromOut(Schema):
@@ -90,7 +90,7 @@ class IncidentMark(Schema):
     """The incident of an alert."""
 
     id: str = Field(description="Its own of one that is alone.")
-    cause: str = Field(description="The alert that the incident is named after, of those that were asked for.")
+    head: str = Field(description="The most severe of its alerts that fire, of those that were asked for.")
 
 
 class AlertOut(Schema):
@@ -142,6 +142,7 @@ class AlertOut(Schema):
     )
     sparkline: list[float | None] = Field(description="The rule's value over the last half hour, oldest first.")
     threshold: float | None = Field(description="What the value is compared to, where that is one number.")
+    comparison: str = Field(description="How: `>`, `>=`, `<`, `<=`, `==` or `!=`; empty where that is not known.")
     signal: str = Field(description="Id of the signal that shows it best; may be empty.")
     moment_url: str = Field(description="Path of the live page around the moment it began.")
 
@@ -195,13 +196,16 @@ class IncidentOut(Schema):
     id: str
     began_ms: Milliseconds = Field(description="When the condition of the first of them began to hold.")
     ended_ms: Milliseconds | None = Field(description="When the last of them ended; None while one fires or pends.")
-    cause: AlertOut
-    follows: list[AlertOut] = Field(description="The others, in the order in which they began; at most 200.")
-    total: int = Field(description="How many alerts it has, the cause among them.")
+    head: AlertOut = Field(description="The most severe alert that fires; after all are over, that did.")
+    others: list[AlertOut] = Field(description="In the order in which they began; at most 200.")
+    total: int = Field(description="How many alerts it has, the head among them.")
     firing: int
     acknowledged: int = Field(description="Of those that fire.")
     steps: dict[Language, list[list[RunbookPart]]] = Field(
-        description="What to look at first, of the cause's runbook; nothing of a runbook that is not ours."
+        description="What to do first: what the head's finding says as it stands, then its runbook, where that is ours."
+    )
+    notified: list[DeliveryOut] = Field(
+        description="Of each integration the first message of these alerts that it took, else the last one."
     )
 
 

@@ -11,8 +11,9 @@ from loadwatch_backend.alerts.documents import (
     acknowledgement_values,
     alert_out,
     asked_alert,
-    causes_of_incidents,
+    heads_of_incidents,
     routed_alert,
+    standing_of,
     steps_of,
     transition_out,
     watched_source,
@@ -44,6 +45,7 @@ from loadwatch_backend.alerts.schemas import (
     RuleList,
 )
 from loadwatch_backend.alerts.sparklines import SPARKLINE_MS, ValueHistory
+from loadwatch_backend.findings.standing import Moment
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.faults import fault
 from loadwatch_backend.notify.contract import Quiet
@@ -73,10 +75,14 @@ class AlertService:
         settings: MachineSettings,
         external_url: str,
         clock: Clock,
+        standing: Callable[[], Moment | None] = lambda: None,
         told: Callable[[], None] = lambda: None,
         news: Callable[[], None] = lambda: None,
     ) -> None:
-        """`told` is called after a transaction that gave receivers something to hear, `news` after each change."""
+        """`standing` are the findings of the present.
+
+        `told` is called after a transaction that gave receivers something to hear, `news` after each change.
+        """
         self._relational = relational
         self._evaluator = evaluator
         self._lister = lister
@@ -85,6 +91,7 @@ class AlertService:
         self._settings = settings
         self._external_url = external_url
         self._clock = clock
+        self._standing = standing
         self._told = told
         self._news = news
         self._runbooks = Runbooks()
@@ -117,7 +124,7 @@ class AlertService:
         found.sort(key=lambda row: (ORDER[AlertState(row.state)], -(row.fired_ms or row.active_ms), row.id))
         return AlertList(
             alerts=self._outs(
-                found[:limit], quiet, evaluated_ms, causes_of_incidents((*now_rows, *over)), sparklines=sparklines
+                found[:limit], quiet, evaluated_ms, heads_of_incidents((*now_rows, *over)), sparklines=sparklines
             ),
             counts=AlertCounts(
                 firing=sum(row.state == AlertState.FIRING for row in now_rows),
@@ -134,8 +141,8 @@ class AlertService:
         """See the endpoint."""
         with self._relational.transaction() as session:
             rows = repository.find_history(session, start_ms, end_ms, search, run_id, limit + 1)
-        causes = causes_of_incidents(rows[:limit])
-        outs = [self._out_of_history(row, causes) for row in rows[:limit]]
+        heads = heads_of_incidents(rows[:limit])
+        outs = [self._out_of_history(row, heads) for row in rows[:limit]]
         return HistoryList(alerts=outs, more=len(rows) > limit)
 
     def read(self, alert_id: str) -> AlertDetail:
@@ -154,7 +161,7 @@ class AlertService:
         members = members if any(one.id == row.id for one in members) else [*members, row]
         incident = self._incident(row, members)
         return AlertDetail(
-            alert=incident.cause if incident.cause.id == row.id else self._out(row, causes_of_incidents(members)),
+            alert=incident.head if incident.head.id == row.id else self._out(row, heads_of_incidents(members)),
             incident=incident.model_copy(update={"total": total, "firing": firing, "acknowledged": acknowledged}),
             transitions=[transition_out(one) for one in transitions],
             earlier=[self._out_of_history(one) for one in earlier],
@@ -266,42 +273,49 @@ class AlertService:
     # Documents --------------------------------------------------------------------------------------------------------
 
     def _incident(self, row: EpisodeRow, members: Sequence[EpisodeRow]) -> IncidentOut:
-        causes = causes_of_incidents(members)
+        heads = heads_of_incidents(members)
         quiet = self._quiet([one for one in members if one.state != AlertState.RESOLVED])
-        first = causes.get(row.incident or "", row.id)
-        cause = self._outs([one for one in members if one.id == first], quiet, None, causes, sparklines=True)[0]
+        first = heads.get(row.incident or "", row.id)
+        top = next(one for one in members if one.id == first)
+        head = self._outs([top], quiet, None, heads, sparklines=True)[0]
         ends = [one.resolved_ms for one in members]
         firing = [one for one in members if one.state == AlertState.FIRING]
+        began_ms = min(one.active_ms for one in members)
         return IncidentOut(
-            id=cause.incident.id,
-            began_ms=min(one.active_ms for one in members),
+            id=head.incident.id,
+            began_ms=began_ms,
             ended_ms=max((one for one in ends if one is not None), default=None) if None not in ends else None,
-            cause=cause,
-            follows=self._outs([one for one in members if one.id != first], quiet, None, causes, sparklines=False),
+            head=head,
+            others=self._outs([one for one in members if one.id != first], quiet, None, heads, sparklines=False),
             total=len(members),
             firing=len(firing),
             acknowledged=sum(one.acknowledged_by is not None for one in firing),
-            steps=steps_of(cause, self._runbooks),
+            steps=steps_of(
+                head,
+                self._runbooks,
+                standing_of(orjson.loads(top.annotations), self._standing() if firing else None),
+            ),
+            notified=[*self._dispatch.notified([one.id for one in members], began_ms, self._clock())],
         )
 
-    def _out(self, row: EpisodeRow, causes: Mapping[str, str] | None = None) -> AlertOut:
+    def _out(self, row: EpisodeRow, heads: Mapping[str, str] | None = None) -> AlertOut:
         rows = [] if row.state == AlertState.RESOLVED else [row]
-        return self._outs([row], self._quiet(rows), None, causes or {}, sparklines=True)[0]
+        return self._outs([row], self._quiet(rows), None, heads or {}, sparklines=True)[0]
 
-    def _out_of_history(self, row: EpisodeRow, causes: Mapping[str, str] | None = None) -> AlertOut:
-        return alert_out(row, Around(cause=(causes or {}).get(row.incident or "", "")), self._settings)
+    def _out_of_history(self, row: EpisodeRow, heads: Mapping[str, str] | None = None) -> AlertOut:
+        return alert_out(row, Around(head=(heads or {}).get(row.incident or "", "")), self._settings)
 
     def _outs(
         self,
         rows: Sequence[EpisodeRow],
         quiet: Mapping[str, Quiet],
         evaluated_ms: int | None,
-        causes: Mapping[str, str],
+        heads: Mapping[str, str],
         *,
         sparklines: bool,
     ) -> "list[AlertOut]":
         live = self._evaluator.live() if rows else {}
-        now_ms = self._clock()
+        now_ms, moment = self._clock(), self._standing()
         return [
             alert_out(
                 row,
@@ -310,7 +324,8 @@ class AlertService:
                     quiet=quiet.get(row.id, NOTHING_AROUND.quiet),
                     sparkline=self._sparkline(row, now_ms) if sparklines else (),
                     evaluated_ms=evaluated_ms,
-                    cause=causes.get(row.incident or "", ""),
+                    moment=moment,
+                    head=heads.get(row.incident or "", ""),
                 ),
                 self._settings,
             )

@@ -95,6 +95,7 @@ def build_alerts(parts: AlertParts) -> AlertServices:
         settings=parts.settings,
         external_url=parts.external_url,
         clock=parts.clock,
+        standing=parts.standing,
         told=parts.told,
         news=parts.news,
     )

@@ -32,6 +32,8 @@ def findings_out(
         requests=requests,
         observations=[_text(one) for one in diagnosis.observations],
         checked=[_checked(one) for one in diagnosis.checked],
+        unjudged=[_checked(one) for one in diagnosis.unjudged],
+        symptoms=[_text(one) for one in diagnosis.symptoms],
         missing=[_missing(one) for one in diagnosis.missing],
         routes=[] if cost is None else _routes(cost),
         findings=[_finding(one, list(diagnosis.because_of.get(one.key, ()))) for one in diagnosis.findings],

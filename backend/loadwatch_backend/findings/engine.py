@@ -35,6 +35,7 @@ def diagnose(window: Window, detectors: Sequence[Detector]) -> Diagnosis:
     findings: list[Finding] = []
     observations: list[Words] = []
     checked: list[Checked] = []
+    unjudged: list[Checked] = []
     missing: list[Missing] = []
     failed: dict[str, Exception] = {}
     for detector in detectors:
@@ -56,18 +57,21 @@ def diagnose(window: Window, detectors: Sequence[Detector]) -> Diagnosis:
             continue
         findings.extend(look.findings)
         observations.extend(look.observations)
-        if look.clear is not None and not look.findings:
+        if look.unjudged is not None and not look.findings:
+            unjudged.append(Checked(kind=detector.kind, text=look.unjudged))
+        elif look.clear is not None and not look.findings:
             checked.append(Checked(kind=detector.kind, text=look.clear))
     because_of = link_causes(findings, {detector.kind.id: detector.follows for detector in detectors})
     findings, because_of = merge_fleets(window, findings, because_of)
     return Diagnosis(
-        state=_state(window, findings, checked, missing),
+        state=_state(window, findings, checked, unjudged, missing),
         from_ms=window.from_ms,
         to_ms=window.to_ms,
         findings=put_in_order(findings, because_of, window.since_ms),
         because_of=because_of,
         observations=observations,
         checked=checked,
+        unjudged=unjudged,
         missing=missing,
         failed=failed,
     )
@@ -160,11 +164,15 @@ def _same_place(one: Finding, other: Finding) -> bool:
 
 
 def _state(
-    window: Window, findings: Sequence[Finding], checked: Sequence[Checked], missing: Sequence[Missing]
+    window: Window,
+    findings: Sequence[Finding],
+    checked: Sequence[Checked],
+    unjudged: Sequence[Checked],
+    missing: Sequence[Missing],
 ) -> DiagnosisState:
     if any(one.weight is not Severity.INFO for one in findings):
         return DiagnosisState.FOUND
-    if not checked or (any(one.usual for one in missing) and _hurt(window)):
+    if not checked or unjudged or (any(one.usual for one in missing) and _hurt(window)):
         return DiagnosisState.CANNOT_TELL
     return DiagnosisState.NONE
 

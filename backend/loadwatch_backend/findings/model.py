@@ -183,11 +183,13 @@ class Look:
 
     Attributes:
         clear: why it is not this, with the figure that shows it; None where nothing could be seen.
+        unjudged: why it cannot tell, though its metrics are there: "needs 20 s of load; there were 12 s".
         observations: limits that were full and hurt nobody.
     """
 
     findings: Sequence[Finding] = ()
     clear: Words | None = None
+    unjudged: Words | None = None
     observations: Sequence[Words] = ()
 
 
@@ -215,7 +217,7 @@ class Detector:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """What was looked at and was not it."""
+    """A kind that was looked at and was not it, or that could not be judged, and why."""
 
     kind: Kind
     text: Words
@@ -255,6 +257,8 @@ class Diagnosis:
     Attributes:
         findings: in order: causes before consequences, then by when harm began; those that accuse nothing last.
         because_of: keys of the causes, by the key of the consequence.
+        unjudged: kinds that had their metrics and could not tell.
+        symptoms: what went wrong with the load, whether or not a finding explains it.
         failed: detectors that ended with an error of their own, by id; what they would have said is unknown.
     """
 
@@ -265,6 +269,8 @@ class Diagnosis:
     because_of: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     observations: Sequence[Words] = ()
     checked: Sequence[Checked] = ()
+    unjudged: Sequence[Checked] = ()
+    symptoms: Sequence[Words] = ()
     missing: Sequence[Missing] = ()
     failed: Mapping[str, Exception] = field(default_factory=dict[str, Exception])
     engine: int = ENGINE

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from loadwatch_backend.findings.programs import join_programs
 from loadwatch_backend.findings.window import BoolArray, Grid, Table, usual_interval_ms
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.store.errors import QueryLimitError
@@ -40,7 +41,7 @@ def grid_of(span: Span, margin_ms: int = MARGIN_MS) -> Grid:
 
 
 def read_tables(store: Reader, metrics: Iterable[str], grid: Grid) -> dict[str, Table]:
-    """The samples of these metrics, by name; metrics without any are left out.
+    """The samples of these metrics, by name, targets of one program as one; metrics without any are left out.
 
     Raises:
         ProblemError: of the store.
@@ -54,7 +55,7 @@ def read_tables(store: Reader, metrics: Iterable[str], grid: Grid) -> dict[str, 
         for from_ms in range(grid.start_ms - grid.step_ms + 1, end_ms + 1, SLICE_MS):
             for selection in _select(store, matcher, from_ms, min(from_ms + SLICE_MS - 1, end_ms)):
                 _place(found, selection, grid)
-    return {name: growing.table(name, grid) for name, growing in found.items()}
+    return join_programs({name: growing.table(name, grid) for name, growing in found.items()})
 
 
 class _Growing:

@@ -50,6 +50,7 @@ from loadwatch_backend.findings.detectors.traffic import (
 )
 from loadwatch_backend.findings.load import STREAMED
 from loadwatch_backend.findings.model import Detector
+from loadwatch_backend.findings.programs import INFO, START
 
 DETECTORS: Sequence[Detector] = (
     noise.DETECTOR,
@@ -112,5 +113,7 @@ DETECTORS: Sequence[Detector] = (
     builds.DETECTOR,
 )
 
-METRICS = frozenset({*STREAMED, *(metric for detector in DETECTORS for metric in (*detector.needs, *detector.reads))})
+METRICS = frozenset(
+    {*STREAMED, INFO, START, *(metric for detector in DETECTORS for metric in (*detector.needs, *detector.reads))}
+)
 """All that a window has to hold."""

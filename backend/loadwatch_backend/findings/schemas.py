@@ -88,7 +88,7 @@ class FindingOut(Schema):
 
 
 class CheckedOut(Schema):
-    """What was looked at and was not it, with its figure."""
+    """A kind that was looked at and was not it, with its figure; or that could not be judged, with why."""
 
     id: str
     title: TextOut
@@ -125,6 +125,13 @@ class DiagnosisOut(Schema):
     requests: Count | None = Field(default=None, description="Requests of the load that was known then.")
     observations: list[TextOut] = Field(description="Limits that were full and hurt nobody.")
     checked: list[CheckedOut]
+    unjudged: list[CheckedOut] = Field(
+        default_factory=list[CheckedOut], description="Kinds that had their metrics and could not tell, each with why."
+    )
+    symptoms: list[TextOut] = Field(
+        default_factory=list[TextOut],
+        description="What went wrong with the load: failures, slow answers, a failed threshold, rows that are missing.",
+    )
     missing: list[MissingOut]
     routes: list[RouteFigure] = Field(
         default_factory=list[RouteFigure], description="Routes whose cost could be told, by database time."

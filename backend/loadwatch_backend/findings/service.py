@@ -15,6 +15,7 @@ from loadwatch_backend.findings.documents import findings_out
 from loadwatch_backend.findings.engine import diagnose
 from loadwatch_backend.findings.load import load_of_seconds, load_of_tables
 from loadwatch_backend.findings.model import Diagnosis
+from loadwatch_backend.findings.programs import with_real_labels
 from loadwatch_backend.findings.read import Span, grid_of, read_tables
 from loadwatch_backend.findings.registry import DETECTORS, METRICS
 from loadwatch_backend.findings.schemas import FindingsOut
@@ -185,4 +186,4 @@ def _diagnose(window: Window) -> Diagnosis:
     diagnosis = diagnose(window, DETECTORS)
     for id, error in diagnosis.failed.items():
         logger.error("a detector of findings failed", detector=id, exc_info=error)
-    return diagnosis
+    return with_real_labels(diagnosis, window)

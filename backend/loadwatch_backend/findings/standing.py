@@ -25,6 +25,8 @@ class Standing:
     from_ms: int
     to_ms: int
     because_of: Sequence[str]
+    step: Words | None = None
+    """What to do first."""
     instances: Sequence[str] = ()
 
     def labels_for(self, instance: str | None) -> Mapping[str, str]:
@@ -82,6 +84,7 @@ def moment_of(said: FindingsOut) -> Moment:
                 from_ms=one.from_ms,
                 to_ms=one.to_ms,
                 because_of=tuple(one.because_of),
+                step=None if not one.steps else Words(one.steps[0].text.en, one.steps[0].text.ja),
                 instances=tuple(one.instances),
             )
             for one in said.findings

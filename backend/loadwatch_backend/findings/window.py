@@ -18,6 +18,8 @@ from loadwatch_backend.evidence.profiles.waiting import LockWaits
 from loadwatch_backend.records.model import FloatArray, IntArray
 
 BoolArray = npt.NDArray[np.bool_]
+Target = tuple[str, str]
+"""Job and instance."""
 LATE_INTERVALS = 2.5
 """A value is the present one until its successor is this many intervals late."""
 LEAST_HELD_MS = 3_000
@@ -53,6 +55,7 @@ class Table:
         interval_ms: [series], the usual distance of its samples; 0 where fewer than two tell.
         back: values are of the period before their time, as CloudWatch's.
         whole: the table that this is a part of, and its rows in there: what is computed of it once is taken from there.
+        origins: targets whose series are here under the name of their program; see `findings.programs`.
     """
 
     grid: Grid
@@ -62,6 +65,7 @@ class Table:
     interval_ms: npt.NDArray[np.int64]
     back: bool = False
     whole: "tuple[Table, IntArray] | None" = field(default=None, repr=False, compare=False)
+    origins: Mapping[Target, Sequence[Target]] = field(default_factory=dict[Target, Sequence[Target]])
 
     def __bool__(self) -> bool:
         return self._known_any

@@ -144,6 +144,8 @@ class ValueView:
 
     expression: Expression
     threshold: float | None
+    comparison: str = ""
+    """How the value is compared with that number."""
 
 
 def value_of(expression: Expression) -> ValueView:
@@ -158,19 +160,23 @@ def value_of(expression: Expression) -> ValueView:
         case Binary(operator="or", left=left, right=right):
             one, other = value_of(left), value_of(right)
             both = replace(expression, left=one.expression, right=other.expression)
-            return ValueView(expression=both, threshold=one.threshold if one.threshold == other.threshold else None)
+            same = (one.threshold, one.comparison) == (other.threshold, other.comparison)
+            return replace(one if same else ValueView(expression=both, threshold=None), expression=both)
         case Binary(operator=operator, return_bool=False) if operator in COMPARISON_OPERATORS:
             return _compared(expression)
         case _:
             return ValueView(expression=expression, threshold=None)
 
 
+_TURNED = {">": "<", ">=": "<=", "<": ">", "<=": ">=", "==": "==", "!=": "!="}
+
+
 def _compared(comparison: Binary) -> ValueView:
     left, right = comparison.left, comparison.right
     if value_type(left) is ValueType.SCALAR:
-        return ValueView(expression=right, threshold=constant_of(left))
+        return ValueView(expression=right, threshold=constant_of(left), comparison=_TURNED[comparison.operator])
     if value_type(right) is ValueType.SCALAR:
-        return ValueView(expression=left, threshold=constant_of(right))
+        return ValueView(expression=left, threshold=constant_of(right), comparison=comparison.operator)
     # Plus nothing: keeps the value of the left side, and matches labels as the comparison does.
     nothing = Binary(operator="*", left=right, right=Number(0.0))
     return ValueView(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from loadwatch_backend.alerts.history.journal import Journal
 from loadwatch_backend.notify.contract import Quiet
 from loadwatch_backend.notify.model import NotifiedAlert
+from loadwatch_backend.notify.schemas import DeliveryOut
 from loadwatch_backend.store.leadership import Leadership
 from loadwatch_backend.store.relational import Relational, open_relational
 from sqlalchemy import text
@@ -35,6 +36,10 @@ class Ledger:
     def quiet(self, alerts: Sequence[NotifiedAlert], now_ms: int) -> Mapping[str, Quiet]:
         del now_ms
         return {one.key: Quiet(receivers=("pager",)) for one in alerts}
+
+    def notified(self, keys: Sequence[str], since_ms: int, now_ms: int) -> Sequence[DeliveryOut]:
+        del keys, since_ms, now_ms
+        return []
 
 
 @dataclass

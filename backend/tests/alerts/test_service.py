@@ -48,6 +48,7 @@ def test_the_list(tmp_path: Path) -> None:
         assert (high["summary"], high["description"]) == ("b is at 7.5", "What to do.")
         assert high["runbook_url"] == "/runbooks/High"
         assert (high["value"], high["threshold"], high["unit"]) == (7.5, 5.0, "count")
+        assert (high["comparison"], found["alerts"][2]["comparison"]) == (">", ">"), "3 < y is y > 3"
         assert high["active_ms"] == high["fired_ms"] == NOW_MS
         assert high["sparkline"][-1] == 7.5
         assert len(high["sparkline"]) == 60
@@ -232,13 +233,13 @@ def test_alerts_of_a_run_are_one_incident_that_is_acknowledged_once(tmp_path: Pa
         watched.write("y", b=4)
         watched.wait_states(a="firing", b="firing")
         first, second = sorted(watched.alerts(), key=lambda one: one["name"])
-        assert first["incident"] == second["incident"] == {"id": first["incident"]["id"], "cause": first["id"]}
+        assert first["incident"] == second["incident"] == {"id": first["incident"]["id"], "head": first["id"]}
         detail = watched.get(f"/api/alerts/{second['id']}")
         incident = detail["incident"]
         assert detail["alert"]["id"] == second["id"]
-        assert (incident["id"], incident["cause"]["id"]) == (first["incident"]["id"], first["id"])
-        assert incident["cause"]["run"] == {"id": run, "name": "Bulk inserts"}
-        assert [one["id"] for one in incident["follows"]] == [second["id"]]
+        assert (incident["id"], incident["head"]["id"]) == (first["incident"]["id"], first["id"])
+        assert incident["head"]["run"] == {"id": run, "name": "Bulk inserts"}
+        assert [one["id"] for one in incident["others"]] == [second["id"]]
         assert (incident["total"], incident["firing"], incident["acknowledged"]) == (2, 2, 0)
         assert (incident["began_ms"], incident["ended_ms"]) == (NOW_MS, None)
         assert [len(incident["steps"][language]) for language in ("en", "ja")] == [3, 3]
@@ -257,7 +258,7 @@ def test_alerts_of_a_run_are_one_incident_that_is_acknowledged_once(tmp_path: Pa
         watched.wait_states(a="firing", b="firing")
         history = watched.get("/api/alerts/history")["alerts"]
         assert {one["incident"]["id"] for one in history} == {incident["id"]}
-        assert {one["incident"]["cause"] for one in history} == {first["id"]}
+        assert {one["incident"]["head"] for one in history} == {first["id"]}
 
 
 def test_what_a_run_brought_about_ends_with_it(tmp_path: Path) -> None:
@@ -284,7 +285,7 @@ def test_an_alert_that_is_alone_is_its_own_incident(tmp_path: Path) -> None:
     with watch(tmp_path / "s", RULES) as watched:
         fired(watched)
         for one in watched.alerts():
-            assert one["incident"] == {"id": one["id"], "cause": one["id"]}
+            assert one["incident"] == {"id": one["id"], "head": one["id"]}
             incident = watched.get(f"/api/alerts/{one['id']}")["incident"]
-            assert (incident["cause"]["id"], incident["follows"], incident["total"]) == (one["id"], [], 1)
+            assert (incident["head"]["id"], incident["others"], incident["total"]) == (one["id"], [], 1)
             assert incident["steps"] == {}, "its runbook is none of ours"

@@ -151,6 +151,18 @@ def test_nothing_that_could_be_checked_cannot_tell() -> None:
     assert diagnosis.missing[0].switched_on_by
 
 
+def test_what_could_not_be_judged_is_no_all_clear() -> None:
+    short = Words("Needs 20 s of load; this run had 12 s.", "20秒の負荷が必要(この実行は12秒)。")
+
+    def look(_: Window) -> Look:
+        return Look(clear=TEXT, unjudged=short)
+
+    diagnosis = diagnose(window({}), [replace(_detector("stall", None), look=look), _detector("full", None)])
+    assert diagnosis.state is DiagnosisState.CANNOT_TELL
+    assert [(one.kind.id, one.text) for one in diagnosis.unjudged] == [("stall", short)]
+    assert [one.kind.id for one in diagnosis.checked] == ["full"]
+
+
 @pytest.mark.parametrize(
     ("failing", "state"), [(40.0, DiagnosisState.CANNOT_TELL), (0.1, DiagnosisState.NONE)], ids=["hurt", "well"]
 )

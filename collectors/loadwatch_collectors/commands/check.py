@@ -67,7 +67,7 @@ def _check_one(config: CollectorSettings) -> Report:
     report = Report(
         job=config.identity.job,
         instance=config.identity.instance,
-        collector=config.source.name,
+        collector=config.name,
         where=config.where,
         interval_seconds=config.interval_seconds,
         notes=list(config.notes),

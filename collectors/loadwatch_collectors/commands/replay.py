@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from functools import partial
@@ -61,17 +61,17 @@ def replay_one(client: Client, archive: Path) -> Score:
     except RefusedError as error:
         if error.code != _EXISTS:
             raise
-    return score(label, counting(label, _findings(client, label.run)))
+    return score(label, counting(label, _analysed(client, label.run)))
 
 
-def _findings(client: Client, run: str) -> Sequence[Mapping[str, Any]]:
+def _analysed(client: Client, run: str) -> Mapping[str, Any]:
     deadline = time.monotonic() + ANALYSIS_SECONDS
     while True:
         document = client.get(run_path(run))
         if "diagnosis" not in document:
             raise RunsError(f"{client.shown} knows nothing of findings: bring it up to date")
         if document["diagnosis"] is not None:
-            return document["findings"]
+            return document
         if time.monotonic() > deadline:
             raise RunsError(f"{client.shown} has not analysed run {run} within {ANALYSIS_SECONDS:g} s")
         time.sleep(PAUSE_SECONDS)

@@ -2,13 +2,14 @@
 
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import structlog
 from loadwatch_formats.metrics.model import MetricInfo
 
-from loadwatch_collectors.collector import Labels
+from loadwatch_collectors.collector import Labels, TargetIdentity
 from loadwatch_collectors.config import CollectorSettings
 from loadwatch_collectors.pipeline.gatherer import Gatherer
 from loadwatch_collectors.pipeline.worker import Worker
@@ -33,7 +34,11 @@ class Runner:
         self._wall = wall
         self._gatherer = Gatherer(write)
         now_ms = self._now_ms()
-        self._workers = [Worker(config, self._deliver, now_ms, identity) for config in collectors]
+        claims: defaultdict[tuple[str, TargetIdentity], dict[Any, Any]] = defaultdict(dict)
+        self._workers = [
+            Worker(config, self._deliver, now_ms, identity, claims[config.source.name, config.identity])
+            for config in collectors
+        ]
 
     def run(self, stop: threading.Event) -> None:
         """Run until `stop` is set, then mark all series stale and write what is left.

@@ -6,6 +6,8 @@ from loadwatch_collectors.collector import KEPT, Labels, Sample, TargetIdentity
 from loadwatch_collectors.series import STALE_NAN, SampleRow, Series, make_series
 
 _Key = tuple[str, Labels]
+Claims = dict[_Key, "SeriesTracker"] | None
+"""Who sends which series, of several blocks of one source in one target; two would overwrite each other's samples."""
 _FORGET_MS = 3 * 3600 * 1000
 
 
@@ -18,7 +20,10 @@ class SeriesTracker:
     leaves series with explicit times alone.)
     """
 
-    def __init__(self, identity: TargetIdentity, *, own_times: bool = False) -> None:
+    def __init__(self, identity: TargetIdentity, *, own_times: bool = False, claims: Claims = None) -> None:
+        self.refused = ""
+        """What was not sent at the last update, in words; the facts of a program (`_info`) may be on each page."""
+        self._claims = claims
         self._identity = identity
         self._own_times = own_times
         self._known: dict[_Key, Series] = {}
@@ -41,6 +46,7 @@ class SeriesTracker:
         others: dict[int, tuple[list[Series], list[float]]] = {}
         known = self._known
         taken: set[tuple[_Key, int]] = set()
+        self.refused = ""
         for name, value, labels, timestamp_ms in samples:
             key = (name, labels)
             own_time = timestamp_ms is not None and timestamp_ms != KEPT
@@ -48,6 +54,13 @@ class SeriesTracker:
                 continue
             found = known.get(key)
             if found is None:
+                if self._claims is not None and self._claims.setdefault(key, self) is not self:
+                    if not name.endswith("_info"):
+                        self.refused = (
+                            f"{name} is sent by another block of this target, too; give the block a target "
+                            "of its own, with another instance or a label"
+                        )
+                    continue
                 found = known[key] = make_series(name, labels, self._identity)
             if own_time and self._own_times:
                 self._seen[key] = tick_ms
@@ -67,6 +80,8 @@ class SeriesTracker:
                 series.append(gone)
                 values.append(STALE_NAN)
                 del known[key]
+                if self._claims is not None:
+                    self._claims.pop(key, None)
                 self._explicit.pop(key, None)
         self._live = live
         self._sweep(tick_ms)

@@ -10,11 +10,19 @@ from typing import Any
 import structlog
 from loadwatch_formats.metrics.model import MetricInfo
 
-from loadwatch_collectors.collector import CollectFault, Collector, DescribesMetrics, GoesOn, Labels, Sample
+from loadwatch_collectors.collector import (
+    CollectFault,
+    Collector,
+    DescribesMetrics,
+    GoesOn,
+    Labels,
+    Sample,
+    target_info,
+)
 from loadwatch_collectors.config import CollectorSettings
 from loadwatch_collectors.errors import CollectorError, ConfigError
 from loadwatch_collectors.pipeline.schedule import Schedule, next_tick
-from loadwatch_collectors.pipeline.tracker import SeriesTracker
+from loadwatch_collectors.pipeline.tracker import Claims, SeriesTracker
 from loadwatch_collectors.series import SampleRow
 
 ERROR_TEXT_LIMIT = 200
@@ -39,12 +47,14 @@ class Worker:
     starts.
     """
 
-    def __init__(self, config: CollectorSettings, deliver: Deliver, now_ms: int, identity: Labels = ()) -> None:
+    def __init__(
+        self, config: CollectorSettings, deliver: Deliver, now_ms: int, identity: Labels = (), claims: Claims = None
+    ) -> None:
         interval_ms = round(config.interval_seconds * 1000)
         self.config = config
         self.schedule = Schedule(interval_ms, next_tick(now_ms, interval_ms))
         self._deliver = deliver
-        self._samples = SeriesTracker(config.identity, own_times=config.source.own_times)
+        self._samples = SeriesTracker(config.identity, own_times=config.source.own_times, claims=claims)
         self._health = SeriesTracker(config.identity)
         self._collector: Collector | None = None
         self._running: _InFlight | None = None
@@ -53,8 +63,8 @@ class Worker:
         self._ended = False
         self._cpu_seconds = 0.0
         self._state = ""
-        self._name = config.source.name
-        self._label: Labels = (("collector", config.source.name),)
+        self._name = config.name
+        self._label: Labels = (("collector", config.name),)
         self._identity = identity
         self._thread = threading.Thread(target=self._run, name=f"collect-{self._name}", daemon=True)
 
@@ -166,7 +176,7 @@ class Worker:
                     rows = self._samples.update(running.tick_ms, samples)
                 except CollectorError as refused:
                     error = str(refused)
-            said = error or (fault.text if fault is not None else "")
+            said = error or (fault.text if fault is not None else self._samples.refused)
             self._note_state(said)
             if error:
                 rows = self._report_failure(running.tick_ms, duration, error)
@@ -191,6 +201,8 @@ class Worker:
         ]
         if self._identity:
             health.append(Sample("collector_agent_info", 1.0, (*self._label, *self._identity)))
+        if self.config.address:
+            health.append(target_info(self._name, self.config.address))
         if error:
             text = " ".join(error.split())[:ERROR_TEXT_LIMIT]
             health.append(Sample("collector_error_info", 1.0, (*self._label, ("error", text))))

@@ -15,6 +15,7 @@ import urllib3
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError
 
+from loadwatch_collectors.collector import address_of
 from loadwatch_collectors.errors import CollectorError, ConfigError, PrivilegeError
 from loadwatch_collectors.settings import Bytes, Seconds, option, read_secret
 from loadwatch_collectors.transport.deadline import Deadline, DeadlineSocket, shut_down, tls_socket_class
@@ -44,6 +45,18 @@ class HttpSettings:
             raise ValueError("deadline must be above 0")
         if self.max_body <= 0:
             raise ValueError("max_body must be above 0")
+
+    @property
+    def address(self) -> str:
+        """Of the server; empty without a page."""
+        parts = urlsplit(self.url)
+        default = 443 if parts.scheme == "https" else 80
+        return address_of(parts.hostname, parts.port or default) if parts.hostname else ""
+
+    @property
+    def is_database(self) -> bool:
+        """A page is an application's, or an exporter's."""
+        return False
 
 
 def check_url(url: str) -> None:

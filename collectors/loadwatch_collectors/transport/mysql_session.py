@@ -18,6 +18,7 @@ import pymysql
 from pymysql.constants import CR, ER
 from pymysql.err import MySQLError
 
+from loadwatch_collectors.collector import address_of
 from loadwatch_collectors.errors import CollectorError, ConfigError, PrivilegeError
 from loadwatch_collectors.settings import Seconds, option, read_secret
 from loadwatch_collectors.transport.deadline import Deadline, DeadlineSocket, shut_down, tls_socket_class
@@ -94,6 +95,16 @@ class MySQLLogin:
     def __post_init__(self) -> None:
         """Check what types cannot say."""
         check_login(self)
+
+    @property
+    def address(self) -> str:
+        """Of the server; empty for a socket's path."""
+        return "" if self.unix_socket else address_of(self.host, self.port)
+
+    @property
+    def is_database(self) -> bool:
+        """It is one."""
+        return True
 
     @property
     def tls_mode(self) -> str:

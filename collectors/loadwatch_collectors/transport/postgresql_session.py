@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from loadwatch_collectors.collector import address_of
 from loadwatch_collectors.errors import CollectorError, ConfigError, PrivilegeError
 from loadwatch_collectors.settings import Seconds, option, read_secret
 
@@ -54,6 +55,16 @@ class PostgreSQLLogin:
     def __post_init__(self) -> None:
         """Check what types cannot say."""
         check_postgresql_login(self)
+
+    @property
+    def address(self) -> str:
+        """Of the server; empty for the folder of a socket."""
+        return "" if self.host.startswith("/") else address_of(self.host, self.port)
+
+    @property
+    def is_database(self) -> bool:
+        """It is one."""
+        return True
 
 
 def check_postgresql_login(login: PostgreSQLLogin) -> None:

@@ -1,9 +1,10 @@
+import socket
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -242,3 +243,37 @@ def test_a_jump_of_the_clock_neither_stops_nor_spins(jump: float) -> None:
     times = [sample.timestamp_ms for sample in sink.of("number")]
     assert abs(times[-1] - times[0] - jump * 1000) < 60_000
     assert any("clock jumped" in entry["event"] for entry in logs)
+
+
+def test_the_address_that_a_target_asks_is_sent_even_while_nothing_answers() -> None:
+    def fail(_: int) -> list[Sample]:
+        raise CollectorError("refused")
+
+    asks = replace(configured("page", lambda _: Scripted(fail)), address="web:8080")
+    with running(asks, configured("host", lambda _: Scripted(number))) as sink:
+        sink.wait_for(lambda: bool(sink.of("collector_target_info")) and bool(sink.of("up", "host")))
+    labels = {tuple(sorted(one.labels.items())) for one in sink.of("collector_target_info")}
+    assert [dict(one) for one in labels] == [
+        {
+            "__name__": "collector_target_info",
+            "job": "test",
+            "instance": "here",
+            "collector": "page",
+            "agent_host": socket.gethostname(),
+            "address": "web:8080",
+        }
+    ]
+
+
+def test_two_blocks_of_one_source_do_not_write_one_series() -> None:
+    first = configured("page", lambda _: Scripted(lambda _: [Sample("own", 1.0), Sample("shared", 1.0)]))
+    second = replace(
+        configured("page", lambda _: Scripted(lambda _: [Sample("other", 2.0), Sample("shared", 2.0)])), block=2
+    )
+    with running(first, second) as sink:
+        sink.wait_for(lambda: len(sink.of("up", "page-2")) >= 3 and len(sink.of("up", "page")) >= 3)
+    assert {one.value for one in sink.of("shared") if not one.is_stale} in ({1.0}, {2.0})
+    assert sink.of("own")
+    assert sink.of("other")
+    [error] = {one.labels["error"] for one in sink.of("collector_error_info")}
+    assert error.startswith("shared is sent by another block of this target, too")

@@ -9,6 +9,8 @@ HEALTH = describe(
     collector_cpu_seconds_total="CPU time that the collector has used since the agent's start.",
     collector_agent_info="1, with host, process and start of the agent that reads the source: two at once are one "
     "agent too many.",
+    collector_target_info="1, with the address (host and port) that the source asks, or at which its process listens: "
+    "targets of one address are one program.",
     collector_error_info="1 while the collector fails, with its error as label.",
 )
 

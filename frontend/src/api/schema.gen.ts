@@ -3830,7 +3830,7 @@ export interface components {
         };
         /**
          * CheckedOut
-         * @description What was looked at and was not it, with its figure.
+         * @description A kind that was looked at and was not it, with its figure; or that could not be judged, with why.
          */
         CheckedOut: {
             /** Id */
@@ -4728,6 +4728,16 @@ export interface components {
             observations: components["schemas"]["TextOut"][];
             /** Checked */
             checked: components["schemas"]["CheckedOut"][];
+            /**
+             * Unjudged
+             * @description Kinds that had their metrics and could not tell, each with why.
+             */
+            unjudged?: components["schemas"]["CheckedOut"][];
+            /**
+             * Symptoms
+             * @description What went wrong with the load: failures, slow answers, a failed threshold, rows that are missing.
+             */
+            symptoms?: components["schemas"]["TextOut"][];
             /** Missing */
             missing: components["schemas"]["loadwatch_backend__findings__schemas__MissingOut"][];
             /**
@@ -5086,6 +5096,16 @@ export interface components {
             observations: components["schemas"]["TextOut"][];
             /** Checked */
             checked: components["schemas"]["CheckedOut"][];
+            /**
+             * Unjudged
+             * @description Kinds that had their metrics and could not tell, each with why.
+             */
+            unjudged?: components["schemas"]["CheckedOut"][];
+            /**
+             * Symptoms
+             * @description What went wrong with the load: failures, slow answers, a failed threshold, rows that are missing.
+             */
+            symptoms?: components["schemas"]["TextOut"][];
             /** Missing */
             missing: components["schemas"]["loadwatch_backend__findings__schemas__MissingOut"][];
             /**

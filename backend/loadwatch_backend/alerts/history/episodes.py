@@ -38,6 +38,8 @@ class RuleFacts:
     threshold: float | None
     for_ms: int
     keep_firing_for_ms: int
+    comparison: str = ""
+    """Of the value with the threshold; rows of earlier versions do not say it."""
 
     def to_json(self) -> str:
         """For the row."""
@@ -51,6 +53,7 @@ class RuleFacts:
 
 def facts_of(group: RuleGroup, rule: Rule) -> RuleFacts:
     """What is kept of a rule."""
+    view = value_of(rule.parsed)
     return RuleFacts(
         rule_id=rule.id,
         file=group.file,
@@ -59,7 +62,8 @@ def facts_of(group: RuleGroup, rule: Rule) -> RuleFacts:
         expression=rule.expression,
         unit=rule.unit,
         signal=rule.signal,
-        threshold=finite(value_of(rule.parsed).threshold),
+        threshold=finite(view.threshold),
+        comparison=view.comparison,
         for_ms=rule.for_ms,
         keep_firing_for_ms=rule.keep_firing_for_ms,
     )

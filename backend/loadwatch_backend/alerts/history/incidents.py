@@ -10,13 +10,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from loadwatch_backend.alerts.evaluation.state import RUN_LABEL, TrackedAlert
-from loadwatch_backend.notify.causes.consequences import BEST, RANKS
 from loadwatch_backend.notify.causes.fitting import FINDING_FAMILY, FINDING_ID
 from loadwatch_backend.notify.causes.table import explained
 from loadwatch_backend.store.port import Labels
 
 KEY_DIGITS = 16
 TIME_DIGITS = 16
+CRITICAL = frozenset(("critical", "page", "emergency", "fatal", "disaster", "high", "error", "p1"))
+INFO = frozenset(("", "info", "information", "notice", "low", "p4", "p5"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,24 +108,30 @@ class Member:
     """One alert of an incident."""
 
     id: str
+    firing: bool
     active_ms: int
     labels: Labels
     annotations: Mapping[str, str]
 
 
-def cause_of(members: Sequence[Member]) -> str:
-    """Id of the alert that an incident is named after.
+def head_of(members: Sequence[Member]) -> str:
+    """Id of the alert that stands for an incident: the most severe that fires, after all are over that was.
 
-    The one that tells of its own finding, by the table of causes; else the one whose condition held first.
+    Of several the one that tells of its own finding, by the table of causes; else the one whose condition held first.
     """
 
-    def place(one: Member) -> tuple[bool, int, int, str]:
+    def place(one: Member) -> tuple[bool, int, bool, int, str]:
         known = explained(one.labels)
         finding = one.annotations.get(FINDING_ID, "")
         tells = known is not None and finding != "" and finding in known.about
-        return not tells, one.active_ms, RANKS.get(one.labels.get("severity", ""), BEST), one.id
+        return not one.firing, gravity_of(one.labels.get("severity", "")), not tells, one.active_ms, one.id
 
     return min(members, key=place).id
+
+
+def gravity_of(severity: str) -> int:
+    """0 is the most severe; as the page ranks them: teams name severities differently, and an unknown word warns."""
+    return 0 if severity.lower() in CRITICAL else 2 if severity.lower() in INFO else 1
 
 
 def _hashed(kind: str, text: str) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 
 from loadwatch_backend.findings.advisor.model import Demand, PoolSeen, Seen, ServerSeen
 from loadwatch_backend.findings.load import STREAMED
+from loadwatch_backend.findings.programs import INFO, START
 from loadwatch_backend.findings.seen.facts import POOL_METRICS, Pool, focused, largest, pools
 from loadwatch_backend.findings.window import BoolArray, Table, Window
 from loadwatch_backend.records.model import FloatArray
@@ -30,6 +31,7 @@ PROCESS_CPU = "process_cpu_seconds_total"
 METRICS = (
     *POOL_METRICS,
     *STREAMED,
+    *(INFO, START),
     *(MAX_IDLE, LIFETIME, IDLE_TIME, CLOSED_IDLE, CLOSED_OLD, ACCEPTED, STORED, QUEUE_LIMIT),
     *(CONNECTED, MAX_CONNECTIONS, BY_USER, WAIT_TIMEOUT, STATEMENTS, LOCK_WAITS, PROCESS_CPU),
 )

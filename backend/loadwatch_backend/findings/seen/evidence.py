@@ -3,6 +3,7 @@
 import numpy as np
 
 from loadwatch_backend.findings.model import Chart, Evidence, Link
+from loadwatch_backend.findings.programs import real_expression
 from loadwatch_backend.findings.window import Window
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
@@ -36,7 +37,7 @@ def show(
     return Evidence(
         text=text,
         link=link,
-        expression=expression,
+        expression=real_expression(window, expression),
         unit=unit,
         value=figure,
         at_ms=window.grid.time_ms(place),

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import numpy as np
 
@@ -101,13 +102,28 @@ def requests_of(window: Window, labels: Mapping[str, str]) -> FloatArray:
     return window.load.rate / max(len(instances), 1)
 
 
-def since_start(window: Window, at_ms: int) -> Words:
-    """When something was, as a person says it: "1 s into the run", "40 s ago"."""
-    if not window.of_run:
-        ago = max(window.to_ms - at_ms, 0) / 1_000
-        return Words(f"{duration(ago)} ago", f"{duration_ja(ago)}前")
-    after = max(at_ms - window.from_ms, 0) / 1_000
-    return Words(f"{duration(after)} into the run", f"開始{duration_ja(after)}後")
+def since_start(window: Window, at_ms: int, preposition: str = "") -> Words:
+    """Since when something was: "1 s into the run", "10:42:43 UTC", or "before" that where the window began with it.
+
+    A clock time stays true when the sentence is kept, sent and repeated; the page shows it in its reader's zone.
+    """
+    if window.of_run:
+        after = max(at_ms - window.from_ms, 0) / 1_000
+        return Words(f"{duration(after)} into the run", f"開始{duration_ja(after)}後")
+    clock = clock_of(at_ms)
+    if at_ms <= window.grid.time_ms(window.focus.start):
+        return Words(f"before {clock}", f"{clock}より前")
+    return Words(f"{preposition}{clock}", clock)
+
+
+def when_began(window: Window, at_ms: int) -> Words:
+    """The same where it needs its own preposition: "at 10:42:43 UTC"."""
+    return since_start(window, at_ms, "at ")
+
+
+def clock_of(at_ms: int) -> str:
+    """As `inZone` of the page reads it: 10:42:43 UTC."""
+    return datetime.fromtimestamp(at_ms / 1_000, UTC).strftime("%H:%M:%S UTC")
 
 
 def added(values: Sequence[FloatArray]) -> FloatArray:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadwatch_backend.findings.seen.facts import LEAST_FAILED, failures
+from loadwatch_backend.findings.seen.facts import LEAST_FAILED
 from loadwatch_backend.findings.seen.host_cpu import OWN_JOBS
 from loadwatch_backend.findings.window import Episode, Table, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
@@ -48,10 +48,29 @@ class Death:
         return self.at - WAKES_SECONDS < episode.end and (self.back is None or end > episode.first)
 
 
+def lost_requests(window: Window, death: Death, *outcomes: str) -> float:
+    """Requests that failed in one of these ways (any, when none is named) by a process's end.
+
+    What fails once another one runs fails for reasons of its own, but for what is refused before that one listens.
+    """
+    if window.load is None:
+        return 0.0
+    first, end = max(death.at - 1, 0), gone(window, death).end
+    lost = window.total(window.load.failed(*outcomes), slice(first, end))
+    if death.back is None or (outcomes and "refused" not in outcomes):
+        return lost
+    return lost + window.total(window.load.failed("refused"), slice(end, death.back + AFTER_SECONDS))
+
+
+def gone(window: Window, death: Death) -> Episode:
+    """The time in which nothing ran in its place; one instant at least."""
+    end = window.focus.stop if death.back is None else min(death.back, window.focus.stop)
+    return Episode(death.at, max(end, death.at + 1))
+
+
 def torn(window: Window, death: Death) -> bool:
     """Whether requests were cut off at the end, as they are unless a process is stopped with care."""
-    end = window.focus.stop if death.back is None else min(death.back + AFTER_SECONDS, window.focus.stop)
-    return failures(window, Episode(death.at, max(end, death.at + 1)), "reset") >= LEAST_FAILED
+    return lost_requests(window, death, "reset") >= LEAST_FAILED
 
 
 def deaths(window: Window) -> list[Death]:

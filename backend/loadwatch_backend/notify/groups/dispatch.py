@@ -16,8 +16,10 @@ from loadwatch_backend.notify.groups.flush import Changes, Flush, told_ids
 from loadwatch_backend.notify.groups.groups import members_of, next_tick
 from loadwatch_backend.notify.groups.repository import Group, KeptAlert
 from loadwatch_backend.notify.model import Notice, NotifiedAlert
+from loadwatch_backend.notify.outbox.deliveries import delivery_out
 from loadwatch_backend.notify.outbox.failing import find_failing_integrations
 from loadwatch_backend.notify.outbox.messages import IntegrationKey
+from loadwatch_backend.notify.outbox.repository import find_of_alerts
 from loadwatch_backend.notify.routing.holding import Holder, Holders
 from loadwatch_backend.notify.routing.routing import (
     announce,
@@ -30,6 +32,7 @@ from loadwatch_backend.notify.routing.routing import (
     routes_of,
     short_hash,
 )
+from loadwatch_backend.notify.schemas import DeliveryOut
 from loadwatch_backend.notify.silences.repository import forget_silences
 from loadwatch_backend.store.relational import Relational, Session, Stillness
 
@@ -322,6 +325,11 @@ class Dispatcher:
                 undelivered=[one for one in failing if one.receiver in receiver_names(routes)],
             )
         return found
+
+    def notified(self, keys: Sequence[str], since_ms: int, now_ms: int) -> list[DeliveryOut]:
+        """Who has been sent messages of alerts: of each integration the first that it took, else the last."""
+        with self._relational.transaction() as session:
+            return [delivery_out(row, now_ms) for row in find_of_alerts(session, keys, since_ms)]
 
     def notices(self, notice: Notice) -> list[Envelope]:
         """The messages that tell of a run."""

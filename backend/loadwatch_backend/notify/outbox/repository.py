@@ -4,12 +4,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
 from sqlalchemy import ColumnElement, and_, delete, exists, func, insert, or_, select, tuple_, update
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import Session, aliased, defer
 
 from loadwatch_backend.kit.errors import NotFoundError
 from loadwatch_backend.notify.contract import EnvelopeKind
-from loadwatch_backend.notify.outbox.messages import DueDelivery, IntegrationKey, message_of
+from loadwatch_backend.notify.outbox.messages import DueDelivery, IntegrationKey, message_of, unpack
 from loadwatch_backend.notify.outbox.schedule import RETRY_SLACK_MS, is_due
 from loadwatch_backend.notify.outbox.tables import AttemptRow, DeliveryRow, IntegrationRow
 from loadwatch_backend.notify.schemas import DeliveryState
@@ -19,6 +20,7 @@ HOLDING_ATTEMPTS = 2
 on-call person from all that follows. See docs/decisions/0051-order-within-a-group.md."""
 OVERTAKEN = "overtaken: a later message of the same group, with all that fires in it, was delivered first"
 INSERT_ROWS = 500
+MOST_OF_ALERTS = 1_000
 WORDS = 20
 UNFINISHED = (DeliveryState.WAITING.value, DeliveryState.SENDING.value)
 ENDED = (DeliveryState.DELIVERED.value, DeliveryState.WITHDRAWN.value, DeliveryState.DEAD.value)
@@ -66,6 +68,27 @@ def find_deliveries(
         query = query.where(DeliveryRow.seq < before)
     rows = session.scalars(query).all()
     return rows[:limit], rows[limit - 1].seq if len(rows) > limit else None
+
+
+def find_of_alerts(session: Session, keys: Sequence[str], since_ms: int) -> list[DeliveryRow]:
+    """Of each integration the first message of alerts that fire which it took; where it took none, the last.
+
+    What an alert's end is told by is among later messages; of very many only the first are looked at.
+    """
+    wanted, found = set(keys), dict[IntegrationKey, DeliveryRow]()
+    query = (
+        select(DeliveryRow)
+        .options(defer(DeliveryRow.document))
+        .where(DeliveryRow.kind == EnvelopeKind.ALERT.value, DeliveryRow.created_ms >= since_ms, DeliveryRow.firing > 0)
+        .order_by(DeliveryRow.seq)
+        .limit(MOST_OF_ALERTS)
+    )
+    for row in session.scalars(query):
+        key = (row.receiver, row.integration)
+        taken = key in found and found[key].delivered_ms is not None
+        if not taken and not wanted.isdisjoint(orjson.loads(unpack(row.alert_keys))):
+            found[key] = row
+    return list(found.values())
 
 
 def count_deliveries(session: Session, wanted: DeliveryFilter) -> dict[DeliveryState, int]:

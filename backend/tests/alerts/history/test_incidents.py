@@ -1,6 +1,7 @@
 """Which alerts are one incident: by findings, by run, alone; what was said to it holds for who joins it."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import pytest
 from loadwatch_backend.alerts.evaluation.state import TrackedAlert
@@ -9,7 +10,7 @@ from loadwatch_backend.alerts.history.incidents import (
     Acknowledged,
     Member,
     UnderWay,
-    cause_of,
+    head_of,
     join,
     keys_of,
     new_incident,
@@ -89,17 +90,29 @@ def test_who_joins_what_was_acknowledged_is_acknowledged():
     assert not join([alert("c", OF_OTHER_POOL)], [UnderWay(id=begun, acknowledged=SEEN)], NOW_MS).acknowledged
 
 
-def test_an_incident_is_named_after_what_tells_of_its_finding_else_after_what_was_first():
-    def member(id: str, name: str, active_ms: int, finding: Mapping[str, str], severity: str = "warning") -> Member:
-        labels = {"alertname": name, "severity": severity}
-        return Member(id=id, active_ms=active_ms, labels=labels, annotations=finding)
+def member(
+    id: str, name: str, active_ms: int, finding: Mapping[str, str], severity: str = "warning", *, firing: bool = True
+) -> Member:
+    labels = {"alertname": name, "severity": severity}
+    return Member(id=id, firing=firing, active_ms=active_ms, labels=labels, annotations=finding)
 
+
+def test_the_most_severe_alert_that_fires_stands_for_the_incident():
+    high = member("h", "DatabaseConnectionsHigh", 1, OF_POOL)
+    refused = member("r", "DatabaseConnectionsRefused", 2, OF_POOL, "critical")
+    assert head_of([high, refused]) == "r"
+    assert head_of([high, replace(refused, firing=False)]) == "h", "what is over does not stand for what fires"
+    assert head_of([replace(one, firing=False) for one in (high, refused)]) == "r"
+    assert head_of([high, member("p", "Own", 3, {}, "page")]) == "p", "teams have words of their own"
+    assert head_of([high, member("i", "Own", 0, {}, "info")]) == "h"
+
+
+def test_of_equally_severe_alerts_the_one_that_tells_of_the_finding_stands_else_the_first():
     timeouts = member("t", "LoadTimeouts", 1, OF_POOL)
     waits = member("w", "PoolWaits", 2, OF_POOL)
     saturated = member("s", "PoolSaturated", 3, OF_POOL)
-    assert cause_of([timeouts, saturated, waits]) == "w"
-    assert cause_of([timeouts, member("o", "Other", 1, {}, "critical")]) == "o"
-    assert cause_of([timeouts, member("o", "Other", 2, {}, "critical")]) == "t"
+    assert head_of([timeouts, saturated, waits]) == "w"
+    assert head_of([timeouts, member("o", "Other", 2, {})]) == "t"
 
 
 # In the database ------------------------------------------------------------------------------------------------------

@@ -11,6 +11,8 @@ from typing import Any
 from loadwatch_collectors.runs.replay.labels import Label
 
 ACCUSE_NOBODY = frozenset({"host-noise"})
+CANNOT_TELL = "cannot-tell"
+"""Expected where something is wrong and nothing that is watched shows what."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,14 +55,21 @@ class Totals:
         return self.first_right / self.with_limits if self.with_limits else 1.0
 
 
-def counting(label: Label, findings: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-    """The ids that count, of findings as the server gives them, each once and in their order."""
+def counting(label: Label, run: Mapping[str, Any]) -> tuple[str, ...]:
+    """The ids that count, of a run's findings as the server gives them, each once and in their order.
+
+    Without any, the state "cannot tell" of the diagnosis counts where that is expected.
+    """
+    findings: list[Mapping[str, Any]] = run.get("findings") or []
+    diagnosis: Mapping[str, Any] = run.get("diagnosis") or {}
     ids = [
         str(finding["id"])
         for finding in findings
         if (finding.get("severity") != "info" and finding["id"] not in ACCUSE_NOBODY)
         or any(finding["id"] in place for place in label.expected)
     ]
+    if not ids and diagnosis.get("state") == CANNOT_TELL and any(CANNOT_TELL in place for place in label.expected):
+        return (CANNOT_TELL,)
     return tuple(dict.fromkeys(ids))
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from loadwatch_formats.metrics.mysql import METRICS, STATUSES, VARIABLES
 
-from loadwatch_collectors.collector import KEPT, Collector, MissingPrivilege, Sample, Source
+from loadwatch_collectors.collector import KEPT, Collector, MissingPrivilege, Sample, Source, address_of
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.mysql import names as mysql_names
 from loadwatch_collectors.sources.mysql.discovery import DiscoverSettings, MySQLFleet
@@ -81,6 +81,11 @@ class MySQLSettings(MySQLLogin):
             raise ValueError("discover finds the servers; leave host, unix_socket and iam_region out")
         if self.max_tables < 1:
             raise ValueError("max_tables must be at least 1; `tables: false` leaves table sizes out")
+
+    @property
+    def address(self) -> str:
+        """Of the server; empty for several."""
+        return "" if self.discover is not None or self.unix_socket else address_of(self.host, self.port)
 
 
 class _Periodic:

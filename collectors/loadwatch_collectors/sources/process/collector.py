@@ -12,10 +12,18 @@ from pathlib import Path
 
 from loadwatch_formats.metrics.process import METRICS
 
-from loadwatch_collectors.collector import CollectFault, Labels, MissingPrivilege, Sample, Source
+from loadwatch_collectors.collector import (
+    CollectFault,
+    Labels,
+    MissingPrivilege,
+    Sample,
+    Source,
+    address_of,
+    target_info,
+)
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.sources.process.cgroup import parse_membership, parse_unit, read_quotas
-from loadwatch_collectors.sources.process.search import ProcessSettings, find_pids, find_roots
+from loadwatch_collectors.sources.process.search import ProcessSettings, find_pids, find_ports, find_roots
 from loadwatch_collectors.sources.process.unit import UnitLimits
 from loadwatch_collectors.sources.procfs import CLOCK_TICKS, PAGE_SIZE, parse_boot_time, read_bytes, read_text
 
@@ -110,6 +118,7 @@ class ProcessCollector:
         self._stats: dict[int, ProcessStat] = {}
         self._roots: dict[int, int] = {}
         self._units = UnitLimits()
+        self._ports: tuple[int, set[int]] = (0, set())
 
     def collect(self) -> list[Sample]:
         """Read every process that was found once."""
@@ -130,7 +139,7 @@ class ProcessCollector:
         samples: list[Sample] = []
         for pid, stat in stats.items():
             samples += self._read_process(pid, stat, self._labels(pid))
-        return samples + self._read_groups()
+        return [*samples, *self._read_groups(), *self._read_addresses()]
 
     def fault(self) -> CollectFault | None:
         """The search is ambiguous: which processes it finds, and how to name one."""
@@ -176,6 +185,8 @@ class ProcessCollector:
         self._pids = find_pids(self._settings)
         self._starts = {}
         self._scanned_at = time.monotonic()
+        if not self._ports[1]:
+            self._ports = (0, set())  # it may listen by now
 
     def _read_stats(self) -> dict[int, ProcessStat]:
         """The processes that still are the ones that were found: the same number with another start is another."""
@@ -211,6 +222,19 @@ class ProcessCollector:
             return samples
         samples += [Sample(name, value, labels) for name, value in limits.items()]
         return samples
+
+    def _read_addresses(self) -> list[Sample]:
+        """Where the program listens, beside the port by which it was found; nothing of several programs."""
+        roots = set(self._roots.values())
+        root = min(roots)
+        if len(roots) > 1:
+            return []
+        if self._ports[0] != root:
+            self._ports = root, find_ports(self._proc, root)
+        return [
+            target_info("process", address_of("localhost", port))
+            for port in sorted(self._ports[1] - {self._settings.port})
+        ]
 
     def _read_groups(self) -> list[Sample]:
         """What limits the processes from outside: the quota of their control groups, and their units of systemd."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from loadwatch_collectors.collector import address_of
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.procfs import read_text
@@ -43,6 +44,16 @@ class ProcessSettings:
                 raise ValueError(f"command is not a regular expression: {error}") from error
         if self.port is not None and not 0 < self.port < 65_536:
             raise ValueError(f"port must be between 1 and 65535, not {self.port}")
+
+    @property
+    def address(self) -> str:
+        """Where the process listens, if it is looked for by that."""
+        return address_of("localhost", self.port) if self.port else ""
+
+    @property
+    def is_database(self) -> bool:
+        """Nothing tells."""
+        return False
 
     def describe(self) -> str:
         """The search in words, for errors."""
@@ -95,15 +106,28 @@ def list_pids(proc: Path) -> list[int]:
         raise CollectorError(f"{proc} cannot be listed: {error.strerror}") from error
 
 
-def parse_listen_inodes(table: str, port: int) -> set[int]:
-    """Inodes of the sockets that listen on a port, from `/proc/net/tcp` or `tcp6`."""
-    found: set[int] = set()
-    suffix = f":{port:04X}"
-    for line in table.splitlines()[1:]:
-        fields = line.split()
-        if len(fields) > 9 and fields[3] == _LISTEN and fields[1].endswith(suffix):
-            found.add(int(fields[9]))
-    return found
+def parse_listen_inodes(table: str) -> dict[int, int]:
+    """Inode → port of the sockets that listen, from `/proc/net/tcp` or `tcp6`."""
+    rows = (line.split() for line in table.splitlines()[1:])
+    return {
+        int(fields[9]): int(fields[1].rpartition(":")[2], 16)
+        for fields in rows
+        if len(fields) > 9 and fields[3] == _LISTEN
+    }
+
+
+def find_ports(proc: Path, pid: int) -> set[int]:
+    """Ports of the agent's network on which a process listens; none where the process is another user's."""
+    inodes = _listen_inodes(proc)
+    return {inodes[inode] for inode in _sockets(proc / str(pid) / "fd") or () if inode in inodes}
+
+
+def _listen_inodes(proc: Path) -> dict[int, int]:
+    return {
+        inode: port
+        for table in ("net/tcp", "net/tcp6")
+        for inode, port in parse_listen_inodes(_read_or_empty(proc / table)).items()
+    }
 
 
 def _make_test(settings: ProcessSettings) -> Callable[[Path], bool]:
@@ -144,18 +168,15 @@ def _find_by_pid_file(proc: Path, path: Path) -> list[int]:
 
 
 def _find_by_port(proc: Path, port: int) -> list[int]:
-    inodes: set[int] = set()
-    for table in ("net/tcp", "net/tcp6"):
-        inodes |= parse_listen_inodes(_read_or_empty(proc / table), port)
-    if not inodes:
+    wanted = {inode for inode, listened in _listen_inodes(proc).items() if listened == port}
+    if not wanted:
         return []
-    wanted = {f"socket:[{inode}]" for inode in inodes}
     found: list[int] = []
     hidden = 0
     for pid in list_pids(proc):
-        owns = _owns_any(proc / str(pid) / "fd", wanted)
-        hidden += owns is None
-        if owns:
+        sockets = _sockets(proc / str(pid) / "fd")
+        hidden += sockets is None
+        if sockets and not wanted.isdisjoint(sockets):
             found.append(pid)
     if not found and hidden:
         raise PrivilegeError(
@@ -165,18 +186,20 @@ def _find_by_port(proc: Path, port: int) -> list[int]:
     return found
 
 
-def _owns_any(folder: Path, wanted: set[str]) -> bool | None:
-    """Whether the process holds one of the sockets; None when it may not be asked."""
+def _sockets(folder: Path) -> set[int] | None:
+    """Inodes of the sockets that a process holds; None when it may not be asked."""
     try:
         names = os.listdir(folder)
     except PermissionError:
         return None
     except OSError:
-        return False
+        return set()
+    found: set[int] = set()
     for name in names:
         try:
-            if os.readlink(folder / name) in wanted:
-                return True
+            target = os.readlink(folder / name)
         except OSError:
             continue
-    return False
+        if target.startswith("socket:["):
+            found.add(int(target[8:-1]))
+    return found

@@ -21,8 +21,15 @@ def test_only_what_accuses_or_is_expected_counts_and_each_id_once() -> None:
         {"id": "queue-full", "severity": "warning"},
         {"id": "pool-exhausted", "severity": "critical"},
     ]
-    assert counting(label("pool-churn"), findings) == ("pool-exhausted", "queue-full")
-    assert counting(label("warm-up-in-window"), findings) == ("warm-up-in-window", "pool-exhausted", "queue-full")
+    run = {"findings": findings, "diagnosis": {"state": "found"}}
+    assert counting(label("pool-churn"), run) == ("pool-exhausted", "queue-full")
+    assert counting(label("warm-up-in-window"), run) == ("warm-up-in-window", "pool-exhausted", "queue-full")
+
+
+def test_cannot_tell_counts_where_it_is_expected() -> None:
+    assert counting(label("cannot-tell"), {"diagnosis": {"state": "cannot-tell"}}) == ("cannot-tell",)
+    assert counting(label("pool-churn"), {"diagnosis": {"state": "cannot-tell"}}) == ()
+    assert counting(label("cannot-tell"), {"diagnosis": {"state": "none"}}) == ()
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,7 @@ def started(pid: int) -> str:
 
 
 def by_name(samples: list[Sample]) -> dict[str, float]:
+    samples = [sample for sample in samples if sample.name != "collector_target_info"]
     assert all(sample.labels == () for sample in samples)
     return {sample.name: sample.value for sample in samples}
 
@@ -241,8 +242,19 @@ def test_limits() -> None:
 
 def test_listening_sockets_are_found_by_port() -> None:
     table = (PROC / "net" / "tcp").read_text()
-    assert parse_listen_inodes(table, 8080) == {71001}
-    assert parse_listen_inodes(table, 8081) == set()
+    assert parse_listen_inodes(table)[71001] == 8080
+    assert 8081 not in parse_listen_inodes(table).values()
+
+
+def test_where_a_process_listens_is_sent_beside_the_port_by_which_it_was_found() -> None:
+    def addresses(settings: ProcessSettings) -> set[str]:
+        samples = ProcessCollector(settings).collect()
+        return {dict(one.labels)["address"] for one in samples if one.name == "collector_target_info"}
+
+    with child() as (process, port):
+        assert addresses(ProcessSettings(pid=process.pid)) == {f"{socket.gethostname().lower()}:{port}"}
+        assert ProcessSettings(port=port).address == f"{socket.gethostname().lower()}:{port}"
+        assert addresses(ProcessSettings(port=port)) == set(), "the agent sends that one itself, as of each source"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,16 @@
 // @vitest-environment node
 import { describe, expect, it } from "vitest";
-import { formatClock, formatDuration, formatInstant, formatTick, liveRange, MINUTE, SECOND, snapGrain } from "./time";
+import {
+  formatClock,
+  formatDuration,
+  formatInstant,
+  formatTick,
+  inZone,
+  liveRange,
+  MINUTE,
+  SECOND,
+  snapGrain,
+} from "./time";
 
 const noon = Date.UTC(2026, 10, 21, 12, 3, 5, 250);
 
@@ -32,6 +42,17 @@ describe("texts", () => {
     expect(formatClock(noon, "utc", "milli")).toBe("12:03:05.250");
     expect(formatInstant(noon - 250, "utc", "en")).toBe("21 Nov 2026, 12:03:05 UTC");
     expect(formatInstant(noon - 250, "utc", "ja")).toBe("2026年11月21日 12:03:05 UTC");
+  });
+
+  it("puts the clock times of the server's texts into the page's zone", () => {
+    const text = "taken at 10:42:43 UTC; refused from 12:04:00 UTC";
+    expect(inZone(text, "utc", noon)).toBe(text);
+    const [first, second] = [Date.UTC(2026, 10, 21, 10, 42, 43), Date.UTC(2026, 10, 21, 12, 4)].map((ms) =>
+      formatClock(ms, "local", "second"),
+    );
+    expect(inZone(text, "local", noon)).toBe(`taken at ${first}; refused from ${second}`);
+    expect(inZone("10:42:43 UTCにすべて使用中", "local", noon)).toBe(`${first}にすべて使用中`);
+    expect(inZone("ran at 10:42:43", "local", noon)).toBe("ran at 10:42:43");
   });
 
   it("writes ticks as precisely as their distance asks, and the day at midnight", () => {

@@ -97,6 +97,15 @@ export function formatInstant(timeMs: number, zone: TimeZone, locale: Locale): s
   return zone === "utc" ? `${text} UTC` : text;
 }
 
+/** A text of the server with its clock times ("10:42:43 UTC") in the page's zone; they lie within a day of `nearMs`. */
+export function inZone(text: string, zone: TimeZone, nearMs = Date.now()): string {
+  if (zone === "utc") return text;
+  return text.replace(/\b(\d\d):(\d\d):(\d\d) UTC/g, (_, hour, minute, second) => {
+    const moment = new Date(nearMs).setUTCHours(Number(hour), Number(minute), Number(second), 0);
+    return formatClock(moment > nearMs + HOUR ? moment - DAY : moment, zone, "second");
+  });
+}
+
 /** Label of an axis tick: as precise as the distance between ticks asks, the day in place of midnight. */
 export function formatTick(timeMs: number, stepMs: number, zone: TimeZone, locale: Locale): string {
   if (stepMs < SECOND) return formatClock(timeMs, zone, "milli");

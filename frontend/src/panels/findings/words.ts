@@ -2,14 +2,15 @@ import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import type { Text } from "@/api/findings/types";
 import { formatElapsed } from "@/lib/run-text";
-import { formatClock } from "@/lib/time/time";
+import { formatClock, inZone } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
 
-/** Picks the page's language. */
+/** Picks the page's language, and puts clock times into its zone. */
 export function useWords(): (text: Text) => string {
   const locale = useLocale();
-  return (text) => text[locale];
+  const { zone } = useView();
+  return (text) => inZone(text[locale], zone);
 }
 
 export interface FindingTimes {

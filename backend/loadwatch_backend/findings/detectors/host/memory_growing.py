@@ -6,7 +6,7 @@ import numpy as np
 
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
 from loadwatch_backend.findings.seen.evidence import show
-from loadwatch_backend.findings.seen.facts import felt, focused, largest, selector, since_start, together
+from loadwatch_backend.findings.seen.facts import clock_of, felt, focused, largest, selector, since_start, together
 from loadwatch_backend.findings.seen.host_cpu import OWN_JOBS
 from loadwatch_backend.findings.seen.hosts import AGENT, CPU, instance_of_host
 from loadwatch_backend.findings.seen.numbers import duration, duration_ja, share, size
@@ -118,13 +118,14 @@ def _finding(
     seconds = (window.to_ms - window.from_ms) / 1_000
     pace = (last - first) / seconds
     left = least / pace if pace > 0 else float("nan")
+    now = Words("", "") if window.of_run else Words(f" from {clock_of(window.to_ms)}", f"{clock_of(window.to_ms)}から")
     return Finding(
         kind=KIND,
         sentence=Words(
             f"{name} grew from {size(first)} to {size(last)} in {duration(seconds)}; {place} had {size(least)} of "
-            f"{size(total)} left from {when.en}. At this pace that lasts for {duration(left)}.",
+            f"{size(total)} left from {when.en}. At this pace that lasts for {duration(left)}{now.en}.",
             f"{name}のメモリは{duration_ja(seconds)}で{size(first)}から{size(last)}に増加。{place}の残りは{when.ja}から"
-            f"{size(total)}中{size(least)}。この速さではあと{duration_ja(left)}。",
+            f"{size(total)}中{size(least)}。この速さでは{now.ja}あと{duration_ja(left)}。",
         ),
         from_ms=from_ms,
         to_ms=window.grid.time_ms(episode.end - 1),

@@ -6,9 +6,9 @@ import numpy as np
 
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
 from loadwatch_backend.findings.seen.evidence import show
-from loadwatch_backend.findings.seen.facts import LEAST_FAILED, failures, felt, selector, since_start
+from loadwatch_backend.findings.seen.facts import LEAST_FAILED, felt, selector, when_began
 from loadwatch_backend.findings.seen.hosts import AGENT, CPU, instance_of_host
-from loadwatch_backend.findings.seen.lives import AFTER_SECONDS, LIFE_METRICS, START, Death, deaths, torn
+from loadwatch_backend.findings.seen.lives import LIFE_METRICS, START, Death, deaths, gone, lost_requests, torn
 from loadwatch_backend.findings.seen.numbers import count, duration, duration_ja
 from loadwatch_backend.findings.window import Episode, Window
 from loadwatch_backend.signals.model import Unit
@@ -46,10 +46,9 @@ def look(window: Window) -> Look:
     observations: list[Words] = []
     seen = deaths(window)
     for death in seen:
-        last = window.focus.stop if death.back is None else death.back + AFTER_SECONDS
-        episode = Episode(death.at, max(min(last, window.focus.stop), death.at + 1))
+        episode = gone(window, death)
         effects = felt(window, episode)
-        failed = failures(window, episode)
+        failed = lost_requests(window, death)
         if failed >= LEAST_FAILED and effects:
             findings.append(_finding(window, death, episode, failed, effects))
         else:
@@ -64,7 +63,7 @@ def _clear(window: Window) -> Words | None:
 
 
 def _ended(window: Window, death: Death) -> Words:
-    when = since_start(window, window.grid.time_ms(death.at))
+    when = when_began(window, window.grid.time_ms(death.at))
     return Words(
         f"The process of {death.name} ended {when.en}" + (" and was started anew." if death.back else "."),
         f"{death.name}のプロセスが{when.ja}に終了" + ("し、再起動した。" if death.back else "した。"),
@@ -73,7 +72,7 @@ def _ended(window: Window, death: Death) -> Words:
 
 def _finding(window: Window, death: Death, episode: Episode, failed: float, effects: list[Evidence]) -> Finding:
     from_ms = window.grid.time_ms(death.at)
-    when = since_start(window, from_ms)
+    when = when_began(window, from_ms)
     killed = _killed(window, death)
     planned = death.back is not None and not torn(window, death) and not killed
     away = Words("and did not come back", "したまま戻らなかった")

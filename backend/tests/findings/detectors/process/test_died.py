@@ -46,6 +46,20 @@ def test_a_restart_that_finished_its_requests_accuses_nobody() -> None:
     assert "ran again 4.0 s later" in finding.sentence.en
 
 
+@pytest.mark.parametrize("harm", ["timeout", "http_5xx"])
+def test_the_next_version_on_the_same_port_is_not_blamed_for_the_failures_of_the_next_load(harm: str) -> None:
+    """The load of the version before ended with it; what begins with the next one fails for reasons of its own."""
+    next_load = load(steps((30, 0.0), (4, 0.0), (26, 100.0)), **{harm: steps((30, 0.0), (4, 0.0), (26, 40.0))})
+    seen = DETECTOR.look(window(ANEW, load=next_load))
+    assert not seen.findings
+    assert "was started anew" in seen.observations[0].en
+
+
+def test_a_crash_behind_a_proxy_is_found_though_the_service_manager_starts_it_again() -> None:
+    bad_gateway = load(steps((30, 100.0), (4, 0.0), (26, 100.0)), http_5xx=steps((30, 0.0), (4, 100.0), (26, 0.0)))
+    assert "400 requests failed" in found(DETECTOR, window(ANEW, load=bad_gateway)).sentence.en
+
+
 def test_another_start_between_two_samples_is_an_end_too() -> None:
     series = _app(1.0, over(steps((30, 1_000.0), (30, 2_000.0))))
     quick = load(100.0, reset=steps((30, 0.0), (1, 40.0), (29, 0.0)))
