@@ -94,6 +94,18 @@ CASES = (
         seconds=20,
     ),
     Case(
+        name="sick-of-ten-full-pools",
+        title="One of ten instances takes 250 ms for what the others do in 30 ms, and all pools are full",
+        purpose=Purpose.TUNE,
+        expected=("sick-instance", "pool-exhausted"),
+        allowed=frozenset({"sick-instance", "pool-exhausted"}),
+        why="Each instance has 2 connections for 12 clients; one of them holds each for eight times as long.",
+        apps=tuple(bounded(2, "250ms" if number == 7 else "30ms") for number in range(1, 11)),
+        load=Load(workers=120, rate_per_worker=5),
+        max_connections=200,
+        seconds=20,
+    ),
+    Case(
         name="different-builds",
         title="One of three instances was made of another commit",
         purpose=Purpose.TUNE,

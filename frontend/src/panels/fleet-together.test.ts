@@ -126,6 +126,21 @@ it("the spread is a band with its median, the worst by the signal's direction, a
   expect(names("more_is_worse", odd)).toEqual(["spread of 6", "median", "! web-4"]);
 });
 
+it("the worst is whom findings name, whatever this chart measures", () => {
+  const found = answer({ a: web(3), "a@low": [together("a", [0, 0])], "a@middle": [], "a@high": [] });
+  const names = (worst: string[]) =>
+    promptSeries(panel(), found, "spread", words, worst).series.map(({ name }) => name);
+  expect(names(["db-1", "web-1"])).toContain("worst web-1");
+  expect(names(["db-1"])).toContain("worst web-2");
+});
+
+it("who has been gone for a minute is in no count", () => {
+  const gone: Series = { ...instance("web-9", []), values: [1, ...Array.from({ length: 99 }, () => null)] };
+  const long = web(2).map((one) => ({ ...one, values: Array.from({ length: 100 }, () => 1) }));
+  const found = { ...answer({ a: [...long, gone], "a@total": [together("a", [2])] }), count: 100 };
+  expect(draw(panel(), found, "total").map(({ name }) => name)).toEqual(["sum of 2"]);
+});
+
 describe("colours", () => {
   const wishes = (one: PanelInfo, found: Answer) =>
     new Map(draw(one, found, "each").map(({ name, thing, wish, variant }) => [name, { thing, wish, variant }]));

@@ -7,6 +7,7 @@ import type { ChartSeries } from "@/charts/chart-types";
 import { type FleetMode, outliersOf, worstOf } from "@/lib/series/fleet";
 import { wishOf } from "@/lib/series/palette-places";
 import { type Answer, type Series, seriesKey } from "@/lib/series/series";
+import { placeOfWorst } from "@/panels/findings/worst";
 import { drawLimit, type FleetWords, hasLateFleet, isLate } from "@/panels/fleet-series";
 import type { PanelInfo } from "@/panels/panel-catalogue";
 import { chartSeries, keepLargest, type Trimmed, thingsOf } from "@/panels/panel-series";
@@ -26,9 +27,15 @@ interface Fleet {
   readonly kinds: number;
 }
 
-/** How many instances of how many kinds a signal has. */
-function fleetOf(series: readonly Series[]): Fleet {
-  const present = series.filter(({ values }) => values.some((value) => value !== null));
+/** Who ended so long before the others is gone. */
+const GONE_MS = 60_000;
+
+/** How many instances of how many kinds a signal has, without those that are gone. */
+function fleetOf(series: readonly Series[], stepMs: number): Fleet {
+  const goneSteps = GONE_MS / stepMs;
+  const lasts = series.map(({ values }) => values.findLastIndex((value) => value !== null));
+  const newest = Math.max(...lasts);
+  const present = series.filter((_, place) => (lasts[place] ?? -1) >= Math.max(0, newest - goneSteps));
   const kinds = new Set(
     present.map(({ labels: { instance: _own, ...others } }) => seriesKey({ name: "", labels: others })),
   );
@@ -40,7 +47,7 @@ function fleetsOf(panel: PanelInfo, answer: Answer | undefined): ReadonlyMap<str
   const found = new Map(answer?.results.map(({ signal, series }) => [signal, series]));
   return new Map(
     panel.signals.filter(hasTotal).flatMap((signal) => {
-      const fleet = fleetOf(found.get(signal.id) ?? []);
+      const fleet = fleetOf(found.get(signal.id) ?? [], answer?.stepMs ?? 1);
       return fleet.instances > 1 ? [[signal.id, fleet]] : [];
     }),
   );
@@ -83,6 +90,7 @@ export function promptSeries(
   answer: Answer,
   chosen: FleetMode | undefined,
   words: FleetWords,
+  worst: readonly string[] = [],
 ): Trimmed {
   const mode = chosen ?? usualMode(panel, answer);
   const found = new Map(answer.results.map((result) => [result.signal, result.series]));
@@ -101,7 +109,7 @@ export function promptSeries(
     }
     if (fleet === undefined)
       return chartSeries(panel, { ...own, results: own.results.filter((one) => one.signal === signal.id) });
-    const part = { signal, members, fleet, place: drawn.indexOf(signal), of: drawn.length, shared, words };
+    const part = { signal, members, fleet, place: drawn.indexOf(signal), of: drawn.length, shared, words, worst };
     if (mode === "total") return totals(part, found.get(`${signal.id}@total`) ?? []);
     const [low = [], middle = [], high = []] = SPREAD.map((name) => found.get(`${signal.id}@${name}`));
     return spreads(part, { low, middle, high });
@@ -118,6 +126,8 @@ interface Part {
   /** Whether other signals of the panel are drawn, too. */
   readonly shared: boolean;
   readonly words: FleetWords;
+  /** Instances as findings name them, the worst first. */
+  readonly worst: readonly string[];
 }
 
 /** A name for all instances: with the signal's where several share the chart, with the kind's where there are several. */
@@ -171,11 +181,12 @@ function spreads(
   return [...bands, ...lines, ...singled(part)];
 }
 
-/** The worst instance, and those that stand out. */
-function singled({ signal, members, fleet, words }: Part): readonly ChartSeries[] {
+/** The worst instance, by findings where they name one of these, and those that stand out. */
+function singled({ signal, members, fleet, words, worst: named }: Part): readonly ChartSeries[] {
   if (fleet.kinds > 1) return [];
   const outliers = outliersOf(members.map(({ values }) => ({ values, periodMs: 0 })));
-  const worst = worstOf(members, signal.orientation);
+  const found = placeOfWorst(named, members);
+  const worst = found < 0 ? worstOf(members, signal.orientation) : found;
   const things = thingsOf(signal, members);
   return members.flatMap((one, place): readonly ChartSeries[] => {
     const isOutlier = outliers.includes(place);

@@ -23,6 +23,7 @@ export function finding(key: string, part: Partial<Finding> = {}): Finding {
     ...{ severity: "critical", certainty: "certain", from_ms: 2000, to_ms: 9000, labels: { instance: "app" } },
     ...{
       because_of: [],
+      instances: [],
       mark: null,
       muted: false,
       evidence: [evidence()],

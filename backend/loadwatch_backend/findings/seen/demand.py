@@ -4,7 +4,8 @@ import numpy as np
 
 from loadwatch_backend.findings.model import Evidence, Link
 from loadwatch_backend.findings.seen.evidence import show
-from loadwatch_backend.findings.seen.facts import usual
+from loadwatch_backend.findings.seen.facts import selector, usual
+from loadwatch_backend.findings.seen.host_cpu import Program
 from loadwatch_backend.findings.seen.numbers import figure
 from loadwatch_backend.findings.window import Episode, Window
 from loadwatch_backend.signals.model import Unit
@@ -15,6 +16,44 @@ UNMET = 0.9
 GREW, FOLLOWED = 1.3, 1.1
 """Users that rose so much should raise the rate by more than this."""
 LEAST_PART = 5
+IN_FLIGHT = "http_requests_in_flight"
+QUEUE = 10
+"""Requests inside for each core: below it they may as well wait for something else."""
+BUSY = 0.95
+
+
+def queued(window: Window, program: Program, episode: Episode) -> list[Evidence]:
+    """Many more requests inside a program than it has cores, all of which it uses: they wait for each other.
+
+    It tells where no second was better than the others, and a tool that waits for its answers sent all it meant to.
+    """
+    target = {name: program.labels.get(name, "") for name in ("job", "instance")}
+    inside, load = window[IN_FLIGHT].where(**target).sum, window.load
+    if not np.isfinite(inside[episode.span]).any() and load is not None:
+        inside = load.rate * load.p50
+    many, used = usual(inside, episode.span), usual(program.cpu, episode.span)
+    if not many >= QUEUE * program.allowed or used < BUSY * program.allowed:
+        return []
+    rate = float("nan") if load is None else usual(load.rate, episode.span)
+    cost = f" that take {figure(used / rate * 1_000)} ms of CPU each" if rate > 0 else ""
+    cost_ja = f"(1件のCPU時間{figure(used / rate * 1_000)}ミリ秒)" if rate > 0 else ""
+    cores = figure(program.allowed)
+    return [
+        show(
+            window,
+            Words(
+                f"{figure(many)} requests shared {cores} core{'' if program.allowed == 1 else 's'}{cost}.",
+                f"{figure(many)}件のリクエスト{cost_ja}が{cores}コアを分け合った。",
+            ),
+            link=Link.EFFECT,
+            expression=f"sum({IN_FLIGHT}{selector(target)})",
+            unit=Unit.COUNT,
+            values=inside,
+            value=many,
+            at=episode.first,
+            limit=program.allowed,
+        )
+    ]
 
 
 def unmet(window: Window, episode: Episode) -> Evidence | None:

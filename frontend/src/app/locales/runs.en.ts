@@ -347,6 +347,9 @@ export const runs = {
     use_ok: "Room left",
     use_near: "Near limit",
     use_exhausted: "Was full",
+    use_touched: "At its limit for moments",
+    limitOf_one: "{{name}}, and {{count}} more like it",
+    limitOf_other: "{{name}}, and {{count}} more like it",
     mostAt: "most at {{elapsed}} ({{time}})",
     knownEach: "one value each {{interval}}",
 

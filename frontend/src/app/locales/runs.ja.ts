@@ -343,6 +343,9 @@ export const runs = {
     use_ok: "余裕あり",
     use_near: "上限に近い",
     use_exhausted: "上限に到達",
+    use_touched: "一時的に上限に到達",
+    limitOf_one: "{{name}}、同様のものがほか{{count}}件",
+    limitOf_other: "{{name}}、同様のものがほか{{count}}件",
     mostAt: "最大 {{elapsed}}（{{time}}）",
     knownEach: "{{interval}}ごとの値",
 

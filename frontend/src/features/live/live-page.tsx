@@ -1,12 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
+import { liveFindingsQuery } from "@/api/findings/queries";
 import { signalsQuery } from "@/api/queries";
 import type { Run } from "@/api/runs/types";
 import { useLocale } from "@/lib/use-locale";
+import { useView } from "@/lib/view/context";
 import { useNothingConnected } from "@/panels/connect/use-nothing-connected";
 import { FeedProvider } from "@/panels/feed/feed-context";
 import { LiveFindings } from "@/panels/findings/live-findings";
+import { useWorstOf, WorstInstances } from "@/panels/findings/worst";
 import { Headroom } from "@/panels/headroom/headroom";
 import { roomBefore } from "@/panels/headroom/room";
 import { useHeadroom } from "@/panels/headroom/use-headroom";
@@ -35,27 +38,31 @@ export function LivePage() {
   // At a first visit nobody knows how much room limits take: what stands below them comes after them.
   const placed = !useHeadroom().isPending || roomBefore() !== null;
   useLiveTitle();
+  const { live } = useView();
+  const findings = useQuery({ ...liveFindingsQuery, enabled: live, retry: false }).data?.findings;
   return (
     <FeedProvider>
-      <h1 className="lw-visually-hidden">{t("live.title")}</h1>
-      <div className={classes.page} data-under-way={followed.underWay}>
-        <Cockpit {...followed} />
-        <LiveNotices />
-        <LiveFindings />
-        <Headroom />
-        {placed && catalogue.isPending && (
-          <div className={classes.grid} data-group="mission" role="status" aria-label={t("live.loading")}>
-            {[1, 2, 3, 4, 5, 6].map((place) => (
-              <LoadingChart key={place} height={CARD_HEIGHT} />
-            ))}
-          </div>
-        )}
-        <QueryFault title={t("live.catalogueFailed")} query={catalogue} />
-        {groups?.length === 0 && <PageMessage icon="pulse" title={t("live.noSignals")} />}
-        {placed && groups !== null && (
-          <Board groups={groups} bare={bare} runs={followed.underWay ? followed.runs : NO_RUNS} />
-        )}
-      </div>
+      <WorstInstances value={useWorstOf(live ? findings : undefined)}>
+        <h1 className="lw-visually-hidden">{t("live.title")}</h1>
+        <div className={classes.page} data-under-way={followed.underWay}>
+          <Cockpit {...followed} />
+          <LiveNotices />
+          <LiveFindings />
+          <Headroom />
+          {placed && catalogue.isPending && (
+            <div className={classes.grid} data-group="mission" role="status" aria-label={t("live.loading")}>
+              {[1, 2, 3, 4, 5, 6].map((place) => (
+                <LoadingChart key={place} height={CARD_HEIGHT} />
+              ))}
+            </div>
+          )}
+          <QueryFault title={t("live.catalogueFailed")} query={catalogue} />
+          {groups?.length === 0 && <PageMessage icon="pulse" title={t("live.noSignals")} />}
+          {placed && groups !== null && (
+            <Board groups={groups} bare={bare} runs={followed.underWay ? followed.runs : NO_RUNS} />
+          )}
+        </div>
+      </WorstInstances>
     </FeedProvider>
   );
 }

@@ -1,5 +1,6 @@
 import { useEffect, useId, useState } from "react";
 import { useTranslation } from "react-i18next";
+import { useWorst } from "@/panels/findings/worst";
 import { faultText } from "@/ui/fault/problem";
 import { inHeldOrder, useHeldOrder } from "@/ui/list/held-order";
 import { Loading } from "@/ui/loading";
@@ -22,7 +23,7 @@ export function Headroom() {
   const { t } = useTranslation();
   const words = useLimitWords();
   const { data, error, isPending, atMs } = useHeadroom();
-  const rows = limitRows(data?.resources ?? [], data?.since_ms ?? null);
+  const rows = limitRows(data?.resources ?? [], data?.since_ms ?? null, useWorst());
   const [held, hold] = useHeldOrder(rows.map(keyOf));
   const [first, ...others] = inHeldOrder(rows, held, keyOf);
   const fleet = first !== undefined && first.entries.length > 1;

@@ -51,6 +51,15 @@ describe("rows of limits", () => {
     ]);
   });
 
+  it("name whom findings call the worst, where none is nearer to its limit", () => {
+    const full = (name: string) => entry("pool", name, { state: "exhausted" });
+    const worst = (entries: readonly HeadroomEntry[], found: readonly string[]) =>
+      limitRows(entries, 0, found).map((row) => row.worst.name);
+    expect(worst([full("web-1"), full("web-7")], ["db-1", "web-7"])).toEqual(["web-7"]);
+    expect(worst([full("web-1"), full("web-7")], [])).toEqual(["web-1"]);
+    expect(worst([full("web-1"), entry("pool", "web-7")], ["web-7"])).toEqual(["web-1"]);
+  });
+
   it("are numbered by the first instance that was full, others have no number", () => {
     expect(
       places([

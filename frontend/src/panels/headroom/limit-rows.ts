@@ -1,5 +1,6 @@
 /** Limits as rows: one for each resource, the worst instance in front, numbered as they were reached. Pure. */
 import type { HeadroomEntry } from "@/api/types";
+import { placeOfWorst } from "@/panels/findings/worst";
 
 export interface Rank {
   /** 1 was reached first; what cannot be told apart has the same number. */
@@ -22,8 +23,15 @@ export interface LimitRow {
   readonly rank: Rank | null;
 }
 
-/** In the server's order, which puts the nearest limit that somebody waits for first. */
-export function limitRows(entries: readonly HeadroomEntry[], sinceMs: number | null): readonly LimitRow[] {
+/**
+ * In the server's order, which puts the nearest limit that somebody waits for first; of instances that are as near, the
+ * one that findings call the worst.
+ */
+export function limitRows(
+  entries: readonly HeadroomEntry[],
+  sinceMs: number | null,
+  worst: readonly string[] = [],
+): readonly LimitRow[] {
   const groups = new Map<string, HeadroomEntry[]>();
   for (const entry of entries) {
     const group = groups.get(entry.resource);
@@ -32,10 +40,12 @@ export function limitRows(entries: readonly HeadroomEntry[], sinceMs: number | n
   }
   const ranks = sinceMs === null ? new Map<string, Rank>() : ranksOf(groups, sinceMs);
   return [...groups].flatMap(([resource, members]) => {
-    const [worst] = members;
-    if (worst === undefined) return [];
+    const [nearest] = members;
+    if (nearest === undefined) return [];
+    const alike = members.filter(({ state }) => state === nearest.state);
+    const first = alike[placeOfWorst(worst, alike)] ?? nearest;
     const full = members.filter(({ state }) => state === "exhausted").length;
-    return [{ resource, title: worst.title, entries: members, worst, full, rank: ranks.get(resource) ?? null }];
+    return [{ resource, title: first.title, entries: members, worst: first, full, rank: ranks.get(resource) ?? null }];
   });
 }
 

@@ -37,6 +37,15 @@ it("gives one place to times that are closer than samples come", () => {
   expect(places(reached("a", 1, 0), reached("b", 1, 50_000, 60_000))).toEqual([1, 1]);
 });
 
+it("counts all instances of a fleet as accused", () => {
+  const fleet = finding("pool", { labels: { job: "app" }, instances: ["web-7", "web-1"] });
+  expect(order([reached("web-1", 1, 3000), reached("web-7", 1, 3000), reached("web-2", 1, 3000)], [fleet])).toEqual([
+    ["web-1", 1],
+    ["web-7", 1],
+    ["web-2", null],
+  ]);
+});
+
 it("tells things of one host apart", () => {
   const queue = finding("queue", { labels: { job: "host", instance: "h", port: "80" }, severity: "critical" });
   expect(order([reached("h", 1, 0)], [queue])).toEqual([["h", null]]);

@@ -21,7 +21,7 @@ export function limitsInOrder(
 ): readonly OrderedLimit[] {
   const accused = findings
     .filter(({ muted, severity }) => !muted && severity !== "info")
-    .flatMap(({ labels, instances = [] }): readonly Labels[] =>
+    .flatMap(({ labels, instances }): readonly Labels[] =>
       instances.length === 0 ? [labels] : instances.map((instance) => ({ ...labels, instance })),
     );
   const full = resources

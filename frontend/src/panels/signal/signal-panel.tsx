@@ -6,6 +6,7 @@ import type { FleetMode } from "@/lib/series/fleet";
 import type { Answer } from "@/lib/series/series";
 import type { Range } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
+import { useWorst } from "@/panels/findings/worst";
 import { isLate } from "@/panels/fleet-series";
 import { promptSeries } from "@/panels/fleet-together";
 import type { PanelInfo } from "@/panels/panel-catalogue";
@@ -52,10 +53,11 @@ export const SignalPanel = memo(function SignalPanel(props: SignalPanelProps) {
   const locale = useLocale();
   const box = useRef<HTMLElement>(null);
   const words = useFleetWords();
+  const worst = useWorst();
   const { fleet } = props;
   const { series, dropped } = useMemo(
-    () => (answer === undefined ? NOTHING : promptSeries(panel, answer, fleet, words)),
-    [panel, answer, fleet, words],
+    () => (answer === undefined ? NOTHING : promptSeries(panel, answer, fleet, words, worst)),
+    [panel, answer, fleet, words, worst],
   );
   const fault = answer === undefined ? null : panelFault(answer);
   const whole = fault !== null && fault.count === fault.total;

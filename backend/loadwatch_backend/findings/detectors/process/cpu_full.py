@@ -3,7 +3,7 @@
 import numpy as np
 
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.seen.demand import unmet
+from loadwatch_backend.findings.seen.demand import IN_FLIGHT, queued, unmet
 from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.facts import felt, focused, largest, selector, since_start, together, usual
 from loadwatch_backend.findings.seen.host_cpu import FOREIGN, PROGRAM_CPU, PROGRAM_METRICS, STOLEN, Program, programs
@@ -98,7 +98,7 @@ def _full(program: Program) -> BoolArray:
 
 def _harm(window: Window, program: Program, episode: Episode) -> list[Evidence] | None:
     """What shows that more was wanted; None where nothing does."""
-    asked, effects = unmet(window, episode), felt(window, episode)
+    asked, effects = unmet(window, episode), felt(window, episode) or queued(window, program, episode)
     if asked is None and not effects:
         return None
     demand = [] if asked is None else [asked]
@@ -199,7 +199,7 @@ DETECTOR = Detector(
     kind=KIND,
     look=look,
     needs=(PROGRAM_CPU,),
-    reads=PROGRAM_METRICS,
+    reads=(*PROGRAM_METRICS, IN_FLIGHT),
     follows=("container-throttled", "host-swapping", "pool-per-request", "keep-alive-off"),
     switched_on_by="host: {}\nprocess:\n  port: 8080",
 )

@@ -1,9 +1,11 @@
 """A program computes on one core only, and that core is full while the host has others."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.seen.demand import unmet
+from loadwatch_backend.findings.seen.demand import IN_FLIGHT, queued, unmet
 from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.facts import felt, focused, largest, selector, since_start, together, usual
 from loadwatch_backend.findings.seen.host_cpu import PROGRAM_CPU, PROGRAM_METRICS, Program, programs
@@ -62,7 +64,8 @@ def look(window: Window) -> Look:
         if episode is None:
             clear.append(words)
             continue
-        asked, effects = unmet(window, episode), felt(window, episode)
+        effects = felt(window, episode) or queued(window, replace(program, allowed=1.0), episode)
+        asked = unmet(window, episode)
         if asked is None and not effects:
             observations.append(words)
             continue
@@ -129,7 +132,7 @@ DETECTOR = Detector(
     kind=KIND,
     look=look,
     needs=(PROGRAM_CPU,),
-    reads=PROGRAM_METRICS,
+    reads=(*PROGRAM_METRICS, IN_FLIGHT),
     follows=(),
     switched_on_by="host: {}\nprocess:\n  name: redis-server",
 )

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from loadwatch_backend.findings.detectors.process.cpu_full import DETECTOR
-from loadwatch_backend.findings.model import Certainty
+from loadwatch_backend.findings.model import Certainty, Link
 from loadwatch_backend.findings.window import Load
 
 from backend.tests.findings.machines import APP, host, program
@@ -85,3 +85,30 @@ def test_samples_of_each_ten_seconds_have_to_last_longer() -> None:
 def test_one_that_fills_a_host_by_far_is_found_beside_what_else_runs_there() -> None:
     assert found(DETECTOR, window(host(4.0) | program(2.7), load=SLOW)).labels["job"] == "app"
     assert not DETECTOR.look(window(host(4.0) | program(2.2), load=SLOW)).findings
+
+
+ONE_CORE: dict[str, Values] = {f"go_sched_gomaxprocs_threads{{{APP}}}": 1.0}
+
+
+def test_one_declared_core_with_a_queue_before_it_is_found_though_it_was_slow_from_the_first_second() -> None:
+    # 50 clients, each of which waits for its answer: no second was any better than the others.
+    busy = host(1.3) | program(0.98) | ONE_CORE
+    finding = found(DETECTOR, window(busy, load=load(160.0, p50=0.3, p95=0.32)))
+    assert finding.evidence[-1].link is Link.EFFECT
+    assert "48 requests shared 1 core" in finding.sentence.en
+    assert "6.1 ms of CPU" in finding.sentence.en
+    assert "1コア" in finding.sentence.ja
+
+
+def test_the_applications_own_count_of_requests_inside_tells_where_the_load_tool_tells_nothing() -> None:
+    busy = host(1.3) | program(0.98) | ONE_CORE | {f"http_requests_in_flight{{{APP}}}": 48.0}
+    assert "48 requests shared 1 core" in found(DETECTOR, window(busy)).sentence.en
+    few = host(1.3) | program(0.98) | ONE_CORE | {f"http_requests_in_flight{{{APP}}}": 2.0}
+    assert not DETECTOR.look(window(few)).findings
+
+
+def test_a_full_core_before_which_few_wait_is_no_harm() -> None:
+    busy = host(1.3) | program(0.98) | ONE_CORE
+    seen = DETECTOR.look(window(busy, load=load(160.0, p50=0.012, p95=0.02)))
+    assert not seen.findings
+    assert seen.observations

@@ -76,13 +76,10 @@ describe("what ran out first", () => {
     expect(first).toMatchObject({ kind: "finding", finding: { id: "pool-exhausted" }, atMs: START + 3000 });
   });
 
-  it("is the limit that was full first where nothing accuses", () => {
+  it("is no limit that was full and harmed nobody", () => {
     const resources = [limit("fds", null), limit("host_cpu", START + 9000), limit("pool", START + 4000)];
-    expect(firstOf(run({ resources }))).toMatchObject({
-      kind: "limit",
-      limit: { resource: "pool" },
-      atMs: START + 4000,
-    });
+    const diagnosis = { state: "none" } as NonNullable<Run["diagnosis"]>;
+    expect(firstOf(run({ resources, diagnosis }))).toEqual({ kind: "nothing" });
   });
 
   it("is nothing only where somebody looked", () => {

@@ -3,6 +3,7 @@ import { useTranslation } from "react-i18next";
 import { TimeSeriesChart } from "@/charts/plot/time-series-chart";
 import type { FleetMode } from "@/lib/series/fleet";
 import type { Answer } from "@/lib/series/series";
+import { useWorst } from "@/panels/findings/worst";
 import { isLate } from "@/panels/fleet-series";
 import { promptSeries } from "@/panels/fleet-together";
 import type { PanelInfo } from "@/panels/panel-catalogue";
@@ -71,11 +72,12 @@ interface ChartProps extends Props {
 
 function useDrawn(panel: PanelInfo, answer: Answer | undefined, fleet: FleetMode | undefined): Trimmed {
   const words = useFleetWords();
+  const worst = useWorst();
   return useMemo(() => {
     if (answer === undefined) return { series: [], dropped: 0 };
     // Late values over a run are few, and each is looked at.
-    return isLate(panel) ? keepLargest(chartSeries(panel, answer)) : promptSeries(panel, answer, fleet, words);
-  }, [panel, answer, fleet, words]);
+    return isLate(panel) ? keepLargest(chartSeries(panel, answer)) : promptSeries(panel, answer, fleet, words, worst);
+  }, [panel, answer, fleet, words, worst]);
 }
 
 function SignalChart({ panel, answer, fleet, context, pending, error, ...rest }: ChartProps) {

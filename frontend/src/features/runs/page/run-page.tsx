@@ -9,6 +9,7 @@ import type { Run } from "@/api/runs/types";
 import { runTitle } from "@/lib/run-text";
 import { LiveFindings } from "@/panels/findings/live-findings";
 import { firstEvidence } from "@/panels/findings/model";
+import { useWorstOf, WorstInstances } from "@/panels/findings/worst";
 import { NotesLayer } from "@/panels/notes/notes-layer";
 import { FirstChart } from "@/panels/run/first-chart";
 import { KeyFigures } from "@/panels/run/key-figures";
@@ -115,7 +116,9 @@ function RunBody({ run }: { run: Run }) {
       </div>
       {run.ramp && <RampSection ramp={run.ramp} />}
       {shown !== null && load}
-      <SystemCharts run={run} context={charts.context} />
+      <WorstInstances value={useWorstOf(run.findings)}>
+        <SystemCharts run={run} context={charts.context} />
+      </WorstInstances>
       {run.endpoints.length > 0 && <EndpointTable run={run} />}
       {run.errors.length > 0 && <ErrorTable errors={run.errors} />}
       <LogSection run={run} />

@@ -7,6 +7,7 @@ import { formatClock, formatDuration } from "@/lib/time/time";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
+import { placeOfWorst, worstInstances } from "@/panels/findings/worst";
 import { limitsInOrder, type OrderedLimit } from "@/panels/run/limits";
 import { Section } from "@/ui/page/section";
 import { StateMark, type Tone } from "@/ui/state-mark";
@@ -17,6 +18,8 @@ const TONES: Readonly<Record<HeadroomState, Tone>> = { ok: "ok", near: "warn", e
 /** Below this a limit explains nothing; a few are shown nevertheless, as the ones that came nearest. */
 const WORTH_SHOWING = 0.5;
 const LEAST_SHOWN = 4;
+/** At its limit, though not for long enough to be called full. */
+const REACHED = 0.995;
 const MOST_SHOWN = 12;
 
 /** The highest use of each limit: those that did harm first, in the order in which they were full. */
@@ -24,9 +27,10 @@ export function HeadroomReached({ run: { resources, findings, started_ms: startM
   const { t } = useTranslation();
   const [all, setAll] = useState(false);
   const sorted = limitsInOrder(resources, findings);
-  const worth = sorted.filter(({ one }) => one.exhausted || one.ratio_max >= WORTH_SHOWING).length;
+  const rows = oneOfEach(sorted, worstInstances(findings));
+  const worth = rows.filter(({ one }) => one.exhausted || one.ratio_max >= WORTH_SHOWING).length;
   const few = Math.min(MOST_SHOWN, Math.max(LEAST_SHOWN, worth));
-  const shown = all ? sorted : sorted.slice(0, few);
+  const shown = all ? sorted.map((limit) => ({ ...limit, more: 0 })) : rows.slice(0, few);
   return (
     <Section id="limits" title={t("runs.page.nav_limits")} aside={t("runs.page.limitsHint")}>
       {resources.length === 0 && <Hint>{t("runs.page.noLimits")}</Hint>}
@@ -35,7 +39,7 @@ export function HeadroomReached({ run: { resources, findings, started_ms: startM
           <Limit key={`${limit.one.resource} ${JSON.stringify(limit.one.labels)}`} limit={limit} startMs={startMs} />
         ))}
       </ul>
-      {sorted.length > few && (
+      {sorted.length > Math.min(few, rows.length) && (
         <TextButton aria-expanded={all} onClick={() => setAll(!all)}>
           {all ? t("runs.page.fewerLimits") : t("headroom.all", { count: sorted.length })}
         </TextButton>
@@ -44,7 +48,29 @@ export function HeadroomReached({ run: { resources, findings, started_ms: startM
   );
 }
 
-function Limit({ limit: { one, place }, startMs }: { limit: OrderedLimit; startMs: number }) {
+interface LimitRow extends OrderedLimit {
+  /** Other instances of which the same is true. */
+  readonly more: number;
+}
+
+/** One row for all instances of a resource that were full, and one for those that were not: the worst of them. */
+function oneOfEach(sorted: readonly OrderedLimit[], worst: readonly string[]): readonly LimitRow[] {
+  const groups = new Map<string, OrderedLimit[]>();
+  for (const limit of sorted) {
+    const key = `${limit.one.resource} ${limit.one.exhausted} ${limit.place === null}`;
+    groups.set(key, [...(groups.get(key) ?? []), limit]);
+  }
+  return [...groups.values()].flatMap((members) => {
+    const named = placeOfWorst(
+      worst,
+      members.map(({ one }) => one),
+    );
+    const first = members[Math.max(named, 0)];
+    return first === undefined ? [] : [{ ...first, more: members.length - 1 }];
+  });
+}
+
+function Limit({ limit: { one, place, more }, startMs }: { limit: LimitRow; startMs: number }) {
   const { t } = useTranslation();
   const { zone } = useView();
   const locale = useLocale();
@@ -64,9 +90,13 @@ function Limit({ limit: { one, place }, startMs }: { limit: OrderedLimit; startM
               {place}
             </span>
           )}
-          <strong>{title}</strong> <Dim>{one.name}</Dim>
+          <strong>{title}</strong>{" "}
+          <Dim>{more > 0 ? t("runs.page.limitOf", { name: one.name, count: more }) : one.name}</Dim>
         </span>
-        <StateMark tone={TONES[state]} label={t(`runs.page.use_${state}`)} />
+        <StateMark
+          tone={TONES[state]}
+          label={t(`runs.page.use_${state === "near" && one.ratio_max >= REACHED ? "touched" : state}`)}
+        />
       </div>
       <HeadroomBar
         ratio={one.ratio_max}
