@@ -53,11 +53,6 @@ class HttpSettings:
         default = 443 if parts.scheme == "https" else 80
         return address_of(parts.hostname, parts.port or default) if parts.hostname else ""
 
-    @property
-    def is_database(self) -> bool:
-        """A page is an application's, or an exporter's."""
-        return False
-
 
 def check_url(url: str) -> None:
     """Raise ValueError unless `url` is an absolute http or https address."""

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import pymysql
 from pymysql.constants import CR, ER
@@ -65,6 +65,7 @@ SERVER_KEYS = (
 class MySQLLogin:
     """How to log in to a MySQL or MariaDB server."""
 
+    is_database: ClassVar = True
     host: str = option(help="Address of the server.", default="127.0.0.1")
     port: int = option(help="Port of the server.", default=3306)
     unix_socket: str = option(help="Path of the server's socket, instead of host and port.", default="")
@@ -100,11 +101,6 @@ class MySQLLogin:
     def address(self) -> str:
         """Of the server; empty for a socket's path."""
         return "" if self.unix_socket else address_of(self.host, self.port)
-
-    @property
-    def is_database(self) -> bool:
-        """It is one."""
-        return True
 
     @property
     def tls_mode(self) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from loadwatch_collectors.collector import address_of
 from loadwatch_collectors.errors import CollectorError, ConfigError, PrivilegeError
@@ -38,6 +38,7 @@ _DENIED = ("28000", "28P01")
 class PostgreSQLLogin:
     """How to log in to a PostgreSQL server."""
 
+    is_database: ClassVar = True
     host: str = option(help="Address of the server, or the folder of its socket.", default="127.0.0.1")
     port: int = option(help="Port of the server.", default=5432)
     user: str = option(help="Role to log in with.")
@@ -60,11 +61,6 @@ class PostgreSQLLogin:
     def address(self) -> str:
         """Of the server; empty for the folder of a socket."""
         return "" if self.host.startswith("/") else address_of(self.host, self.port)
-
-    @property
-    def is_database(self) -> bool:
-        """It is one."""
-        return True
 
 
 def check_postgresql_login(login: PostgreSQLLogin) -> None:
