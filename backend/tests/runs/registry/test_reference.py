@@ -38,7 +38,7 @@ def _setting(key: str, number: float, section: str = "tables") -> SettingOut:
 
 def _add(session: Session, id: str, minute: int, rows: float, scenario: str = "pool", **given_more: Any) -> None:
     started_ms = NOW_MS + minute * 60_000
-    facts = {"target_rate": 100.0} | given_more
+    facts: dict[str, Any] = {"target_rate": 100.0} | given_more
     given = RunIn(id=id, name=f"test {id}", scenario=scenario, started_ms=started_ms, clock_ms=NOW_MS, **facts)
     row = running_row(id, given, NOW_MS)
     end_row(row, RunFinish(ended_ms=started_ms + 30_000), NOW_MS)
