@@ -183,9 +183,9 @@ def find_of_scenario(session: Session, scenario: str, version: str | None, limit
     return rows[::-1]
 
 
-def find_before(session: Session, row: RunRow) -> RunRow | None:
-    """The last run of the same version of a scenario that ended before this one began."""
-    return session.scalars(_before(row).limit(1)).first()
+def find_before(session: Session, row: RunRow, most: int) -> Sequence[RunRow]:
+    """Runs of the same version of a scenario that ended before this one began, newest first."""
+    return session.scalars(_before(row).limit(most)).all()
 
 
 def find_siblings(session: Session, row: RunRow, most: int) -> Sequence[RunRow]:
