@@ -127,7 +127,7 @@ export const compare: Record<keyof typeof english, string> = {
     "スイープは、数値のパラメーターに対する2つの指標を描きます。{{parameter}}などの値を2つ以上にして、シナリオを実行してください：",
   sweepNeedsRepeats: "値ごとに2、3回実行すると、ばらつきの大きさが分かります。",
   sweepTied: "{{values}}は区別できないため、最も小さい値を最良とします。各値を繰り返し実行すると絞り込めます。",
-  sweepLeftOut: 
+  sweepLeftOut:
     "{{count}}件の実行は、無効、中断、または負荷生成側が限界だったため、最良の候補から除いています。ほかに実行がない値は白抜きで示します。",
   sweepMixed: "同じ値の実行どうしで{{names}}も異なるため、単純な繰り返しではありません。",
   sweepFalls:

@@ -268,7 +268,8 @@ export const runs = {
     "generatorHint_held-back": "Target rate not reached: clients waited for answers. The figures are the system's.",
     generatorHint_unknown: "Without a target rate or the CPU of the generator's own process this cannot be told.",
     "generatorReason_rate-not-reached": "It did not reach the rate it was asked for.",
-    "generatorReason_dropped-iterations": "It dropped iterations, as no user was free: maxVUs is too small for answers this slow.",
+    "generatorReason_dropped-iterations":
+      "It dropped iterations, as no user was free: maxVUs is too small for answers this slow.",
     generatorReason_cpu: "Its own process was at the limit of its CPU.",
     "generatorReason_late-sends": "Its sends were more than a second late.",
     "generatorRemark_host-busy":

@@ -264,7 +264,8 @@ export const runs = {
     "generatorHint_held-back": "目標レート未達: クライアントが応答を待っていました。値はシステムのものです。",
     generatorHint_unknown: "目標レートも負荷生成プロセスの CPU も分からないため、判断できません。",
     "generatorReason_rate-not-reached": "求められたレートに達しませんでした。",
-    "generatorReason_dropped-iterations": "空いているユーザーがなく反復を取りこぼしました。この応答時間に対し maxVUs が小さすぎます。",
+    "generatorReason_dropped-iterations":
+      "空いているユーザーがなく反復を取りこぼしました。この応答時間に対し maxVUs が小さすぎます。",
     generatorReason_cpu: "負荷生成プロセス自身が CPU の限界に達していました。",
     "generatorReason_late-sends": "送信が1秒を超えて遅れました。",
     "generatorRemark_host-busy":

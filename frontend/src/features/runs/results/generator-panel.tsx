@@ -10,7 +10,13 @@ import { Hint } from "@/ui/text/text";
 import { useCodeText } from "../model/use-code-text";
 import classes from "../page/run-page.module.css";
 
-const TONES: Readonly<Record<string, Tone>> = { ok: "ok", suspect: "warn", saturated: "bad", "held-back": "warn", unknown: "unknown" };
+const TONES: Readonly<Record<string, Tone>> = {
+  ok: "ok",
+  suspect: "warn",
+  saturated: "bad",
+  "held-back": "warn",
+  unknown: "unknown",
+};
 const STATES = ["ok", "suspect", "saturated", "held-back", "unknown"] as const;
 
 /** Could the generator send what it was asked to? If not, the figures are its own and not the system's. */
