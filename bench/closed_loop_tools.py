@@ -111,7 +111,7 @@ def play(server: str, folder: Path, command: Sequence[str], options: Sequence[st
 def summary(tool: str, run: Mapping[str, Any]) -> dict[str, Any]:
     """What is judged of a run."""
     check = run["generator"]
-    findings = [one["id"] for one in run["findings"] or []]
+    findings: list[str] = [one["id"] for one in run["findings"] or []]
     return {
         "tool": tool,
         "verdict": run["verdict"],

@@ -91,38 +91,31 @@ def check_generator(evidence: GeneratorEvidence) -> GeneratorCheck:
     waited = _is_slow(evidence) or many_dropped
     share = _own_share(evidence)
     starved = far and _is_starved(evidence)
-    even = not evidence.paced or waited
-    gaps, late = (0, 0.0) if even else (_gaps(evidence.sends), _lateness(evidence.sends))
-    cpu = f"Its own process used {share or 0:.0%} of the CPU that it can use."
+    gaps, late = (_gaps(evidence.sends), _lateness(evidence.sends)) if evidence.paced and not waited else (0, 0.0)
+    found: dict[str, str] = {}
+    if short > 0:
+        found["rate-not-reached"] = f"It sent {1 - short:.1%} of the {evidence.target_rate:g} requests/s asked for."
+    if dropped:
+        found["dropped-iterations"] = f"{dropped} iterations were dropped."
     if starved:
-        cpu = f"Its host had no CPU left; of that it used {evidence.process_cores:.2f} cores itself."
-    clients = f"Its {evidence.clients:g} clients" if evidence.clients else "Its clients"
-    found = {
-        "rate-not-reached": (
-            short > 0,
-            f"It sent {1 - short:.1%} of the {evidence.target_rate or 0:g} requests/s asked for.",
-        ),
-        "dropped-iterations": (dropped > 0, f"{dropped} iterations were dropped."),
-        "cpu": (starved or (share is not None and share >= BUSY), cpu),
-        "own-errors": (
-            evidence.own_errors > FEW * evidence.requests,
-            f"{evidence.own_errors} requests failed for want of its own ports or descriptors.",
-        ),
-        "gaps": (gaps > 0, f"In {gaps} s it sent less than half of its usual rate."),
-        "late-sends": (late > 0, f"Its sends were up to {late:.1f} s late."),
-        "waited-for-answers": (
-            waited and (short > 0 or many_dropped),
-            f"{clients} waited for answers"
-            + ("." if ceiling is None else f": they can send {ceiling:.4g} requests/s at most."),
-        ),
-    }
-    reasons = [code for code, (holds, _) in found.items() if holds]
+        found["cpu"] = f"Its host had no CPU left; of that it used {evidence.process_cores:.2f} cores itself."
+    elif share is not None and share >= BUSY:
+        found["cpu"] = f"Its own process used {share:.0%} of the CPU that it can use."
+    if evidence.own_errors > FEW * evidence.requests:
+        found["own-errors"] = f"{evidence.own_errors} requests failed for want of its own ports or descriptors."
+    if gaps:
+        found["gaps"] = f"In {gaps} s it sent less than half of its usual rate."
+    if late:
+        found["late-sends"] = f"Its sends were up to {late:.1f} s late."
+    if waited and (short > 0 or many_dropped):
+        most = "." if ceiling is None else f": {evidence.clients:g} can send {ceiling:.4g} requests/s at most."
+        found["waited-for-answers"] = f"Its clients waited for answers{most}"
     judged = None if evidence.reached_rate is None else evidence.target_rate
     known = any(one is not None for one in (judged, evidence.dropped_iterations, share))
     host_busy = evidence.host_cpu is not None and evidence.host_cpu >= BUSY
     return GeneratorCheck(
-        state=_state(evidence, reasons, far) if known or reasons else "unknown",
-        reasons=reasons,
+        state=_state(evidence, list(found), far) if known or found else "unknown",
+        reasons=list(found),
         target_rate=evidence.target_rate,
         reached_rate=evidence.reached_rate,
         dropped_iterations=evidence.dropped_iterations,
@@ -131,7 +124,7 @@ def check_generator(evidence: GeneratorEvidence) -> GeneratorCheck:
         cpu_max=evidence.host_cpu,
         process_cores=evidence.process_cores,
         remarks=["host-busy"] if host_busy else [],
-        detail=" ".join(found[code][1] for code in reasons),
+        detail=" ".join(found.values()),
     )
 
 
@@ -187,8 +180,8 @@ def _shortfall(evidence: GeneratorEvidence) -> float:
 def _own_share(evidence: GeneratorEvidence) -> float | None:
     """What the tool used of what it can use, 0 to 1: of all cores, or its busiest thread of one."""
     cores, used = evidence.host_cores, evidence.process_cores
-    shares = [used / cores] if cores and used is not None else []
-    return max([*shares, *([] if evidence.thread_cpu is None else [evidence.thread_cpu])], default=None)
+    share = used / cores if cores and used is not None else None
+    return max((one for one in (share, evidence.thread_cpu) if one is not None), default=None)
 
 
 def _lateness(sends: FloatArray) -> float:

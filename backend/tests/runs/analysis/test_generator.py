@@ -124,7 +124,7 @@ def test_a_tool_whose_clients_wait_is_held_back_and_not_saturated():
     found = check_generator(evidence(**waits, host_cpu=0.2, process_cores=0.07, tool="hey", clients=100))
     assert (found.state, found.reasons) == ("held-back", HELD)
     assert (found.clients, found.ceiling_rate) == (100, pytest.approx(100 / 0.48))
-    assert "Its 100 clients waited for answers: they can send 208.3 requests/s at most." in found.detail
+    assert "Its clients waited for answers: 100 can send 208.3 requests/s at most." in found.detail
     unknown = check_generator(evidence(**waits, host_cpu=0.2, process_cores=0.07, tool="a-tool-of-my-own"))
     assert (unknown.state, unknown.ceiling_rate) == ("held-back", None)
 
