@@ -5222,6 +5222,11 @@ export interface components {
              * @description CPU time of the tool and its children.
              */
             process_cpu_seconds?: number | null;
+            /**
+             * Thread Cpu
+             * @description Share of one core of its busiest thread, on average.
+             */
+            thread_cpu?: number | null;
             /** Memory Max Bytes */
             memory_max_bytes?: number | null;
             /** Dropped Iterations */
@@ -5236,12 +5241,12 @@ export interface components {
         GeneratorCheck: {
             /**
              * State
-             * @description ok, suspect, saturated, unknown
+             * @description ok, suspect, saturated (by evidence of its own), held-back (its clients waited for answers: the figures are the system's), unknown
              */
             state: string;
             /**
              * Reasons
-             * @description Stable codes: rate-not-reached, dropped-iterations, cpu (of its own process), gaps, late-sends, users-capped.
+             * @description Stable codes: rate-not-reached, dropped-iterations, cpu (of its own process), own-errors (ports, descriptors), gaps, late-sends, waited-for-answers.
              */
             reasons: string[];
             /**
@@ -5255,6 +5260,16 @@ export interface components {
             reached_rate: number | null;
             /** Dropped Iterations */
             dropped_iterations: number | null;
+            /**
+             * Clients
+             * @description How many of them wait for an answer at the same time.
+             */
+            clients?: number | null;
+            /**
+             * Ceiling Rate
+             * @description Clients / mean time of an answer: the highest rate that they can send (Little's law).
+             */
+            ceiling_rate?: number | null;
             /**
              * Cpu Max
              * @description Busy share of its host at most, whoever used it; 0 to 1.
@@ -8047,6 +8062,11 @@ export interface components {
              * @description Requests per second asked for.
              */
             target_rate?: number | null;
+            /**
+             * Concurrency
+             * @description Clients that each wait for an answer before they send again: connections, users, workers.
+             */
+            concurrency?: number | null;
             /** Target Duration Seconds */
             target_duration_seconds?: number | null;
             /**
@@ -8159,6 +8179,11 @@ export interface components {
              * @description Requests per second asked for.
              */
             target_rate?: number | null;
+            /**
+             * Concurrency
+             * @description Clients that each wait for an answer before they send again: connections, users, workers.
+             */
+            concurrency?: number | null;
             /** Target Duration Seconds */
             target_duration_seconds?: number | null;
             /**
@@ -8344,6 +8369,8 @@ export interface components {
             tool?: string | null;
             /** Target Rate */
             target_rate?: number | null;
+            /** Concurrency */
+            concurrency?: number | null;
             /** Target Duration Seconds */
             target_duration_seconds?: number | null;
             /** Commit */
@@ -9775,12 +9802,12 @@ export interface components {
             runs: string[];
             /**
              * Left Out
-             * @description Those of `runs` that are in no figure: invalid or aborted, or the generator was the limit.
+             * @description Those of `runs` that take no part: invalid or aborted, or the generator was the limit. Where all are left out the figures are theirs, and the value cannot be the best.
              */
             left_out: string[];
             /**
              * X
-             * @description Geometric mean of the first metric; null where every run is left out.
+             * @description Geometric mean of the first metric; null where no run has it.
              */
             x: number | null;
             /** X Low */
@@ -13191,6 +13218,7 @@ export interface operations {
                 parameter?: string[];
                 threshold?: string[];
                 target_rate?: number | null;
+                concurrency?: number | null;
                 /** @description A hint; the content decides. */
                 filename?: string | null;
                 /** @description Add it to this run instead. */
