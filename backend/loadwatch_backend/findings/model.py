@@ -132,6 +132,8 @@ class Finding:
     """Other than the kind's."""
     follows: Sequence[str] | None = None
     """Fewer possible causes than those of the detector, where this one cannot follow from some."""
+    began_earlier: bool = False
+    """It began at `from_ms` or at any time before: nobody looked further back."""
 
     @property
     def id(self) -> str:

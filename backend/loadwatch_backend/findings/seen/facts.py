@@ -9,7 +9,7 @@ import numpy as np
 from loadwatch_backend.findings.model import Evidence, Link
 from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.numbers import count, duration, duration_ja, share
-from loadwatch_backend.findings.window import BoolArray, Episode, Table, Window
+from loadwatch_backend.findings.window import APART_MS, BoolArray, Episode, Table, Window
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.texts.words import Words
@@ -103,6 +103,8 @@ def requests_of(window: Window, labels: Mapping[str, str]) -> FloatArray:
 
 def since_start(window: Window, at_ms: int) -> Words:
     """When something was, as a person says it: "1 s into the run", "40 s ago"."""
+    if window.is_open and at_ms <= window.from_ms + APART_MS:
+        return Words("more than 1 h ago", "1時間以上前")
     if not window.of_run:
         ago = max(window.to_ms - at_ms, 0) / 1_000
         return Words(f"{duration(ago)} ago", f"{duration_ja(ago)}前")
@@ -180,7 +182,7 @@ def felt(window: Window, episode: Episode, delay: float = math.inf) -> list[Evid
         words = OUTCOME_WORDS.get(name, OUTCOME_WORDS["other"])
         found.append(
             show(
-                window,
+                window.during(Episode(span.start, span.stop)),
                 Words(
                     f"{count(failed)} of {count(sent)} requests {words.en} meanwhile ({share(failed / sent)}).",
                     f"その間のリクエスト{count(sent)}件のうち{count(failed)}件が{words.ja}({share(failed / sent)})。",
@@ -210,7 +212,7 @@ def _slower(window: Window, episode: Episode, delay: float) -> Evidence | None:
     during = usual(load.p95, episode.span)
     # A refusal is quick: only where answers were good do they show what the system can do.
     good = np.nan_to_num(load.failed()) <= FELT_SHARE * np.nan_to_num(load.rate)
-    reference = -largest(np.where(good, -load.p50, np.nan), window.focus)
+    reference = -largest(np.where(good, -load.p50, np.nan), window.whole)
     if not np.isfinite(during + reference) or during < SLOWER * reference:
         return None
     if during - reference < LEAST_SLOWER_SECONDS or delay < EXPLAINED * (during - reference):
