@@ -77,7 +77,7 @@ from loadwatch_backend.runs.analysis.analyst import Analyst
 from loadwatch_backend.runs.imports.places import Places
 from loadwatch_backend.runs.registry.deletion import PinnedWindows
 from loadwatch_backend.runs.registry.repository import find_run
-from loadwatch_backend.runs.registry.under_way import under_way_since
+from loadwatch_backend.runs.registry.under_way import latest_began_ms
 from loadwatch_backend.runs.service import RunParts, RunServices, build_run_services
 from loadwatch_backend.runs.snapshots.take import Snapshotter
 from loadwatch_backend.signals.service import SignalService, build_signal_service
@@ -172,7 +172,7 @@ def open_services(
     findings = Findings(
         store,
         clock,
-        since=lambda: under_way_since(relational, clock),
+        began=lambda: latest_began_ms(relational, clock),
         costs=costs,
         profiles=ProfiledWaits(files=evidence_files),
     )

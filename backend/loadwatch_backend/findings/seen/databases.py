@@ -1,7 +1,8 @@
 """What several detectors ask of a database: its connections, its limit, and whether it refused anybody. Pure."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from loadwatch_backend.findings.model import Evidence, Link, Step
 from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.facts import largest, selector, usual
 from loadwatch_backend.findings.seen.numbers import count, figure
-from loadwatch_backend.findings.window import BoolArray, Episode, Table, Window, episodes
+from loadwatch_backend.findings.window import BoolArray, Episode, Table, Window, episodes, in_force
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.texts.words import Words
@@ -35,7 +36,7 @@ class Database:
     """A MySQL or MariaDB server, on the grid; [instant] each, NaN where unknown.
 
     Attributes:
-        bound: max_connections; NaN where unknown.
+        bound: max_connections; NaN where unknown. `limit` is what it was at each instant.
         refused, logins: per second.
         refusing: where logins were refused while the connections were near their limit; a wrong password also counts
             among the refused, but does not come at the limit.
@@ -45,6 +46,7 @@ class Database:
     labels: Mapping[str, str]
     connected: FloatArray
     bound: float
+    limit: FloatArray
     refused: FloatArray
     refusing: BoolArray
     running: FloatArray
@@ -56,19 +58,26 @@ class Database:
         """As a person calls it."""
         return self.labels.get("instance", self.labels.get("job", "The database"))
 
+    def during(self, episode: Episode) -> Self:
+        """With the limit that was in force in an episode."""
+        bound = largest(self.limit, episode.span)
+        return replace(self, bound=bound) if np.isfinite(bound) else self
+
 
 def databases(window: Window) -> Iterator[Database]:
     """All databases that are seen in the window."""
     for labels, table in window[CONNECTED].by("job", "instance"):
         connected = table.max
-        bound = largest(window[LIMIT].where(**labels).held, slice(None))
+        limit = in_force(window[LIMIT].where(**labels).max)
+        bound = largest(limit, slice(None))
         refused = window[REFUSED].where(**labels).rate
         yield Database(
             labels=labels,
             connected=connected,
             bound=bound,
+            limit=limit,
             refused=refused,
-            refusing=(refused > 0) & (most_around(connected) >= NEAR * bound),
+            refusing=(refused > 0) & (most_around(connected) >= NEAR * limit),
             running=window[RUNNING].where(**labels).max,
             logins=window[LOGINS].where(**labels).rate,
             interval_ms=table.slowest_ms,
@@ -76,11 +85,11 @@ def databases(window: Window) -> Iterator[Database]:
 
 
 def refusals(window: Window, database: Database, refusing: BoolArray) -> Episode | None:
-    """From the first to the last refused login; None where fewer than `LEAST_REFUSED` are."""
+    """Where logins were refused, with one limit; None where fewer than `LEAST_REFUSED` are."""
     found = episodes(refusing, gap=5)
     if not found or window.total(np.where(refusing, database.refused, 0.0), slice(None)) < LEAST_REFUSED:
         return None
-    return found[0].joined(found[-1])
+    return window.one_of(found, database.limit)
 
 
 def users(window: Window, database: Database) -> Mapping[str, FloatArray]:

@@ -134,7 +134,7 @@ class Analyst:
             sparkline=[] if load.seconds is None else sparkline(load.seconds.requests.astype(np.float64)),
             p95_sparkline=_p95_sparkline(load),
             remarks=_remarks(load, steady),
-            findings=self._find(subject, load, shape, generator, reconciliation),
+            findings=self._find(subject, load, shape, generator, reconciliation, thresholds),
             again_ms=again_ms(reconciliation, _span(subject), now_ms),
             analysed_ms=now_ms,
         )
@@ -219,6 +219,7 @@ class Analyst:
         shape: Shape,
         generator: GeneratorCheck,
         reconciliation: ReconciliationOut | None,
+        thresholds: Sequence[ThresholdOut],
     ) -> FindingsOut | None:
         said = subject.said
         requests = None if load.seconds is None else int(load.seconds.requests.sum())
@@ -239,7 +240,7 @@ class Analyst:
             return self._findings.of_run(
                 findings_read.Span(from_ms=span.from_ms, to_ms=span.to_ms),
                 told,
-                about(subject, generator, reconciliation, shape, load.whole),
+                about(subject, generator, reconciliation, shape, load.whole, thresholds),
             )
         except ProblemError:
             return said

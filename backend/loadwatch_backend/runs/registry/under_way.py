@@ -10,6 +10,7 @@ from loadwatch_backend.store.relational import Relational
 
 AFTERMATH_MS = 300_000
 """What a load leaves behind (a backlog, rows that are lost, a writer that hangs) shows within minutes of its end."""
+LATELY_MS = 3_600_000
 
 
 def ends_of(relational: Relational, run_ids: Sequence[str]) -> Mapping[str, int]:
@@ -50,9 +51,12 @@ def run_under_way(relational: Relational, clock: Clock) -> tuple[str, str] | Non
         return None if found is None else (found.id, found.name)
 
 
-def under_way_since(relational: Relational, clock: Clock) -> int | None:
-    """When the first of the runs began that are going on; None where none is."""
+def latest_began_ms(relational: Relational, clock: Clock) -> int | None:
+    """When the first of the runs began that are going on, else the one that ended last, within the last hour."""
     now_ms = clock()
     with relational.transaction() as session:
         going_on = [row.started_ms for row in find_running(session, now_ms) if not is_silent(row, now_ms)]
-        return min(going_on, default=None)
+        if going_on:
+            return min(going_on)
+        last = find_just_ended(session, now_ms - LATELY_MS, now_ms)
+        return None if last is None else last.started_ms

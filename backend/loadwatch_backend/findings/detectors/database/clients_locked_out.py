@@ -95,7 +95,7 @@ def _locked_out(window: Window, database: Database, rest: tuple[BoolArray, Float
         return None
     if displaced is not None and displaced[0] > episode.end:
         displaced = None
-    return _finding(window, database, episode, held, used, displaced)
+    return _finding(window.during(episode), database.during(episode), episode, held, used, displaced)
 
 
 def _only(holds: BoolArray, span: slice) -> BoolArray:

@@ -58,7 +58,7 @@ def look(window: Window) -> Look:
             continue
         episode = refusals(window, database, focused(window, database.refusing))
         if episode is not None:
-            findings.append(_finding(window, database, episode))
+            findings.append(_finding(window.during(episode), database.during(episode), episode))
             continue
         words = Words(
             f"{database.name} had {count(most)} of {count(database.bound)} connections at most and refused none.",

@@ -76,7 +76,7 @@ def _short(window: Window, load: Load) -> Episode | None:
     """Where less than was asked for was sent, for long."""
     holds = focused(window, _over_seconds(load.rate, window) < FAR_BELOW * load.target)
     found = episodes(holds, least=max(round(LEAST_SECONDS / window.step_seconds), 3), gap=2)
-    return found[0].joined(found[-1]) if found else None
+    return window.one_of(found) if found else None
 
 
 def _over_seconds(values: FloatArray, window: Window, seconds: float = 5.0) -> FloatArray:

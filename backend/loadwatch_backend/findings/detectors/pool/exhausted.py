@@ -20,6 +20,7 @@ from loadwatch_backend.findings.seen.facts import (
     usual,
     when_began,
 )
+from loadwatch_backend.findings.seen.lives import LIFE_METRICS
 from loadwatch_backend.findings.seen.numbers import count, counted, duration, duration_ja, figure, share
 from loadwatch_backend.findings.seen.pool_size import BURSTS, size_for
 from loadwatch_backend.findings.seen.pool_waits import FULL, exhausted, mean_wait
@@ -67,7 +68,8 @@ def look(window: Window) -> Look:
             continue
         episode = exhausted(window, pool)
         if episode is not None:
-            findings.append(_finding(window, pool, bound, episode))
+            bound = largest(pool.limit, episode.span)
+            findings.append(_finding(window.during(episode), pool, bound, episode))
             continue
         most, waits = largest(pool.in_use, window.focus), window.total(pool.waits)
         if not math.isfinite(most):
@@ -250,7 +252,7 @@ DETECTOR = Detector(
     kind=KIND,
     look=look,
     needs=("go_sql_in_use_connections",),
-    reads=(*POOL_METRICS, "ingest_stored_total", "ingest_accepted_total"),
+    reads=(*POOL_METRICS, *LIFE_METRICS, "ingest_stored_total", "ingest_accepted_total"),
     follows=(
         "database-cpu-full",
         "database-lock-waits",
