@@ -8,7 +8,7 @@ import orjson
 
 from loadwatch_backend.alerts.evaluation.evaluator import LiveAlert
 from loadwatch_backend.alerts.evaluation.machine import MachineSettings, holding_until_ms
-from loadwatch_backend.alerts.evaluation.state import NO_DATA_LABEL
+from loadwatch_backend.alerts.evaluation.state import NO_DATA_LABEL, RUN_LABEL
 from loadwatch_backend.alerts.history.episodes import (
     RuleFacts,
     finite,
@@ -231,6 +231,7 @@ def asked_alert(row: EpisodeRow, external_url: str) -> NotifiedAlert:
         ends_ms=row.resolved_ms,
         generator_url=external_url.rstrip("/") + alert_path(row.id),
         acknowledged=row.acknowledged_by is not None,
+        run_given=RUN_LABEL not in orjson.loads(row.source),
     )
 
 

@@ -50,7 +50,7 @@ class AcknowledgementIn(Schema):
     comment: str = Field(default="", max_length=2_000)
     incident: bool = Field(
         default=False,
-        description="All alerts of its incident that fire are meant, and those that join while all are acknowledged.",
+        description="All alerts of its incident that fire are meant, and those of them that come back meanwhile.",
     )
 
 
@@ -177,7 +177,8 @@ class TransitionOut(Schema):
     value: float | None
     reason: str = Field(
         description="Empty where the condition is the reason; else recovered, no-data, data-back, flapping, steady, "
-        "dismissed, rule-gone, run-ended, acknowledged, unacknowledged or joined (an acknowledged incident)."
+        "dismissed, rule-gone, run-ended, outlived-run, acknowledged, unacknowledged or joined (again, an "
+        "acknowledged incident)."
     )
     by: str = Field(default="", description="Who did it, where somebody did.")
 

@@ -7,16 +7,15 @@ from dataclasses import dataclass, field
 import structlog
 
 from loadwatch_backend.alerts.evaluation.group_run import GroupRun, RuleStatus
+from loadwatch_backend.alerts.evaluation.known_runs import KnownRuns
 from loadwatch_backend.alerts.evaluation.machine import Machine
 from loadwatch_backend.alerts.evaluation.recorder import Recorder
-from loadwatch_backend.alerts.evaluation.run_ends import RunEnds
-from loadwatch_backend.alerts.evaluation.state import RUN_LABEL, RuleStates, source_key
+from loadwatch_backend.alerts.evaluation.state import RuleStates
 from loadwatch_backend.alerts.history.episodes import RuleFacts
 from loadwatch_backend.alerts.history.journal import Entry
-from loadwatch_backend.alerts.ports import EndSource, Rounds, RuleRound, RunSource, RunUnderWay
+from loadwatch_backend.alerts.ports import Rounds, RuleRound, RunSource
 from loadwatch_backend.alerts.schemas import RuleHealth
 from loadwatch_backend.kit.errors import ProblemError
-from loadwatch_backend.rules.contract import RuleResult
 from loadwatch_backend.rules.model import Rule, RuleKind
 
 log = structlog.get_logger(__name__)
@@ -44,14 +43,11 @@ class EvaluationResult:
 class Evaluation:
     """Evaluates; used by one worker for each group at a time."""
 
-    def __init__(
-        self, rounds: Rounds, machine: Machine, recorder: Recorder, runs: RunSource, run_ends: EndSource
-    ) -> None:
+    def __init__(self, rounds: Rounds, machine: Machine, recorder: Recorder, runs: RunSource) -> None:
         self._rounds = rounds
         self._machine = machine
         self._recorder = recorder
-        self._runs = runs
-        self._run_ends = RunEnds(run_ends)
+        self._runs = KnownRuns(runs)
         self.counts = EvaluationCounts()
 
     def evaluate(
@@ -103,19 +99,10 @@ class Evaluation:
     ) -> None:
         before = states.get(rule.id, NO_STATES)
         result = round_.alerting(rule)
-        over = self._run_ends.over(rule, states, result, at_ms)
-        under_way = self._run_under_way(before, result)
-        labels = {} if under_way is None else {RUN_LABEL: under_way.id}
-        step = self._machine.step(rule, before, result, at_ms, labels, over)
+        step = self._machine.step(rule, before, result, at_ms, self._runs.at(rule, states, result, at_ms))
         outcome.states[rule.id] = step.states
         if step.changed or step.transitions:
-            outcome.entries.append(Entry(facts=facts, step=step, run=under_way))
-
-    def _run_under_way(self, before: RuleStates, result: RuleResult) -> RunUnderWay | None:
-        """Asked for only when an alert begins."""
-        if all(source_key(one.source) in before.alerts for one in result.active):
-            return None
-        return self._runs()
+            outcome.entries.append(Entry(facts=facts, step=step))
 
     def _note(self, rule: Rule, status: RuleStatus, error: str, at_ms: int, started: float) -> None:
         if error and error != status.error:

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.notify.contract import EnvelopeKind
+from loadwatch_backend.notify.model import RUN_NAME
 from loadwatch_backend.notify.senders.model import Message
 from loadwatch_backend.texts.findings import FINDINGS
 from loadwatch_backend.texts.notify import NOTIFY
@@ -30,7 +31,6 @@ class AlertText:
     description: str
     runbook_url: str
     url: str
-    run: str
     since: str
     ended: str
     labels: Mapping[str, str]
@@ -90,7 +90,7 @@ def content_of(message: Message, language: Language) -> Content:
     document = message.document
     if "alerts" not in document:
         return _news(message, document, language)
-    common = _texts(document.get("commonLabels"))
+    common = _named(_texts(document.get("commonLabels")), _texts(document.get("commonAnnotations")))
     alerts = [_alert(alert, common, Texts(NOTIFY, language)) for alert in document["alerts"]]
     return Content(
         title=message.subject,
@@ -136,9 +136,14 @@ def _texts(value: Any) -> Mapping[str, str]:
     return {str(name): str(text) for name, text in cast(Mapping[Any, Any], value or {}).items()}
 
 
+def _named(labels: Mapping[str, str], annotations: Mapping[str, str]) -> Mapping[str, str]:
+    """Labels with the name of a run, for people."""
+    return {**labels, "run": annotations[RUN_NAME]} if RUN_NAME in annotations and "run" in labels else labels
+
+
 def _alert(given: Mapping[str, Any], common: Mapping[str, str], texts: Texts) -> AlertText:
-    labels = _texts(given.get("labels"))
     annotations = _texts(given.get("annotations"))
+    labels = _named(_texts(given.get("labels")), annotations)
     shown = {name: text for name, text in labels.items() if name not in common}
     return AlertText(
         name=labels.get("alertname", "alert"),
@@ -148,7 +153,6 @@ def _alert(given: Mapping[str, Any], common: Mapping[str, str], texts: Texts) ->
         description=annotations.get("description", ""),
         runbook_url=annotations.get("runbook_url", ""),
         url=str(given.get("generatorURL", "")),
-        run=labels.get("run", ""),
         since=str(given.get("startsAt", "")),
         ended="" if str(given.get("endsAt", NEVER)).startswith(NEVER) else str(given["endsAt"]),
         labels=labels,

@@ -150,12 +150,9 @@ def find_just_ended(session: Session, after_ms: int, now_ms: int) -> RunRow | No
     ).one_or_none()
 
 
-def find_ends(session: Session, run_ids: Sequence[str]) -> dict[str, int]:
-    """When runs ended, by id, of those that have."""
-    rows = session.execute(
-        select(RunRow.id, RunRow.ended_ms).where(RunRow.id.in_(run_ids), RunRow.state != RunState.RUNNING)
-    )
-    return {id: ended_ms for id, ended_ms in rows if ended_ms is not None}
+def find_known(session: Session, run_ids: Collection[str]) -> Sequence[RunRow]:
+    """Those of the runs that are known."""
+    return session.scalars(select(RunRow).where(RunRow.id.in_(run_ids))).all() if run_ids else ()
 
 
 def find_runs(
