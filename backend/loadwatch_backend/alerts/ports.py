@@ -24,6 +24,10 @@ EndSource = Callable[[Sequence[str]], Mapping[str, int]]
 """When runs ended, by id; nothing of those that go on, or that nobody knows."""
 
 
+SentSource = Callable[[], Mapping[tuple[str, str], int]]
+"""When each target (job, instance) was last sent; 0 of one that somebody took away."""
+
+
 class RuleRound(Protocol):
     """The rules of one instant; `rules.evaluate.Round`."""
 

@@ -24,6 +24,7 @@ from loadwatch_backend.runs.registry.under_way import ends_of, run_under_way
 from loadwatch_backend.runs.service import RunServices
 from loadwatch_backend.store.leadership import Leadership
 from loadwatch_backend.store.relational import Session
+from loadwatch_backend.targets.service import TargetService
 
 HEARTBEAT_SLACK_MS = 60_000
 """Patience with rules that are late, before the sign of life is withheld."""
@@ -63,7 +64,11 @@ def open_notifications(
 
 
 def open_alerts(
-    ground: Foundation, leadership: Leadership, notifications: NotificationServices, findings: FindingsWatch
+    ground: Foundation,
+    leadership: Leadership,
+    notifications: NotificationServices,
+    findings: FindingsWatch,
+    targets: TargetService,
 ) -> AlertServices:
     """Rules are evaluated while this server leads."""
     settings, stack, relational, clock = ground.settings, ground.stack, ground.relational, ground.clock
@@ -93,6 +98,7 @@ def open_alerts(
             rules=rules,
             runs=runs,
             run_ends=run_ends,
+            targets_sent=targets.last_sent,
             settings=MachineSettings(
                 flap_changes=settings.flap_changes,
                 flap_window_ms=round(settings.flap_window_seconds * 1_000),

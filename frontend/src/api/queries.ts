@@ -46,6 +46,12 @@ export const targetsQuery = queryOptions({
   queryFn: ({ signal }) => unwrap(api.GET("/api/targets", { signal })),
 });
 
+/** Whether silent targets were taken away. */
+export function answerTargets(targets: readonly Pick<Target, "job" | "instance">[], takenAway: boolean) {
+  const named = targets.map(({ job, instance }) => ({ job, instance }));
+  return unwrap(api.POST("/api/targets/answers", { body: { targets: named, taken_away: takenAway } }));
+}
+
 export function notesQuery(startMs: number, endMs: number) {
   return queryOptions({
     queryKey: ["notes", startMs, endMs],

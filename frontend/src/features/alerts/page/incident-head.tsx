@@ -35,7 +35,12 @@ export function IncidentHead({ incident, now }: { incident: Incident; now: numbe
       data-calm={cause.run !== null}
     >
       <div className={classes.line}>
-        <SeverityMark severity={cause.severity} state={cause.state} calm={cause.run !== null} />
+        <SeverityMark
+          severity={cause.severity}
+          state={cause.state}
+          calm={cause.run !== null}
+          stopped={cause.resolved_reason === "stopped-sending"}
+        />
         <Since alert={cause} now={now} />
         {cause.run !== null && (
           <Link to={`/runs/${cause.run.id}`} className={classes.run}>
