@@ -2,7 +2,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api, unwrap } from "@/api/client";
 import { setServerTime } from "@/api/server-clock";
-import type { NoteInput, NotePatch, SignalQuery } from "@/api/types";
+import type { NoteInput, NotePatch, SignalQuery, Target } from "@/api/types";
 
 export type Language = "en" | "ja";
 

@@ -344,6 +344,7 @@ export const ja: Texts<typeof en & typeof pages> = {
     kept: "{{by}}が「撤去していない」と回答",
     remove: "一覧から外す",
     removed: "一覧から外しました。再び送信されると戻ります",
+    gone_one: "{{names}}から{{since}}以降データが届いていません。撤去しましたか？",
     gone_other: "{{names}}（{{count}}件）から{{since}}以降データが届いていません。撤去しましたか？",
     goneMore: "ほか{{count}}件",
     goneYes: "撤去した",

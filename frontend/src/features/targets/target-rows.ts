@@ -33,20 +33,22 @@ const URGENCY: Readonly<Record<Health, number>> = { down: 0, unknown: 1, up: 2, 
 
 export function targetRows(targets: readonly Target[]): readonly TargetRow[] {
   return targets.flatMap(({ job, instance, collectors, gone, kept_by }) =>
-    collectors.map((one): TargetRow => ({
-      key: JSON.stringify([job, instance, one.collector]),
-      job,
-      instance,
-      collector: one.collector,
-      health: one.up === null ? (gone ? "gone" : "unknown") : one.up ? "up" : "down",
-      lag: one.lag_seconds,
-      duration: one.duration_seconds,
-      cpu: one.cpu_ratio,
-      samples: one.samples,
-      error: one.error,
-      agents: one.agents,
-      keptBy: kept_by,
-    })),
+    collectors.map(
+      (one): TargetRow => ({
+        key: JSON.stringify([job, instance, one.collector]),
+        job,
+        instance,
+        collector: one.collector,
+        health: one.up === null ? (gone ? "gone" : "unknown") : one.up ? "up" : "down",
+        lag: one.lag_seconds,
+        duration: one.duration_seconds,
+        cpu: one.cpu_ratio,
+        samples: one.samples,
+        error: one.error,
+        agents: one.agents,
+        keptBy: kept_by,
+      }),
+    ),
   );
 }
 
