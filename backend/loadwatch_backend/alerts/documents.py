@@ -98,7 +98,9 @@ def alert_out(row: EpisodeRow, around: Around, settings: MachineSettings) -> Ale
         evaluated_ms=evaluated_ms or row.evaluated_ms,
         no_data=open_ and alert.no_data_since_ms is not None,
         no_data_since_ms=alert.no_data_since_ms if open_ else None,
-        holding_until_ms=holding_until_ms(alert, facts.keep_firing_for_ms, settings) if open_ else None,
+        holding_until_ms=holding_until_ms(alert, facts.keep_firing_for_ms, settings)
+        if open_ and alert.no_data_since_ms is None
+        else None,
         flapping=alert.flapping,
         recent_transitions=0 if around.live is None else around.live.swings,
         run=None if row.run_id is None else AlertRun(id=row.run_id, name=row.run_name),

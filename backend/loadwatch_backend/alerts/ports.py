@@ -15,6 +15,10 @@ RunSource = Callable[[Collection[str]], Mapping[str, RunFacts]]
 """The runs that go on, and those of some ids that are known."""
 
 
+SentSource = Callable[[], Mapping[tuple[str, str], int]]
+"""When each target (job, instance) was last sent; 0 of one that somebody took away."""
+
+
 class RuleRound(Protocol):
     """The rules of one instant; `rules.evaluate.Round`."""
 

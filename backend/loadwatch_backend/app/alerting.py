@@ -21,6 +21,7 @@ from loadwatch_backend.runs.registry.under_way import read_runs
 from loadwatch_backend.runs.service import RunServices
 from loadwatch_backend.store.leadership import Leadership
 from loadwatch_backend.store.relational import Session
+from loadwatch_backend.targets.service import TargetService
 
 HEARTBEAT_SLACK_MS = 60_000
 """Patience with rules that are late, before the sign of life is withheld."""
@@ -60,7 +61,11 @@ def open_notifications(
 
 
 def open_alerts(
-    ground: Foundation, leadership: Leadership, notifications: NotificationServices, findings: FindingsWatch
+    ground: Foundation,
+    leadership: Leadership,
+    notifications: NotificationServices,
+    findings: FindingsWatch,
+    targets: TargetService,
 ) -> AlertServices:
     """Rules are evaluated while this server leads."""
     settings, stack, relational, clock = ground.settings, ground.stack, ground.relational, ground.clock
@@ -82,6 +87,7 @@ def open_alerts(
             dispatch=notifications.dispatcher,
             rules=rules,
             runs=lambda ids: read_runs(relational, clock, ids),
+            targets_sent=targets.last_sent,
             settings=MachineSettings(
                 flap_changes=settings.flap_changes,
                 flap_window_ms=round(settings.flap_window_seconds * 1_000),

@@ -125,7 +125,7 @@ WRITES_OF = (
     (signals_router, Scope.ADMIN),
     (findings_router, Scope.RUNS_WRITE),
     (pool_advice_router, Scope.ADMIN),
-    (targets_router, Scope.ADMIN),
+    (targets_router, Scope.ALERTS_WRITE),
     (store_router, Scope.ADMIN),
     (timeouts_router, Scope.ADMIN),
     (live_router, Scope.ADMIN),

@@ -187,7 +187,8 @@ def open_services(
     leadership = Leadership(relational, "alerts", load_holder(settings.data))
     stack.callback(leadership.stop)
     notifications = open_notifications(ground, leadership, runs, findings_watch)
-    alerts = open_alerts(ground, leadership, notifications, findings_watch)
+    targets = TargetService(store, clock, relational)
+    alerts = open_alerts(ground, leadership, notifications, findings_watch, targets)
     changes = open_changes(ground, leadership, annotations)
     leadership.start()
     cost_runs = CostRuns(runs=runs, clock=clock)
@@ -229,7 +230,7 @@ def open_services(
         statements=statements,
         route_tables=route_tables,
         pool_advisor=PoolAdvisor(store, clock, functools.partial(_run_span, runs, clock)),
-        targets=TargetService(store, clock),
+        targets=targets,
         timeouts=TimeoutService(store, clock),
         evidence_files=evidence_files,
         log_patterns=log_patterns,

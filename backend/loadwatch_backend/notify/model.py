@@ -40,6 +40,16 @@ class NotifiedAlert:
         return self.ends_ms is None
 
 
+ENDED_ANNOTATION = "ended"
+"""Annotation of an alert that is over without having recovered: why."""
+STOPPED_SENDING = "stopped-sending"
+
+
+def has_stopped(annotations: Mapping[str, str]) -> bool:
+    """Whether an alert is over because nobody sends its target any more, which says nothing of a recovery."""
+    return annotations.get(ENDED_ANNOTATION) == STOPPED_SENDING
+
+
 class NoticeKind(StrEnum):
     """What a run notice tells."""
 

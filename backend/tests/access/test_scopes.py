@@ -178,6 +178,7 @@ TABLE = {
         POST /api/receivers/{name}/integrations/{integration}/stop
         POST /api/receivers/{name}/test
         POST /api/silences
+        POST /api/targets/answers
         POST /alertmanager/api/v2/silences
         POST /alertmanager/api/v2/alerts
         DELETE /alertmanager/api/v2/silence/{silence_id}

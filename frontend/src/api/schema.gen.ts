@@ -831,11 +831,31 @@ export interface paths {
         };
         /**
          * List targets
-         * @description Health, lag, cost and last error of every collector; a target that fell silent stays listed.
+         * @description Health, lag, cost and last error of every collector; a target that fell silent stays listed for seven days.
          */
         get: operations["list_targets"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/targets/answers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say whether silent targets were taken away
+         * @description What was taken away leaves the list, and its alerts without data end; it comes back when it is sent again.
+         */
+        post: operations["answer_for_targets"];
         delete?: never;
         options?: never;
         head?: never;
@@ -7343,7 +7363,7 @@ export interface components {
          * @description Why an alert is over.
          * @enum {string}
          */
-        ResolvedReason: "recovered" | "no-data" | "dismissed" | "rule-gone" | "run-ended";
+        ResolvedReason: "recovered" | "no-data" | "dismissed" | "rule-gone" | "run-ended" | "stopped-sending";
         /**
          * ResourceOut
          * @description Something that can run out: how much is used, and how much there is.
@@ -9824,8 +9844,21 @@ export interface components {
             verdict: string | null;
         };
         /**
+         * TargetAnswerIn
+         * @description Whether silent targets were taken away.
+         */
+        TargetAnswerIn: {
+            /** Targets */
+            targets: components["schemas"]["TargetName"][];
+            /**
+             * Taken Away
+             * @description They leave the list until they are sent again; else they stay, as gone.
+             */
+            taken_away: boolean;
+        };
+        /**
          * TargetList
-         * @description Every target heard of within the last day.
+         * @description Every target heard of within the last seven days that nobody took away.
          */
         TargetList: {
             /**
@@ -9838,6 +9871,16 @@ export interface components {
             targets: components["schemas"]["TargetOut"][];
         };
         /**
+         * TargetName
+         * @description Which target.
+         */
+        TargetName: {
+            /** Job */
+            job: string;
+            /** Instance */
+            instance: string;
+        };
+        /**
          * TargetOut
          * @description A thing observed.
          */
@@ -9848,6 +9891,21 @@ export interface components {
             instance: string;
             /** Collectors */
             collectors: components["schemas"]["CollectorOut"][];
+            /**
+             * Sent Ms
+             * @description When it was last sent, by whichever collector.
+             */
+            sent_ms: number | null;
+            /**
+             * Gone
+             * @description Nobody has sent it for 15 minutes.
+             */
+            gone: boolean;
+            /**
+             * Kept By
+             * @description Who said that it was not taken away, since it was last sent.
+             */
+            kept_by: string | null;
         };
         /**
          * TextOut
@@ -10011,7 +10069,7 @@ export interface components {
             value: number | null;
             /**
              * Reason
-             * @description Empty where the condition is the reason; else recovered, no-data, data-back, flapping, steady, dismissed, rule-gone, run-ended, acknowledged, unacknowledged or joined (an acknowledged incident).
+             * @description Empty where the condition is the reason; else recovered, no-data, data-back, flapping, steady, dismissed, rule-gone, run-ended, stopped-sending, acknowledged, unacknowledged or joined (an acknowledged incident).
              */
             reason: string;
             /**
@@ -12314,6 +12372,39 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TargetList"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    answer_for_targets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TargetAnswerIn"];
+            };
+        };
         responses: {
             /** @description Successful Response */
             200: {

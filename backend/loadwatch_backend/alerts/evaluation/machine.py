@@ -3,7 +3,8 @@
 Source of `for` and `keep_firing_for`: rules/alerting.go of Prometheus 3 (`AlertingRule.Eval`). With the policy `ok` and
 without damping of flapping the states are Prometheus'. Ours on top:
 
-- What has no data has not recovered: see `NoDataPolicy`. Time without data does not count for `for`.
+- What has no data has not recovered: see `NoDataPolicy`. Time without data does not count for `for`. Once nobody sends
+  its target any more (`stopped`), an alert without data ends, which is told as such and never as a recovery.
 - An alert that began or ended to fire more than `flap_changes` times within `flap_window_ms` is kept firing until its
   condition has stayed the same for `flap_hold_ms`.
 - A rule that cannot be evaluated keeps its states: the caller does not call `step`.
@@ -47,6 +48,9 @@ SETTLE_MS = 5_000
 """How long after a run's end its last requests and samples count for what is measured then."""
 MOST_BEHIND_MS = 15_000
 """As far back as rules look is what they measure of a run; the longer window of two is for those that sample seldom."""
+
+Stopped = Callable[[TrackedAlert], bool]
+"""Whether nobody sends the target of an alert without data any more."""
 
 _SWINGS_KEPT = 100
 _RUN_ENDED = str(ResolvedReason.RUN_ENDED)
@@ -114,9 +118,10 @@ class Machine:
         result: RuleResult,
         now_ms: int,
         runs: Runs = NO_RUNS,
+        stopped: Stopped = lambda _alert: False,
     ) -> Step:
         """What a result at `now_ms` makes of a rule's alerts; those that begin get the label of the current run."""
-        return _Stepping(self, rule, before, result, now_ms, runs).step()
+        return _Stepping(self, rule, before, result, now_ms, runs, stopped).step()
 
 
 def resolve_all(before: RuleStates, now_ms: int, reason: ResolvedReason) -> Step:
@@ -192,6 +197,7 @@ class _Stepping:
     result: RuleResult
     now_ms: int
     runs: Runs
+    stopped: Stopped
     busy: frozenset[str] = frozenset()
     """Runs of which something holds."""
 
@@ -241,7 +247,11 @@ class _Stepping:
         seen = self.before.seen | present | active.keys()
         for key in sorted(seen - present - active.keys()):
             gone = self.machine.vanished(self.rule, dict(key), self.now_ms)
-            active[source_key(gone.source)] = gone
+            old = self.before.alerts.get(source_key(gone.source))
+            if old is not None and self.stopped(old):
+                seen -= {key}
+            else:
+                active[source_key(gone.source)] = gone
         return seen
 
     def _next(
@@ -261,6 +271,8 @@ class _Stepping:
             return _resolved(replace(old, no_data_since_ms=None), self.now_ms, ResolvedReason.RUN_ENDED), _RUN_ENDED
         gone = self._without_data(key)
         if gone and self.rule.no_data is not NoDataPolicy.OK:
+            if self.stopped(old):
+                return _resolved(old, self.now_ms, ResolvedReason.STOPPED_SENDING), ResolvedReason.STOPPED_SENDING
             if old.no_data_since_ms is not None:
                 return old, ""
             return replace(old, no_data_since_ms=self.now_ms), DATA_GONE
@@ -283,8 +295,9 @@ class _Stepping:
 
     def _without_data(self, key: SourceKey) -> bool:
         present = self.result.present
-        says_gone = self.rule.no_data is NoDataPolicy.ALERT and (NO_DATA_LABEL, "true") in key
-        return present is not None and not says_gone and key not in present
+        if self.rule.no_data is NoDataPolicy.ALERT:
+            key = tuple(pair for pair in key if pair != (NO_DATA_LABEL, "true"))
+        return present is not None and key not in present
 
     def _begun(self, active: ActiveSeries) -> TrackedAlert:
         run = active.labels.get(RUN_LABEL) or self.runs.current

@@ -14,7 +14,7 @@ from loadwatch_backend.alerts.history.tables import EpisodeRow
 from loadwatch_backend.alerts.schemas import AlertState, ResolvedReason
 from loadwatch_backend.kit.language import Language, in_language
 from loadwatch_backend.notify.causes.fitting import FINDING_ANNOTATIONS, FINDING_ID, FINDING_OWN
-from loadwatch_backend.notify.model import RUN_NAME, NotifiedAlert
+from loadwatch_backend.notify.model import ENDED_ANNOTATION, RUN_NAME, STOPPED_SENDING, NotifiedAlert
 from loadwatch_backend.rules.contract import SourceKey
 from loadwatch_backend.rules.model import NO_DATA_ANNOTATION, SIGNAL_ANNOTATION, UNIT_ANNOTATION, Rule, RuleGroup
 from loadwatch_backend.rules.presence import value_of
@@ -168,10 +168,12 @@ def tracked_alert(row: EpisodeRow) -> TrackedAlert:
 def notified_alert(alert: TrackedAlert, generator_url: str, *, acknowledged: bool = False) -> NotifiedAlert:
     """An alert that fires or fired, as receivers are told of it."""
     assert alert.fired_ms is not None
+    stopped = alert.resolved_reason is ResolvedReason.STOPPED_SENDING
     return NotifiedAlert(
         key=alert.id,
         labels=alert.labels,
-        annotations=told_annotations(kept_annotations(alert)),
+        annotations=told_annotations(kept_annotations(alert))
+        | ({ENDED_ANNOTATION: STOPPED_SENDING} if stopped else {}),
         starts_ms=alert.fired_ms,
         ends_ms=alert.resolved_ms,
         generator_url=generator_url,

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.notify.contract import EnvelopeKind
-from loadwatch_backend.notify.model import RUN_NAME
+from loadwatch_backend.notify.model import RUN_NAME, has_stopped
 from loadwatch_backend.notify.senders.model import Message
 from loadwatch_backend.texts.findings import FINDINGS
 from loadwatch_backend.texts.notify import NOTIFY
@@ -21,7 +21,8 @@ SEVERITIES: Sequence[str] = ("critical", "error", "warning", "info")
 class AlertText:
     """One alert, for people. `own_labels` are those that not all alerts of the message have.
 
-    `finding` says what ran out, while the alert fires and that is known.
+    `finding` says what ran out, while the alert fires and that is known; of one that is over because its target has
+    `stopped` sending, that this is no recovery.
     """
 
     name: str
@@ -36,6 +37,12 @@ class AlertText:
     labels: Mapping[str, str]
     own_labels: Mapping[str, str]
     finding: str = ""
+    stopped: bool = False
+
+    @property
+    def state(self) -> str:
+        """Key of the word for it: firing, stopped or resolved."""
+        return "firing" if self.firing else "stopped" if self.stopped else "resolved"
 
     @property
     def headline(self) -> str:
@@ -77,6 +84,11 @@ class Content:
     def resolved_alerts(self) -> list[AlertText]:
         """Those that are over."""
         return [alert for alert in self.alerts if not alert.firing]
+
+    @property
+    def open(self) -> bool:
+        """Whether somebody has to look: something fires, or has stopped sending and may be worse than before."""
+        return self.firing or any(alert.stopped for alert in self.alerts)
 
     @property
     def severity(self) -> str:
@@ -145,9 +157,12 @@ def _alert(given: Mapping[str, Any], common: Mapping[str, str], texts: Texts) ->
     annotations = _texts(given.get("annotations"))
     labels = _named(_texts(given.get("labels")), annotations)
     shown = {name: text for name, text in labels.items() if name not in common}
+    firing = given.get("status") == "firing"
+    stopped = not firing and has_stopped(annotations)
     return AlertText(
         name=labels.get("alertname", "alert"),
-        firing=given.get("status") == "firing",
+        firing=firing,
+        stopped=stopped,
         severity=labels.get("severity", ""),
         summary=annotations.get("summary", ""),
         description=annotations.get("description", ""),
@@ -157,7 +172,7 @@ def _alert(given: Mapping[str, Any], common: Mapping[str, str], texts: Texts) ->
         ended="" if str(given.get("endsAt", NEVER)).startswith(NEVER) else str(given["endsAt"]),
         labels=labels,
         own_labels=shown,
-        finding=_finding(annotations, texts) if given.get("status") == "firing" else "",
+        finding=_finding(annotations, texts) if firing else texts("stopped_help") if stopped else "",
     )
 
 
@@ -226,7 +241,7 @@ def plain_text(content: Content, most_alerts: int = 50) -> str:
 
 
 def _alert_lines(alert: AlertText, texts: Texts) -> list[str]:
-    mark = texts("FIRING" if alert.firing else "RESOLVED")
+    mark = texts(alert.state.upper())
     lines = ["", f"[{mark}] {alert.headline}"]
     if alert.description and alert.description != alert.headline:
         lines.append(alert.description)

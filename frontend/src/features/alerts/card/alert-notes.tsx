@@ -89,7 +89,9 @@ function notesOf(alert: Alert, { t, now, locale, zone }: Words): readonly Note[]
     notes.push({ id: "flapping", icon: "pulse", text, warns: true });
   }
   if (alert.holding_until_ms !== null && alert.state !== "resolved") {
-    notes.push({ id: "held", icon: "clock", text: t("alerts.note.held", { time: at(alert.holding_until_ms) }) });
+    const over = alert.holding_until_ms <= now;
+    const text = over ? t("alerts.note.heldOver") : t("alerts.note.held", { time: at(alert.holding_until_ms) });
+    notes.push({ id: "held", icon: "clock", text });
   }
   return notes;
 }

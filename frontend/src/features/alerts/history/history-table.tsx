@@ -111,7 +111,14 @@ function Row({ line, now, onToggle, as }: RowProps) {
   const { startMs, endMs } = spanOf(matter);
   const state = endMs === null ? "firing" : alert.state;
   const cells = {
-    state: <SeverityMark severity={alert.severity} state={state} calm={alert.run !== null} />,
+    state: (
+      <SeverityMark
+        severity={alert.severity}
+        state={state}
+        calm={alert.run !== null}
+        stopped={alert.resolved_reason === "stopped-sending"}
+      />
+    ),
     name: (
       <>
         <Link to={path(alert.id)} className={classes.name}>

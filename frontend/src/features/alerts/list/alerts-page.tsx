@@ -6,6 +6,7 @@ import { serverNow } from "@/api/server-clock";
 import { useMay } from "@/lib/access-scopes";
 import { useNow } from "@/lib/time/use-now";
 import { AlertsNav } from "@/panels/alerts-nav";
+import { GoneTargets } from "@/panels/gone-targets";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { useListKeys } from "@/ui/list/use-list-keys";
 import { Loading } from "@/ui/loading";
@@ -47,6 +48,7 @@ export function AlertsPage() {
       <div className={classes.page}>
         <QueryFault title={t("alerts.failed")} query={list} />
         {list.data && <WatchWarnings list={list.data} now={now} />}
+        <GoneTargets />
         {(alerts.length > 0 || filtered) && <AlertFilters state={state} onChange={change} severities={severities} />}
         {list.isPending && <Loading height={180} label={t("alerts.loading")} />}
         <div className={classes.list} aria-busy={list.isPlaceholderData}>

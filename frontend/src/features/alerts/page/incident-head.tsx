@@ -36,7 +36,12 @@ export function IncidentHead({ incident, now }: { incident: Incident; now: numbe
       data-calm={head.run !== null}
     >
       <div className={classes.line}>
-        <SeverityMark severity={head.severity} state={head.state} calm={head.run !== null} />
+        <SeverityMark
+          severity={head.severity}
+          state={head.state}
+          calm={head.run !== null}
+          stopped={head.resolved_reason === "stopped-sending"}
+        />
         <Since alert={head} now={now} />
         {head.run !== null && (
           <Link to={`/runs/${head.run.id}`} className={classes.run}>
