@@ -124,7 +124,7 @@ class AlertService:
         found.sort(key=lambda row: (ORDER[AlertState(row.state)], -(row.fired_ms or row.active_ms), row.id))
         return AlertList(
             alerts=self._outs(
-                found[:limit], quiet, evaluated_ms, heads_of_incidents((*now_rows, *over)), sparklines=sparklines
+                found[:limit], quiet, evaluated_ms, heads_of_incidents((*now_rows, *over), quiet), sparklines=sparklines
             ),
             counts=AlertCounts(
                 firing=sum(row.state == AlertState.FIRING for row in now_rows),
@@ -161,7 +161,7 @@ class AlertService:
         members = members if any(one.id == row.id for one in members) else [*members, row]
         incident = self._incident(row, members)
         return AlertDetail(
-            alert=incident.head if incident.head.id == row.id else self._out(row, heads_of_incidents(members)),
+            alert=incident.head if incident.head.id == row.id else self._out(row, {incident.id: incident.head.id}),
             incident=incident.model_copy(update={"total": total, "firing": firing, "acknowledged": acknowledged}),
             transitions=[transition_out(one) for one in transitions],
             earlier=[self._out_of_history(one) for one in earlier],
@@ -273,8 +273,8 @@ class AlertService:
     # Documents --------------------------------------------------------------------------------------------------------
 
     def _incident(self, row: EpisodeRow, members: Sequence[EpisodeRow]) -> IncidentOut:
-        heads = heads_of_incidents(members)
         quiet = self._quiet([one for one in members if one.state != AlertState.RESOLVED])
+        heads = heads_of_incidents(members, quiet)
         first = heads.get(row.incident or "", row.id)
         top = next(one for one in members if one.id == first)
         head = self._outs([top], quiet, None, heads, sparklines=True)[0]

@@ -103,6 +103,9 @@ def test_the_most_severe_alert_that_fires_stands_for_the_incident():
     assert head_of([high, refused]) == "r"
     assert head_of([high, replace(refused, firing=False)]) == "h", "what is over does not stand for what fires"
     assert head_of([replace(one, firing=False) for one in (high, refused)]) == "r"
+    full = member("f", "DatabaseConnectionsHigh", 1, OF_POOL, "critical")
+    assert head_of([full, refused]) == "f"
+    assert head_of([replace(full, held=True), refused]) == "r", "the one that is sent"
     assert head_of([high, member("p", "Own", 3, {}, "page")]) == "p", "teams have words of their own"
     assert head_of([high, member("i", "Own", 0, {}, "info")]) == "h"
 
