@@ -44,11 +44,13 @@ LEAST_SHORT_SECONDS = 3.0
 LEAST_USED = 0.5
 """Connections in use, mean of ten seconds: below it there was no load worth measuring."""
 MOST_USERS = 20
+LIVES_SECONDS = 60.0
+"""A pool of which nothing has come for so long has ended."""
 
 
 def measure(window: Window, cores: Mapping[str, int] | None = None) -> Seen:
     """Everything that is seen of pools and database servers in the focus; `cores` of hosts, by instance."""
-    found = list(pools(window))
+    found = [pool for pool in pools(window) if _lives(window, pool)]
     busiest = _busiest(window, found)
     return Seen(
         from_ms=window.from_ms,
@@ -57,6 +59,13 @@ def measure(window: Window, cores: Mapping[str, int] | None = None) -> Seen:
         pools=[_pool(window, pool) for pool in found],
         servers=_servers(window, found, busiest, cores or {}),
     )
+
+
+def _lives(window: Window, pool: Pool) -> bool:
+    """Whether it is sent still when the window ends: what ended before that needs no connection."""
+    times = np.flatnonzero(np.isfinite(pool.open[: window.focus.stop]))
+    silent = (window.focus.stop - 1 - int(times[-1])) * window.step_seconds if times.size else math.inf
+    return silent <= max(LIVES_SECONDS, 4 * pool.interval_ms / 1_000)
 
 
 def smooth(window: Window, values: FloatArray) -> FloatArray:
