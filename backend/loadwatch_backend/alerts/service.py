@@ -48,6 +48,7 @@ from loadwatch_backend.alerts.sparklines import SPARKLINE_MS, ValueHistory
 from loadwatch_backend.findings.standing import Moment
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.faults import fault
+from loadwatch_backend.notify.causes.consequences import BEST, RANKS
 from loadwatch_backend.notify.contract import Quiet
 from loadwatch_backend.notify.file.matchers import LabelMatcher, MatcherError, all_match, parse_matchers
 from loadwatch_backend.runbooks.rendering import Runbooks
@@ -109,7 +110,7 @@ class AlertService:
         wanted = frozenset(states or (AlertState.FIRING, AlertState.PENDING))
         parsed = _parse(matchers)
         with self._relational.transaction() as session:
-            now_rows = repository.find_open(session)
+            now_rows = _most_severe(repository.find_open(session))
             over = repository.find_over(session, limit) if AlertState.RESOLVED in wanted else ()
             evaluated_ms = repository.last_evaluation(session)
         quiet = self._quiet(now_rows)
@@ -345,6 +346,22 @@ def _same_state(row: EpisodeRow, live: Mapping[str, LiveAlert]) -> LiveAlert | N
     """What the evaluator has, unless it has gone on since the row was read."""
     found = live.get(row.id)
     return found if found is not None and found.alert.state == row.state else None
+
+
+def _most_severe(rows: Sequence[EpisodeRow]) -> "list[EpisodeRow]":
+    """Without those of which a more severe one of the same name and series fires: that says the same, and more."""
+
+    def rank(row: EpisodeRow) -> int:
+        return RANKS.get(_labels_of(row).get("severity", ""), BEST)
+
+    def same(row: EpisodeRow) -> tuple[str, str]:
+        return RuleFacts.from_json(row.rule).name, row.source
+
+    worst: dict[tuple[str, str], int] = {}
+    for row in rows:
+        if row.state == AlertState.FIRING:
+            worst[same(row)] = min(worst.get(same(row), BEST), rank(row))
+    return [row for row in rows if rank(row) <= worst.get(same(row), BEST)]
 
 
 def _labels_of(row: EpisodeRow) -> Mapping[str, str]:

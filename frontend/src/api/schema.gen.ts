@@ -415,7 +415,7 @@ export interface paths {
         };
         /**
          * Targets, as Prometheus lists them
-         * @description Everything that samples came from within a day, with its health.
+         * @description Everything that samples came from within seven days, with its health.
          */
         get: operations["prometheus_list_prometheus_targets_get"];
         put?: never;
@@ -1890,6 +1890,8 @@ export interface paths {
         /**
          * List the alerts of now
          * @description Alerts that are pending or firing, and why those that are quiet are quiet.
+         *
+         *     Of rules of one name that differ in severity, a series has one alert here: the most severe that fires.
          */
         get: operations["list_alerts"];
         put?: never;
