@@ -80,9 +80,7 @@ def is_near(labels: Labels, one: Standing) -> bool:
 
 def _concerns(labels: Labels, known: Explained | None, one: Standing) -> bool:
     if known is not None:
-        return (one.id in known.about and is_near(labels, one)) or (
-            one.id in known.follows and _explains(labels, one)
-        )
+        return (one.id in known.about and is_near(labels, one)) or (one.id in known.follows and _explains(labels, one))
     if labels.get("alertname", "") in UNMAPPED:
         return False
     # A rule of the user's: what happens at the same instance of the same job.
