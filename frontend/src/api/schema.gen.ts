@@ -3262,7 +3262,7 @@ export interface components {
             certainty: components["schemas"]["Certainty"];
             /**
              * Said Ms
-             * @description When: the sentence speaks of what was so long before.
+             * @description When; None of what is so now.
              */
             said_ms: number | null;
         };
@@ -3419,6 +3419,11 @@ export interface components {
              * @description What the value is compared to, where that is one number.
              */
             threshold: number | null;
+            /**
+             * Comparison
+             * @description How: `>`, `>=`, `<`, `<=`, `==` or `!=`; empty where that is not known.
+             */
+            comparison: string;
             /**
              * Signal
              * @description Id of the signal that shows it best; may be empty.
@@ -5555,10 +5560,10 @@ export interface components {
              */
             id: string;
             /**
-             * Cause
-             * @description The alert that the incident is named after, of those that were asked for.
+             * Head
+             * @description The most severe of its alerts that fire, of those that were asked for.
              */
-            cause: string;
+            head: string;
         };
         /**
          * IncidentOut
@@ -5578,15 +5583,16 @@ export interface components {
              * @description When the last of them ended; None while one fires or pends.
              */
             ended_ms: number | null;
-            cause: components["schemas"]["AlertOut"];
+            /** @description The most severe alert that fires; after all are over, that did. */
+            head: components["schemas"]["AlertOut"];
             /**
-             * Follows
-             * @description The others, in the order in which they began; at most 200.
+             * Others
+             * @description In the order in which they began; at most 200.
              */
-            follows: components["schemas"]["AlertOut"][];
+            others: components["schemas"]["AlertOut"][];
             /**
              * Total
-             * @description How many alerts it has, the cause among them.
+             * @description How many alerts it has, the head among them.
              */
             total: number;
             /** Firing */
@@ -5598,11 +5604,16 @@ export interface components {
             acknowledged: number;
             /**
              * Steps
-             * @description What to look at first, of the cause's runbook; nothing of a runbook that is not ours.
+             * @description What to do first: what the head's finding says as it stands, then its runbook, where that is ours.
              */
             steps: {
                 [key: string]: components["schemas"]["RunbookPart"][][];
             };
+            /**
+             * Notified
+             * @description Of each integration the first message of these alerts that it took, else the last one.
+             */
+            notified: components["schemas"]["DeliveryOut"][];
         };
         /**
          * InhibitRuleOut
