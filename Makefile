@@ -84,8 +84,6 @@ generate: install-dev install-ui-dev ## Writes every generated file again: API d
 .PHONY: reference
 reference: install-dev ## Writes the golden files of PromQL and templates again, with Prometheus' own code (needs Go; the first build takes minutes).
 	$(BIN)/python -m backend.tests.promql.reference.cases | (cd backend/tests/promql/reference && go run -buildvcs=false . -out ../golden)
-	$(BIN)/python -m backend.tests.promql.reference.trees | (cd backend/tests/promql/reference && go run -buildvcs=false ./trees -out ../golden/trees.json.gz)
-	cd backend/tests/promql/reference && go run -buildvcs=false ./chunks -out ../golden/xor_chunks.json
 	$(BIN)/python -m backend.tests.promql.reference.scripts "$$(cd backend/tests/promql/reference && go list -m -f '{{.Dir}}' github.com/prometheus/prometheus)/promql/promqltest/testdata" backend/tests/promql/golden/promqltest.zip
 	$(BIN)/python -m backend.tests.notify.reference.cases | (cd backend/tests/notify/reference && go run -buildvcs=false . -out ../golden)
 	$(BIN)/python -m backend.tests.notify.reference.payloads | (cd backend/tests/notify/reference && go run -buildvcs=false ./consumer -out ../golden/consumer.json)

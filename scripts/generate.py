@@ -35,15 +35,6 @@ GENERATORS: Sequence[Generator] = (
         writes=("backend/loadwatch_backend/ingest/remote*_pb2.py*",),
     ),
     Generator(
-        name="remote-read messages",
-        command=(
-            PYTHON, "-m", "grpc_tools.protoc", "-I", "backend",
-            "--python_out=backend", "--pyi_out=backend",
-            "loadwatch_backend/promql/http/remote_read/read.proto",
-        ),
-        writes=("backend/loadwatch_backend/promql/http/remote_read/read_pb2.py*",),
-    ),
-    Generator(
         name="OTLP messages",
         command=(
             PYTHON, "-m", "grpc_tools.protoc", "-I", "backend/loadwatch_backend/ingest/otlp",
@@ -76,11 +67,6 @@ GENERATORS: Sequence[Generator] = (
         name="facts of a run",
         command=(PYTHON, "scripts/generate_facts.py"),
         writes=("frontend/src/api/runs/facts.gen.ts",),
-    ),
-    Generator(
-        name="PromQL guide",
-        command=(PYTHON, "-m", "loadwatch_backend.promql.parsing.guide", "docs/guide/promql.md"),
-        writes=("docs/guide/promql.md",),
     ),
     Generator(
         name="reference pages",

@@ -55,7 +55,6 @@ def _requests(client: httpx.Client, text: str) -> Iterator[httpx.Response]:
     span = {"start": "0", "end": "60", "step": "15"}
     yield client.post(f"{_API}/query", data={"query": text})
     yield client.post(f"{_API}/query_range", data={"query": text, **span})
-    yield client.post(f"{_API}/format_query", data={"query": text})
     yield client.post(f"{_API}/series", data={"match[]": text})
     yield client.post(f"{_API}/labels", data={"match[]": text})
     if len(text) < 60_000:

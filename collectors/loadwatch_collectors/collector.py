@@ -87,11 +87,6 @@ class AsksServer(Protocol):
         """As `address_of` makes it; empty where it is not one server, or it has no port."""
         ...
 
-    @property
-    def is_database(self) -> bool:
-        """Whether it is a database: the target of an application may read it, too, and is another program."""
-        ...
-
 
 def address_of(host: str, port: int) -> str:
     """Host and port as one text, the same for all names of this host."""

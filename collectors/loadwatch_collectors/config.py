@@ -261,12 +261,12 @@ def _load_target(
             )
         )
     # A target that asks an application and its database is the application: the database is another program.
-    asking = [(one, one.settings) for one in collectors if isinstance(one.settings, AsksServer)]
-    programs = {one.address for one, settings in asking if not settings.is_database}
-    if not programs:
-        return collectors
-    others = {id(one) for one, settings in asking if settings.is_database and one.address not in programs}
-    return [replace(one, address="") if id(one) in others else one for one in collectors]
+    databases = {one.name for one in collectors if getattr(one.settings, "is_database", False)}
+    programs = {one.address for one in collectors if one.name not in databases and isinstance(one.settings, AsksServer)}
+    return [
+        replace(one, address="") if programs and one.name in databases and one.address not in programs else one
+        for one in collectors
+    ]
 
 
 def _list_blocks(

@@ -100,6 +100,14 @@ class RunFacts:
             "typed": True,
         },
     )
+    concurrency: float | None = field(
+        default_factory=NoneType,
+        metadata={
+            "description": "Clients that each wait for an answer before they send again: connections, users, workers.",
+            "option": "--concurrency",
+            "help": "Clients that wait for answers at the same time. `run` reads it from the arguments.",
+        },
+    )
     target_duration_seconds: float | None = field(default_factory=NoneType)
     commit: str = field(
         default_factory=str,

@@ -8,7 +8,7 @@ import orjson
 
 from loadwatch_backend.alerts.evaluation.evaluator import LiveAlert
 from loadwatch_backend.alerts.evaluation.machine import MachineSettings, holding_until_ms
-from loadwatch_backend.alerts.evaluation.state import NO_DATA_LABEL
+from loadwatch_backend.alerts.evaluation.state import NO_DATA_LABEL, RUN_LABEL
 from loadwatch_backend.alerts.history.episodes import (
     RuleFacts,
     finite,
@@ -98,7 +98,9 @@ def alert_out(row: EpisodeRow, around: Around, settings: MachineSettings) -> Ale
         evaluated_ms=evaluated_ms or row.evaluated_ms,
         no_data=open_ and alert.no_data_since_ms is not None,
         no_data_since_ms=alert.no_data_since_ms if open_ else None,
-        holding_until_ms=holding_until_ms(alert, facts.keep_firing_for_ms, settings) if open_ else None,
+        holding_until_ms=holding_until_ms(alert, facts.keep_firing_for_ms, settings)
+        if open_ and alert.no_data_since_ms is None
+        else None,
         flapping=alert.flapping,
         recent_transitions=0 if around.live is None else around.live.swings,
         run=None if row.run_id is None else AlertRun(id=row.run_id, name=row.run_name),
@@ -231,6 +233,7 @@ def asked_alert(row: EpisodeRow, external_url: str) -> NotifiedAlert:
         ends_ms=row.resolved_ms,
         generator_url=external_url.rstrip("/") + alert_path(row.id),
         acknowledged=row.acknowledged_by is not None,
+        run_given=RUN_LABEL not in orjson.loads(row.source),
     )
 
 

@@ -1,7 +1,6 @@
 """What alerts need of others; `app.py` puts the real ones in."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from loadwatch_backend.notify.contract import Quiet
@@ -9,20 +8,15 @@ from loadwatch_backend.notify.model import NotifiedAlert
 from loadwatch_backend.notify.schemas import DeliveryOut
 from loadwatch_backend.rules.contract import Recorded, RuleResult
 from loadwatch_backend.rules.model import Rule, RuleSet
+from loadwatch_backend.runs.registry.under_way import RunFacts
 from loadwatch_backend.store.relational import Session
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunUnderWay:
-    """A load-test run that is going on."""
-
-    id: str
-    name: str
+RunSource = Callable[[Collection[str]], Mapping[str, RunFacts]]
+"""The runs that go on, and those of some ids that are known."""
 
 
-RunSource = Callable[[], RunUnderWay | None]
-EndSource = Callable[[Sequence[str]], Mapping[str, int]]
-"""When runs ended, by id; nothing of those that go on, or that nobody knows."""
+SentSource = Callable[[], Mapping[tuple[str, str], int]]
+"""When each target (job, instance) was last sent; 0 of one that somebody took away."""
 
 
 class RuleRound(Protocol):

@@ -8,6 +8,7 @@ from loadwatch_backend.findings.model import Certainty
 from loadwatch_backend.findings.schemas import TextOut
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.kit.schemas import Milliseconds, Schema
+from loadwatch_backend.notify.model import STOPPED_SENDING
 from loadwatch_backend.notify.schemas import DeliveryOut, UndeliveredOut
 from loadwatch_backend.rules.model import NoDataPolicy, RuleFileState, RuleKind
 
@@ -34,6 +35,8 @@ class ResolvedReason(StrEnum):
     """The rule was changed or taken away."""
     RUN_ENDED = "run-ended"
     """It was about the load of a run, and that run has ended."""
+    STOPPED_SENDING = STOPPED_SENDING
+    """It had no data, and nobody sent its target for 15 minutes: whether it has recovered is not known."""
 
 
 class Acknowledgement(Schema):
@@ -50,7 +53,7 @@ class AcknowledgementIn(Schema):
     comment: str = Field(default="", max_length=2_000)
     incident: bool = Field(
         default=False,
-        description="All alerts of its incident that fire are meant, and those that join while all are acknowledged.",
+        description="All alerts of its incident that fire are meant, and those of them that come back meanwhile.",
     )
 
 
@@ -177,7 +180,8 @@ class TransitionOut(Schema):
     value: float | None
     reason: str = Field(
         description="Empty where the condition is the reason; else recovered, no-data, data-back, flapping, steady, "
-        "dismissed, rule-gone, run-ended, acknowledged, unacknowledged or joined (an acknowledged incident)."
+        "dismissed, rule-gone, run-ended, outlived-run, stopped-sending, acknowledged, unacknowledged or joined "
+        "(again, an acknowledged incident)."
     )
     by: str = Field(default="", description="Who did it, where somebody did.")
 

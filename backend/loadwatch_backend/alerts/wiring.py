@@ -9,7 +9,7 @@ from loadwatch_backend.alerts.evaluation.machine import Machine, MachineSettings
 from loadwatch_backend.alerts.evaluation.recorder import Recorder
 from loadwatch_backend.alerts.evaluation.vanished import vanished_renderer
 from loadwatch_backend.alerts.history.journal import Journal
-from loadwatch_backend.alerts.ports import Dispatch, EndSource, RuleSource, RunSource
+from loadwatch_backend.alerts.ports import Dispatch, RuleSource, RunSource, SentSource
 from loadwatch_backend.alerts.prometheus.service import PrometheusRules
 from loadwatch_backend.alerts.rule_list import RuleLister
 from loadwatch_backend.alerts.service import AlertService
@@ -39,7 +39,7 @@ class AlertParts:
     dispatch: Dispatch
     rules: RuleSource
     runs: RunSource
-    run_ends: EndSource
+    targets_sent: SentSource
     settings: MachineSettings
     external_url: str
     history_ms: int
@@ -81,7 +81,7 @@ def build_alerts(parts: AlertParts) -> AlertServices:
         machine=machine,
         clock=parts.clock,
         runs=parts.runs,
-        run_ends=parts.run_ends,
+        targets_sent=parts.targets_sent,
         metrics=lambda: parts.engine.store.label_values(METRIC_NAME, [], 0, parts.clock()),
         news=parts.news,
         clock_monotonic=parts.monotonic,

@@ -1,9 +1,6 @@
 """What follows the lead: notifications, rules, changes that become annotations, and the sign of life."""
 
-from collections.abc import Mapping, Sequence
-
 from loadwatch_backend.alerts.evaluation.machine import MachineSettings
-from loadwatch_backend.alerts.ports import RunUnderWay
 from loadwatch_backend.alerts.wiring import AlertParts, AlertServices, build_alerts
 from loadwatch_backend.annotations.schemas import AnnotationIn
 from loadwatch_backend.annotations.service import AnnotationService
@@ -20,10 +17,11 @@ from loadwatch_backend.notify.senders.sockets import Dialer
 from loadwatch_backend.report.notices import RunNotices
 from loadwatch_backend.rules.files import RuleFiles
 from loadwatch_backend.runs.registry.news import NewsDesk
-from loadwatch_backend.runs.registry.under_way import ends_of, run_under_way
+from loadwatch_backend.runs.registry.under_way import read_runs
 from loadwatch_backend.runs.service import RunServices
 from loadwatch_backend.store.leadership import Leadership
 from loadwatch_backend.store.relational import Session
+from loadwatch_backend.targets.service import TargetService
 
 HEARTBEAT_SLACK_MS = 60_000
 """Patience with rules that are late, before the sign of life is withheld."""
@@ -63,7 +61,11 @@ def open_notifications(
 
 
 def open_alerts(
-    ground: Foundation, leadership: Leadership, notifications: NotificationServices, findings: FindingsWatch
+    ground: Foundation,
+    leadership: Leadership,
+    notifications: NotificationServices,
+    findings: FindingsWatch,
+    targets: TargetService,
 ) -> AlertServices:
     """Rules are evaluated while this server leads."""
     settings, stack, relational, clock = ground.settings, ground.stack, ground.relational, ground.clock
@@ -75,13 +77,6 @@ def open_alerts(
     )
     stack.callback(rules.close)
 
-    def runs() -> RunUnderWay | None:
-        found = run_under_way(relational, clock)
-        return None if found is None else RunUnderWay(id=found[0], name=found[1])
-
-    def run_ends(runs: Sequence[str]) -> Mapping[str, int]:
-        return ends_of(relational, runs)
-
     services = build_alerts(
         AlertParts(
             engine=ground.rules_engine,
@@ -91,8 +86,8 @@ def open_alerts(
             leadership=leadership,
             dispatch=notifications.dispatcher,
             rules=rules,
-            runs=runs,
-            run_ends=run_ends,
+            runs=lambda ids: read_runs(relational, clock, ids),
+            targets_sent=targets.last_sent,
             settings=MachineSettings(
                 flap_changes=settings.flap_changes,
                 flap_window_ms=round(settings.flap_window_seconds * 1_000),

@@ -47,9 +47,6 @@ from loadwatch_backend.notify.schemas import UndeliveredOut, undelivered_out
 from loadwatch_backend.observe.endpoints import health_router, metrics_router
 from loadwatch_backend.promql.http.endpoints import root_router as prometheus_root_router
 from loadwatch_backend.promql.http.endpoints import router as prometheus_router
-from loadwatch_backend.promql.http.expressions import expressions_router
-from loadwatch_backend.promql.http.federation import federation_router
-from loadwatch_backend.promql.http.remote_read.endpoints import remote_read_router
 from loadwatch_backend.promql.http.status import status_router as prometheus_status_router
 from loadwatch_backend.report.endpoints import router as report_router
 from loadwatch_backend.report.endpoints import share_router
@@ -128,7 +125,7 @@ WRITES_OF = (
     (signals_router, Scope.ADMIN),
     (findings_router, Scope.RUNS_WRITE),
     (pool_advice_router, Scope.ADMIN),
-    (targets_router, Scope.ADMIN),
+    (targets_router, Scope.ALERTS_WRITE),
     (store_router, Scope.ADMIN),
     (timeouts_router, Scope.ADMIN),
     (live_router, Scope.ADMIN),
@@ -157,12 +154,9 @@ WRITES_OF = (
 
 PROMETHEUS_READS = (
     prometheus_router,
-    expressions_router,
     prometheus_status_router,
     prometheus_targets_router,
     prometheus_rules_router,
-    remote_read_router,
-    federation_router,
 )
 """Prometheus' API: reading by whatever method."""
 

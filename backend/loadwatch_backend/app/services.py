@@ -77,7 +77,7 @@ from loadwatch_backend.runs.analysis.analyst import Analyst
 from loadwatch_backend.runs.imports.places import Places
 from loadwatch_backend.runs.registry.deletion import PinnedWindows
 from loadwatch_backend.runs.registry.repository import find_run
-from loadwatch_backend.runs.registry.under_way import under_way_since
+from loadwatch_backend.runs.registry.under_way import latest_began_ms
 from loadwatch_backend.runs.service import RunParts, RunServices, build_run_services
 from loadwatch_backend.runs.snapshots.take import Snapshotter
 from loadwatch_backend.signals.service import SignalService, build_signal_service
@@ -172,7 +172,7 @@ def open_services(
     findings = Findings(
         store,
         clock,
-        since=lambda: under_way_since(relational, clock),
+        began=lambda: latest_began_ms(relational, clock),
         costs=costs,
         profiles=ProfiledWaits(files=evidence_files),
     )
@@ -187,7 +187,8 @@ def open_services(
     leadership = Leadership(relational, "alerts", load_holder(settings.data))
     stack.callback(leadership.stop)
     notifications = open_notifications(ground, leadership, runs, findings_watch)
-    alerts = open_alerts(ground, leadership, notifications, findings_watch)
+    targets = TargetService(store, clock, relational)
+    alerts = open_alerts(ground, leadership, notifications, findings_watch, targets)
     changes = open_changes(ground, leadership, annotations)
     leadership.start()
     cost_runs = CostRuns(runs=runs, clock=clock)
@@ -229,7 +230,7 @@ def open_services(
         statements=statements,
         route_tables=route_tables,
         pool_advisor=PoolAdvisor(store, clock, functools.partial(_run_span, runs, clock)),
-        targets=TargetService(store, clock),
+        targets=targets,
         timeouts=TimeoutService(store, clock),
         evidence_files=evidence_files,
         log_patterns=log_patterns,

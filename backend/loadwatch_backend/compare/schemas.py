@@ -154,9 +154,10 @@ class SweepPoint(Schema):
     value: float
     runs: list[str]
     left_out: list[str] = Field(
-        description="Those of `runs` that are in no figure: invalid or aborted, or the generator was the limit."
+        description="Those of `runs` that take no part: invalid or aborted, or the generator was the limit. Where all "
+        "are left out the figures are theirs, and the value cannot be the best."
     )
-    x: float | None = Field(description="Geometric mean of the first metric; null where every run is left out.")
+    x: float | None = Field(description="Geometric mean of the first metric; null where no run has it.")
     x_low: float | None
     x_high: float | None
     y: float | None

@@ -214,7 +214,8 @@ class CompareService:
         points = [
             _sweep_point(value, by_value[value], *(lane.at(value) for lane in lanes)) for value in sorted(by_value)
         ]
-        peak = find_peak(lanes[0].values, orientation, lanes[0].scale, lanes[0].between)
+        judged = [one for one in lanes[0].values if any(counts(run) for run in by_value[one.parameter])]
+        peak = find_peak(judged, orientation, lanes[0].scale, lanes[0].between)
         left_out = sum(len(point.left_out) for point in points)
         mixed = list(dict.fromkeys(name for runs in by_value.values() for name in differing(runs, parameter)))
         told = {
@@ -235,17 +236,17 @@ class CompareService:
             points=points,
             best=peak.best,
             tied=list(peak.tied),
-            next=next_value(lanes[0].values, peak, orientation),
+            next=next_value(judged, peak, orientation),
             diminishing=peak.diminishing,
             remarks=[code for code, holds in told.items() if holds],
         )
 
     def _swept(self, by_value: Mapping[float, Sequence[RunOut]], metric: str, runs: Sequence[RunOut]) -> SweptFigure:
-        """A figure at each value of the parameter; runs that do not count take no part."""
+        """A figure at each value of the parameter: of the runs that count, else of those that there are."""
         scale = self._figures.scale(metric, runs)
         figures = {
-            value: _numbers(self._figures.value(run, metric) for run in by_value[value] if counts(run))
-            for value in by_value
+            value: _numbers(self._figures.value(run, metric) for run in [one for one in runs if counts(one)] or runs)
+            for value, runs in by_value.items()
         }
         # Reading the seconds of hundreds of runs would take long; the stated scatter is wider than theirs.
         values = [

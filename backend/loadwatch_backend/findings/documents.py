@@ -67,6 +67,7 @@ def _finding(finding: Finding, because_of: list[str]) -> FindingOut:
         to_ms=max(finding.to_ms, finding.from_ms),
         labels=dict(finding.labels),
         instances=list(finding.instances),
+        began_earlier=finding.began_earlier,
         because_of=because_of,
         evidence=[_evidence(one) for one in finding.evidence],
         explanation=_text(kind.explanation),

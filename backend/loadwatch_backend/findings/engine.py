@@ -2,8 +2,7 @@
 
 import heapq
 from collections.abc import Mapping, Sequence
-
-import numpy as np
+from dataclasses import replace
 
 from loadwatch_backend.findings.fleet import merge_fleets
 from loadwatch_backend.findings.model import (
@@ -17,7 +16,8 @@ from loadwatch_backend.findings.model import (
     Missing,
     Severity,
 )
-from loadwatch_backend.findings.window import Window
+from loadwatch_backend.findings.symptoms import find_symptoms
+from loadwatch_backend.findings.window import APART_MS, Window
 from loadwatch_backend.texts.words import Words
 
 EARLIER_MS = 3_000
@@ -26,8 +26,6 @@ TOGETHER_MS = 1_500
 """What begins so shortly after something else may as well have begun before: each is sampled at its own instants."""
 LASTS_MS = 15_000
 """What follows may begin this long after its cause has ended."""
-HARM_SHARE = 0.01
-"""Share of failed requests from which the load was hurt."""
 
 
 def diagnose(window: Window, detectors: Sequence[Detector]) -> Diagnosis:
@@ -50,7 +48,7 @@ def diagnose(window: Window, detectors: Sequence[Detector]) -> Diagnosis:
             )
             continue
         try:
-            look = detector.look(window)
+            look = _with_beginnings(detector.look(window), detector, window)
         except Exception as error:
             failed[detector.kind.id] = error
             missing.append(Missing(kind=detector.kind, needs=(), switched_on_by=""))
@@ -61,20 +59,37 @@ def diagnose(window: Window, detectors: Sequence[Detector]) -> Diagnosis:
             unjudged.append(Checked(kind=detector.kind, text=look.unjudged))
         elif look.clear is not None and not look.findings:
             checked.append(Checked(kind=detector.kind, text=look.clear))
+    symptoms = find_symptoms(window)
     because_of = link_causes(findings, {detector.kind.id: detector.follows for detector in detectors})
     findings, because_of = merge_fleets(window, findings, because_of)
     return Diagnosis(
-        state=_state(window, findings, checked, unjudged, missing),
+        state=_state(findings, symptoms, checked, unjudged),
         from_ms=window.from_ms,
         to_ms=window.to_ms,
-        findings=put_in_order(findings, because_of, window.since_ms),
+        findings=put_in_order(findings, because_of),
         because_of=because_of,
         observations=observations,
         checked=checked,
         unjudged=unjudged,
+        symptoms=symptoms,
         missing=missing,
         failed=failed,
     )
+
+
+def _with_beginnings(look: Look, detector: Detector, window: Window) -> Look:
+    """With the whole of each episode that may have begun before the window."""
+    cut = [one for one in look.findings if one.from_ms < window.from_ms + APART_MS and not one.kind.is_fact]
+    earlier = window.earlier(detector, cut) if window.earlier is not None and cut else None
+    if earlier is None:
+        return look
+    keys = {one.key for one in cut}
+    whole = {
+        one.key: replace(one, began_earlier=earlier.is_open and one.from_ms <= earlier.from_ms + APART_MS)
+        for one in detector.look(earlier).findings
+        if one.key in keys
+    }
+    return replace(look, findings=[whole.get(one.key, one) for one in look.findings])
 
 
 def link_causes(findings: Sequence[Finding], follows: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
@@ -100,30 +115,21 @@ def link_causes(findings: Sequence[Finding], follows: Mapping[str, Sequence[str]
     return links
 
 
-def put_in_order(
-    findings: Sequence[Finding], because_of: Mapping[str, Sequence[str]], since_ms: int | None = None
-) -> list[Finding]:
-    """Causes before consequences, else by when harm began; warnings that nobody felt and then notes come last.
-
-    What ended before `since_ms`, when the run under way began, comes after all that is that run's own.
-    """
+def put_in_order(findings: Sequence[Finding], because_of: Mapping[str, Sequence[str]]) -> list[Finding]:
+    """Causes before consequences, else by when harm began; warnings that nobody felt and then notes come last."""
     by_key = {one.key: one for one in findings}
-    older = {one.key: since_ms is not None and one.to_ms < since_ms for one in findings}
-    ready: list[tuple[tuple[bool, bool, bool, int, int, int], str]] = []
+    ready: list[tuple[tuple[bool, bool, int, int, int], str]] = []
     position = {one.key: place for place, one in enumerate(findings)}
-    waiting = {
-        key: {cause for cause in because_of.get(key, ()) if cause in by_key and older[cause] <= older[key]}
-        for key in by_key
-    }
+    waiting = {key: {cause for cause in because_of.get(key, ()) if cause in by_key} for key in by_key}
 
     begun = _begun_together(findings)
 
-    def rank(key: str) -> tuple[bool, bool, bool, int, int, int]:
+    def rank(key: str) -> tuple[bool, bool, int, int, int]:
         one = by_key[key]
         felt = any(evidence.link is Link.EFFECT for evidence in one.evidence)
         unfelt = not felt and one.weight is not Severity.CRITICAL
         severity = list(Severity).index(one.weight)
-        return one.weight is Severity.INFO, older[key], unfelt, begun[key], severity, position[key]
+        return one.weight is Severity.INFO, unfelt, begun[key], severity, position[key]
 
     ordered: list[Finding] = []
     for key in list(waiting):
@@ -164,24 +170,12 @@ def _same_place(one: Finding, other: Finding) -> bool:
 
 
 def _state(
-    window: Window,
-    findings: Sequence[Finding],
-    checked: Sequence[Checked],
-    unjudged: Sequence[Checked],
-    missing: Sequence[Missing],
+    findings: Sequence[Finding], symptoms: Sequence[Words], checked: Sequence[Checked], unjudged: Sequence[Checked]
 ) -> DiagnosisState:
+    """Nothing ran out only where all could be judged and the load had no symptom."""
     if any(one.weight is not Severity.INFO for one in findings):
         return DiagnosisState.FOUND
-    if not checked or unjudged or (any(one.usual for one in missing) and _hurt(window)):
-        return DiagnosisState.CANNOT_TELL
-    return DiagnosisState.NONE
-
-
-def _hurt(window: Window) -> bool:
-    if window.load is None:
-        return False
-    sent, failed = window.total(window.load.rate), window.total(window.load.failed())
-    return bool(np.isfinite(sent) and sent > 0 and failed > HARM_SHARE * sent)
+    return DiagnosisState.CANNOT_TELL if symptoms or unjudged or not checked else DiagnosisState.NONE
 
 
 def look_of(finding: Finding | None, clear: Words | None) -> Look:

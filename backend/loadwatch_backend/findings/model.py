@@ -150,6 +150,8 @@ class Finding:
     """Fewer possible causes than those of the detector, where this one cannot follow from some."""
     harm: Harm | None = None
     instances: Sequence[str] = ()
+    began_earlier: bool = False
+    """It began at `from_ms` or at any time before: nobody looked further back."""
 
     @property
     def id(self) -> str:

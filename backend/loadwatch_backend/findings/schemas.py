@@ -85,6 +85,10 @@ class FindingOut(Schema):
     refuted_by: TextOut
     mark: MarkOut | None = Field(default=None, description="Confirmed or rejected, with the reason.")
     muted: bool = Field(default=False, description="Muted on this target: kept, and not said.")
+    began_earlier: bool = Field(default=False, description="It began at `from_ms` or before: more than an hour ago.")
+    before_run: bool = Field(
+        default=False, description="Of the present: it was over before the latest run began, and does not lead."
+    )
 
 
 class CheckedOut(Schema):

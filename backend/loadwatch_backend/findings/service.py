@@ -13,20 +13,24 @@ from loadwatch_backend.evidence.cost.service import Costs
 from loadwatch_backend.evidence.profiles.waiting import LockWaits
 from loadwatch_backend.findings.documents import findings_out
 from loadwatch_backend.findings.engine import diagnose
-from loadwatch_backend.findings.load import load_of_seconds, load_of_tables
-from loadwatch_backend.findings.model import Diagnosis
+from loadwatch_backend.findings.load import STREAMED, load_of_seconds, load_of_tables
+from loadwatch_backend.findings.model import Detector, Diagnosis, Finding, Severity
 from loadwatch_backend.findings.programs import with_real_labels
 from loadwatch_backend.findings.read import Span, grid_of, read_tables
 from loadwatch_backend.findings.registry import DETECTORS, METRICS
-from loadwatch_backend.findings.schemas import FindingsOut
-from loadwatch_backend.findings.window import Baseline, Counts, Generator, Sweep, Window
+from loadwatch_backend.findings.schemas import FindingOut, FindingsOut
+from loadwatch_backend.findings.seen.lives import LIFE_METRICS
+from loadwatch_backend.findings.window import APART_MS, Baseline, Counts, Generator, Sweep, Totals, Window
 from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.records.model import FloatArray, Seconds
 from loadwatch_backend.store.port import Reader
 
 logger = structlog.get_logger(__name__)
 
 LIVE_WINDOW_MS = 300_000
+LONGEST_EPISODE_MS = 3_600_000
+"""So far back the beginning is looked for of what reaches to the start of the live window."""
 LIVE_EVERY_MS = 5_000
 """How old what is said of the present may be: it is computed once for all who ask."""
 MOST_CORE = 0.04
@@ -51,6 +55,7 @@ class About:
     run: str = ""
     generator: Generator | None = None
     counts: Counts | None = None
+    totals: Totals | None = None
     steady: Span | None = None
     baseline: Baseline | None = None
     sweep: Sweep | None = None
@@ -73,20 +78,21 @@ class Findings:
         clock: Clock,
         used: Callable[[], float] = time.thread_time,
         *,
-        since: Callable[[], int | None] = lambda: None,
+        began: Callable[[], int | None] = lambda: None,
         costs: Costs | None = None,
         profiles: RunProfiles | None = None,
     ) -> None:
-        """`used` tells the CPU time of the present thread, seconds; `since`, since when a run is under way, ms."""
+        """`used` tells the CPU time of the present thread, seconds; `began`, when the latest run began, ms."""
         self._costs = Costs(store, clock) if costs is None else costs
         self._profiles = profiles
         self._store = store
         self._clock = clock
         self._used = used
-        self._since = since
+        self._began = began
         self._every_ms = self._run_every_ms = LIVE_EVERY_MS
         self._lock = threading.Lock()
         self._live: FindingsOut | None = None
+        self._before: tuple[int, list[FindingOut]] = (0, [])
 
     def of_run(self, span: Span, load: RunLoad | None, about: About) -> FindingsOut:
         """What is said of a run.
@@ -105,6 +111,7 @@ class Findings:
             load=None if load is None else load_of_seconds(load.seconds, load.start_ms, grid, load.target),
             generator=about.generator,
             counts=about.counts,
+            totals=about.totals,
             steady_ms=None if about.steady is None else (about.steady.from_ms, about.steady.to_ms),
             baseline=self._costed(about.baseline, cost),
             sweep=about.sweep,
@@ -147,7 +154,9 @@ class Findings:
         return 0 <= self._clock() - said.said_ms < self._run_every_ms
 
     def live(self) -> FindingsOut:
-        """What is said of the last five minutes.
+        """What is said of the last five minutes: of the latest run, where it began within them, and of before it.
+
+        What lasts for longer is told from its beginning, which is looked for in the last hour.
 
         Raises:
             ProblemError: of the store.
@@ -170,11 +179,51 @@ class Findings:
                 to_ms=span.to_ms,
                 tables=tables,
                 load=load_of_tables(tables, grid),
-                since_ms=self._since(),
             )
-            self._live = findings_out(_diagnose(window), now_ms)
+            began_ms = self._began() or 0
+            if not span.from_ms < began_ms < end_ms:
+                before: Sequence[FindingOut] = ()
+            else:
+                before = self._before_run(window, began_ms)
+                window = replace(window, from_ms=began_ms)
+            window = replace(window, earlier=self._reader_of_earlier(end_ms, began_ms))
+            found = findings_out(_diagnose(window), now_ms)
+            keys = {one.key for one in found.findings}
+            found.findings += [one for one in before if one.key not in keys]
+            self._live = found
             self._every_ms = self._pace(begun)
             return self._live
+
+    def _before_run(self, window: Window, began_ms: int) -> Sequence[FindingOut]:
+        """What accused somebody in the minutes before a run, as it was said when the run began."""
+        if self._before[0] != began_ms:
+            said = findings_out(_diagnose(replace(window, to_ms=began_ms)), began_ms).findings
+            accusing = [
+                one.model_copy(update={"before_run": True}) for one in said if one.severity is not Severity.INFO
+            ]
+            self._before = (began_ms, accusing)
+        return self._before[1]
+
+    def _reader_of_earlier(self, end_ms: int, began_ms: int) -> Callable[[Detector, Sequence[Finding]], Window | None]:
+        """Reads back to where an episode may have begun, no further than to the beginning of the latest run."""
+        last = self._live
+        known = {} if last is None else {one.key: one.from_ms for one in last.findings if not one.before_run}
+        bound_ms = max(end_ms - LONGEST_EPISODE_MS, began_ms)
+
+        def read(detector: Detector, cut: Sequence[Finding]) -> Window | None:
+            # What was found before spares to look through the whole hour again.
+            first_ms = min(known.get(one.key, 0) for one in cut) - 2 * APART_MS
+            from_ms = max(bound_ms, first_ms)
+            grid = grid_of(Span(from_ms=from_ms, to_ms=end_ms), NO_MARGIN_MS)
+            try:
+                tables = read_tables(self._store, {*STREAMED, *LIFE_METRICS, *detector.needs, *detector.reads}, grid)
+            except ProblemError as error:
+                logger.warning("an hour could not be read", detector=detector.kind.id, exc_info=error)
+                return None
+            load, is_open = load_of_tables(tables, grid), from_ms > began_ms
+            return Window(grid=grid, from_ms=from_ms, to_ms=end_ms, tables=tables, load=load, is_open=is_open)
+
+        return read
 
     def _pace(self, begun: float) -> int:
         """How far apart looks must be that cost as much as the one that began at that CPU time."""

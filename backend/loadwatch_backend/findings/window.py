@@ -5,10 +5,11 @@ over the time between them. So data of each second and of each minute stand side
 gap, never a zero.
 """
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,10 @@ import numpy.typing as npt
 from loadwatch_backend.evidence.cost.model import Cost
 from loadwatch_backend.evidence.profiles.waiting import LockWaits
 from loadwatch_backend.records.model import FloatArray, IntArray
+from loadwatch_backend.texts.words import Words
+
+if TYPE_CHECKING:
+    from loadwatch_backend.findings.model import Detector, Finding
 
 BoolArray = npt.NDArray[np.bool_]
 Target = tuple[str, str]
@@ -24,6 +29,12 @@ LATE_INTERVALS = 2.5
 """A value is the present one until its successor is this many intervals late."""
 LEAST_HELD_MS = 3_000
 LONGEST_BRIDGE_MS = 120_000
+LEAST_CHANGE = 0.5
+"""By less a setting does not change: limits are whole numbers, and the start of a process is read a little unevenly."""
+CHANGED_SECONDS = 5.0
+"""So long an episode has to go on after a change of a setting to be one of its own."""
+APART_MS = 60_000
+"""What is this far from what came before is another episode, where no run holds them together."""
 """A longer gap in a counter is not bridged: too much can have happened in it."""
 
 
@@ -252,6 +263,20 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """What a load tool counted over a whole run, which it may know of no single second.
+
+    Attributes:
+        outcomes: requests by how they ended.
+        broken: thresholds that were not met, each as a sentence.
+    """
+
+    requests: float = 0.0
+    outcomes: Mapping[str, float] = field(default_factory=dict[str, float])
+    broken: Sequence[Words] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
     """A run as it began, and how it went.
 
@@ -319,12 +344,15 @@ class Window:
         tables: by the metric's name.
         load: None where nobody generated load.
         of_run: the focus is a run's, else that of the live page.
-        since_ms: on the live page, since when a run is under way; None without one. What ended before is not its harm.
+        totals: of the whole run; None where no tool told them.
+        earlier: of the live page: reads back to where an episode of these findings of a detector may have begun.
+        is_open: what begins with the window may have begun before.
         steady_ms: start and end of the window that a run's figures are of; None without one.
         baseline: the pinned run of the scenario, else the one before; None without one.
         sweep: runs with other parameters; None without any.
         cost: routes and statements of the focus; None where nobody counted them.
         lock_waits: what functions waited for, by the profiles of the run.
+        episode: what is told of: limits and figures are those that were in force in it; None before one is found.
     """
 
     grid: Grid
@@ -335,22 +363,31 @@ class Window:
     generator: Generator | None = None
     counts: Counts | None = None
     of_run: bool = False
-    since_ms: int | None = None
+    totals: Totals | None = None
+    earlier: "Callable[[Detector, Sequence[Finding]], Window | None] | None" = None
+    is_open: bool = False
     steady_ms: tuple[int, int] | None = None
     baseline: Baseline | None = None
     sweep: Sweep | None = None
     cost: Cost | None = None
     lock_waits: Sequence[LockWaits] = ()
+    episode: "Episode | None" = None
 
     def __getitem__(self, metric: str) -> Table:
         return self.tables.get(metric) or empty_table(self.grid)
 
     def has(self, *metrics: str) -> bool:
-        """Whether all of these metrics have samples within the focus."""
-        return all(bool(np.isfinite(self[metric].values[:, self.focus]).any()) for metric in metrics)
+        """Whether all of these metrics have samples within the focus; of the present, also shortly before."""
+        seen = self.focus if self.of_run else slice(self.focus.stop)
+        return all(bool(np.isfinite(self[metric].values[:, seen]).any()) for metric in metrics)
+
+    @property
+    def focus(self) -> slice:
+        """The instants that are looked at: those of `episode`, else of the whole focus."""
+        return self.whole if self.episode is None else self.episode.span
 
     @cached_property
-    def focus(self) -> slice:
+    def whole(self) -> slice:
         """The instants of the focus: those after its start, up to its end."""
         first = self.grid.index(self.from_ms + 1)
         return slice(first, max(min(self.grid.index(self.to_ms) + 1, self.grid.count), first + 1))
@@ -375,6 +412,34 @@ class Window:
     def total(self, rates: FloatArray, span: slice | None = None) -> float:
         """What a rate per second sums up to over the focus, or over some instants; 0 where nothing is known."""
         return float(np.nansum(rates[..., span or self.focus]) * self.step_seconds)
+
+    def during(self, episode: "Episode") -> "Window":
+        """The same window with the figures of one episode."""
+        return replace(self, episode=episode)
+
+    def one_of(self, found: "Sequence[Episode]", *settings: FloatArray) -> "Episode":
+        """The episode to tell of: of a run the longest, of the present the newest.
+
+        Those of a run are one, those of the present where they are less than `APART_MS` apart; each change of a
+        setting [instant], such as a limit or the time at which a process started, ends one.
+        """
+        part = sum((_changed(setting) for setting in settings), np.zeros(self.grid.count, np.int64)).cumsum()
+        apart = self.grid.count if self.of_run else APART_MS // self.grid.step_ms
+        joined: list[Episode] = []
+        for one in found:
+            bounds = [one.first, *(one.first + 1 + np.flatnonzero(np.diff(part[one.span]))).tolist(), one.end]
+            pieces = list(itertools.pairwise(bounds))
+            # What is measured over seconds stays for some of them after the change.
+            least = min(CHANGED_SECONDS / self.step_seconds, max(end - first for first, end in pieces))
+            for first, end in pieces:
+                if end - first < least:
+                    continue
+                last = joined[-1] if joined else None
+                if last is not None and part[last.first] == part[first] and first - last.end <= apart:
+                    joined[-1] = Episode(last.first, end)
+                else:
+                    joined.append(Episode(first, end))
+        return max(joined, key=len) if self.of_run else joined[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -412,6 +477,21 @@ def episodes(holds: BoolArray, *, least: int = 1, gap: int = 2) -> list[Episode]
 def least_instants(grid: Grid, interval_ms: int, *, samples: int = 3, seconds: float = 3.0) -> int:
     """How many instants on end are long enough: some seconds, and some samples of whoever measures."""
     return max(-(-max(round(seconds * 1_000), samples * interval_ms) // grid.step_ms), 1)
+
+
+def in_force(setting: FloatArray) -> FloatArray:
+    """[instant]: a setting that is read now and then, where it is not read as it was before, at first as after."""
+    known = np.isfinite(setting)[None]
+    if not known.any():
+        return setting
+    last, following = _last_known(known)[0], _next_known(known)[0]
+    return setting[np.where(last >= 0, last, following)]
+
+
+def _changed(setting: FloatArray) -> IntArray:
+    """[instant]: 1 where a setting differs from what it was before."""
+    values = in_force(setting)
+    return (np.abs(np.diff(values, prepend=values[:1])) >= LEAST_CHANGE).astype(np.int64)
 
 
 def _last_known(known: BoolArray) -> IntArray:

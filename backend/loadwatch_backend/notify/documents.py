@@ -6,7 +6,7 @@ from typing import Any
 from loadwatch_formats.times import NEVER, format_rfc3339
 
 from loadwatch_backend.kit.language import Language, in_language
-from loadwatch_backend.notify.model import NotifiedAlert
+from loadwatch_backend.notify.model import NotifiedAlert, has_stopped
 from loadwatch_backend.texts.notify import NOTIFY
 from loadwatch_backend.texts.words import Texts
 
@@ -92,4 +92,7 @@ def subject_of(document: Mapping[str, Any], language: Language = Language.EN) ->
     others = ", ".join(
         f"{label}={value}" for label, value in document["groupLabels"].items() if label not in ("alertname", "run")
     )
-    return f"[{texts(document['status'].upper())}:{count}] {name}" + (f" ({others})" if others else "")
+    stopped = all(alert["status"] == RESOLVED and has_stopped(alert["annotations"]) for alert in alerts)
+    return f"[{texts('STOPPED' if stopped else document['status'].upper())}:{count}] {name}" + (
+        f" ({others})" if others else ""
+    )

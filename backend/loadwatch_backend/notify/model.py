@@ -7,14 +7,17 @@ from enum import StrEnum
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.store.port import Labels
 
+RUN_NAME = "run_name"
+"""Annotation with the name of the run whose id is the label `run`."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotifiedAlert:
     """An alert as receivers are told of it.
 
     `key` names the episode and is the same in all that is sent of it. Times are milliseconds; `ends_ms` is None while
-    it fires. `labels` include `alertname`, and `run` where a load test was under way when it began.
-    `acknowledged` alerts are sent when they change, and not repeated.
+    it fires. `labels` include `alertname`, and `run` where it began during a load test that goes on; `run_given`: that
+    one is no part of its identity. `acknowledged` alerts are sent when they change, and not repeated.
     """
 
     key: str
@@ -24,11 +27,27 @@ class NotifiedAlert:
     ends_ms: int | None
     generator_url: str
     acknowledged: bool = False
+    run_given: bool = False
+
+    @property
+    def identity(self) -> Labels:
+        """The labels that stay what they are."""
+        return {name: text for name, text in self.labels.items() if name != "run" or not self.run_given}
 
     @property
     def firing(self) -> bool:
         """Whether it fires still."""
         return self.ends_ms is None
+
+
+ENDED_ANNOTATION = "ended"
+"""Annotation of an alert that is over without having recovered: why."""
+STOPPED_SENDING = "stopped-sending"
+
+
+def has_stopped(annotations: Mapping[str, str]) -> bool:
+    """Whether an alert is over because nobody sends its target any more, which says nothing of a recovery."""
+    return annotations.get(ENDED_ANNOTATION) == STOPPED_SENDING
 
 
 class NoticeKind(StrEnum):

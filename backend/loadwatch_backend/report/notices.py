@@ -74,7 +74,7 @@ def _text_of(run: RunOut, texts: Texts, *, started: bool) -> NoticeText:
 
 def run_title(run: RunOut) -> str:
     """Its name, or what is known instead."""
-    return run.name or run.scenario or run.id
+    return run.name or run.scenario or run.tool or run.id
 
 
 def _labels(run: RunOut) -> dict[str, str]:

@@ -95,6 +95,7 @@ class Analyses:
             started_ms=row.started_ms,
             ended_ms=end_of(row, self._clock()),
             target_rate=row.target_rate,
+            concurrency=details.concurrency,
             target_duration_seconds=row.target_duration_seconds,
             thresholds=tuple(details.thresholds),
             expectations=tuple(details.expectations),

@@ -64,6 +64,7 @@ class Generator(Schema):
     cpu_mean: Finite | None = Field(default=None, description="Busy share of all its cores over the run, 0 to 1.")
     cpu_max: Finite | None = None
     process_cpu_seconds: Finite | None = Field(default=None, description="CPU time of the tool and its children.")
+    thread_cpu: Finite | None = Field(default=None, description="Share of one core of its busiest thread, on average.")
     memory_max_bytes: Count | None = None
     dropped_iterations: Count | None = None
     retransmits: Count | None = None

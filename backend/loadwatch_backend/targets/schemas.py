@@ -21,16 +21,33 @@ class CollectorOut(Schema):
     )
 
 
+class TargetName(Schema):
+    """Which target."""
+
+    job: str = Field(max_length=4_096)
+    instance: str = Field(max_length=4_096)
+
+
 class TargetOut(Schema):
     """A thing observed."""
 
     job: str
     instance: str
     collectors: list[CollectorOut]
+    sent_ms: Milliseconds | None = Field(description="When it was last sent, by whichever collector.")
+    gone: bool = Field(description="Nobody has sent it for 15 minutes.")
+    kept_by: str | None = Field(description="Who said that it was not taken away, since it was last sent.")
+
+
+class TargetAnswerIn(Schema):
+    """Whether silent targets were taken away."""
+
+    targets: list[TargetName] = Field(min_length=1, max_length=2_000)
+    taken_away: bool = Field(description="They leave the list until they are sent again; else they stay, as gone.")
 
 
 class TargetList(Schema):
-    """Every target heard of within the last day."""
+    """Every target heard of within the last seven days that nobody took away."""
 
     now_ms: Milliseconds
     targets: list[TargetOut]

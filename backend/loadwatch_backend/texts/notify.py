@@ -5,8 +5,15 @@ from loadwatch_backend.texts.words import Catalogue, Words
 NOTIFY: Catalogue = {
     "FIRING": Words("FIRING", "発生"),
     "RESOLVED": Words("RESOLVED", "解消"),
+    "STOPPED": Words("STOPPED SENDING", "送信停止"),
     "firing": Words("Firing", "発生中"),
     "resolved": Words("Resolved", "解消"),
+    "stopped": Words("Stopped sending", "送信停止"),
+    "stopped_help": Words(
+        "Nobody sends its target any more, so whether this is over is not known. If it was taken away, say so on the "
+        "page Targets.",
+        "ターゲットが送信を停止したため、解消したかは不明です。撤去した場合は「ターゲット」ページで回答してください。",
+    ),
     "since": Words("since {since}", "{since} から"),
     "span": Words("{since} to {ended}, {length}", "{since} から {ended} まで（{length}）"),
     "seconds": Words("{seconds} s", "{seconds} 秒"),

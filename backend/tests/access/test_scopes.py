@@ -117,15 +117,9 @@ TABLE = {
         GET /alertmanager/api/v2/alerts/groups
         GET /alertmanager/api/v2/silences
         GET /alertmanager/api/v2/silence/{silence_id}
-        GET /prometheus/federate
         GET /prometheus/api/v1/alertmanagers
-        GET /prometheus/api/v1/format_query
-        POST /prometheus/api/v1/format_query
-        GET /prometheus/api/v1/parse_query
-        POST /prometheus/api/v1/parse_query
         GET /prometheus/api/v1/query_exemplars
         POST /prometheus/api/v1/query_exemplars
-        POST /prometheus/api/v1/read
         GET /prometheus/api/v1/scrape_pools
         GET /prometheus/api/v1/status/config
         GET /prometheus/api/v1/status/flags
@@ -184,6 +178,7 @@ TABLE = {
         POST /api/receivers/{name}/integrations/{integration}/stop
         POST /api/receivers/{name}/test
         POST /api/silences
+        POST /api/targets/answers
         POST /alertmanager/api/v2/silences
         POST /alertmanager/api/v2/alerts
         DELETE /alertmanager/api/v2/silence/{silence_id}

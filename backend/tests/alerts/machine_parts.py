@@ -79,10 +79,20 @@ class Player:
             explain=lambda alert: self.explain(alert),
         )
 
-    def at(self, second: float, result: RuleResult, run: Labels | None = None, over: RunsOver = NO_RUNS_OVER) -> Step:
-        """One evaluation."""
+    def at(
+        self,
+        second: float,
+        result: RuleResult,
+        run: Labels | None = None,
+        over: RunsOver = NO_RUNS_OVER,
+        *,
+        stopped: bool = False,
+    ) -> Step:
+        """One evaluation; `stopped`: nobody sends the target any more."""
         self.second = second
-        step = self.machine.step(self.rule, self.states, result, NOW_MS + int(second * 1_000), run or {}, over)
+        step = self.machine.step(
+            self.rule, self.states, result, NOW_MS + int(second * 1_000), run or {}, over, lambda _alert: stopped
+        )
         self.states = step.states
         self.said += step.transitions
         return step

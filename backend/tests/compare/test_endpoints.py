@@ -153,6 +153,22 @@ def test_a_sweep_has_a_point_for_each_value(server: RunningServer, runs: list[st
     assert {"single-runs", "mixed:commit"} & set(found["remarks"]) == {"single-runs"}
 
 
+def test_a_sweep_shows_the_runs_that_do_not_count_where_there_are_no_others(server: RunningServer) -> None:
+    """Vegeta waits for no answer: of 400/s it sent 60/s and was the limit itself. The best is of the others."""
+    for number, rate in enumerate((20, 40, 60)):
+        content = vegeta_csv(NOW_MS - (90 - number) * HOUR_MS, seconds=30, rate=rate)
+        asked = {"target_rate": 400 if rate == 60 else rate, "threshold": ["p95<300ms"]}
+        run = imported(server, content, scenario="limited", parameter=[f"pool={rate}"], **asked)
+        assert run["verdict"] == ("invalid" if rate == 60 else "passed")
+    found = ask(server, "/api/sweep", scenario="limited", parameter="pool", first="rate", second="p95")
+    assert [round(point["x"]) for point in found["points"]] == [20, 40, 60]
+    assert [len(point["left_out"]) for point in found["points"]] == [0, 0, 1]
+    assert [point["verdict"] for point in found["points"]] == ["passed", "passed", "invalid"]
+    assert found["best"] == 40
+    trend = ask(server, "/api/trend", scenario="limited", metric="rate")
+    assert [round(point["value"]) for point in trend["points"]] == [20, 40, 60]
+
+
 def test_a_parameter_of_words_cannot_be_swept(server: RunningServer, runs: list[str]) -> None:
     found = ask(server, "/api/sweep", scenario="checkout", parameter="gc")
     assert found["points"] == []

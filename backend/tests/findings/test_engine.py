@@ -107,32 +107,6 @@ def test_a_warning_that_nobody_felt_comes_after_what_somebody_felt_unless_it_is_
     assert _order(churn, _detector("full", 9, felt=True, follows=["churn"])) == ["churn", "full"]
 
 
-def test_while_a_run_is_under_way_its_own_harm_comes_before_what_ended_earlier() -> None:
-    detectors = [
-        _detector("before", 2, lasts=10, felt=True),
-        _detector("own", 30, follows=["before"]),
-        _detector("lasting", 20, lasts=20),
-        _detector("own-unfelt", 32, severity=Severity.WARNING),
-        _detector("own-note", 31, severity=Severity.INFO),
-    ]
-
-    def order(since_ms: int | None) -> list[str]:
-        return [one.id for one in diagnose(replace(window({}), since_ms=since_ms), detectors).findings]
-
-    assert order(START_MS + 25_000) == ["lasting", "own", "own-unfelt", "before", "own-note"]
-    assert order(None) == ["before", "lasting", "own", "own-unfelt", "own-note"]
-    assert order(START_MS + 12_000) == order(None), "what ends in the moment in which the run begins is of it, too"
-
-
-def test_a_cause_that_ended_before_the_run_does_not_lead_its_harm() -> None:
-    found = diagnose(
-        replace(window({}), since_ms=START_MS + 13_000),
-        [_detector("waits", 14, follows=["full"]), _detector("full", 2, lasts=10)],
-    )
-    assert [one.id for one in found.findings] == ["waits", "full"]
-    assert found.because_of == {"waits": ["full"]}
-
-
 def test_what_accuses_nothing_comes_last_and_causes_nothing() -> None:
     noise = _detector("noise", 0, severity=Severity.INFO)
     diagnosis = diagnose(window({}), [noise, _detector("full", 9, follows=["noise"])])
@@ -181,7 +155,41 @@ def test_a_detector_with_a_mistake_costs_nothing_of_the_others() -> None:
     assert [one.kind.id for one in diagnosis.missing] == ["broken"]
 
 
-def test_what_only_some_systems_have_is_not_why_nobody_can_tell() -> None:
-    seen = window({}, load=load(100.0, timeout=40.0))
+def test_what_only_some_systems_have_is_missing_and_no_reason_for_doubt() -> None:
     unusual = replace(DETECTOR, usual=False)
-    assert diagnose(seen, [unusual, _detector("full", None)]).state is DiagnosisState.NONE
+    assert diagnose(window({}, load=load(100.0)), [unusual, _detector("full", None)]).state is DiagnosisState.NONE
+
+
+def test_a_symptom_that_nothing_explains_is_cannot_tell_and_named() -> None:
+    detectors = [_detector("full", None), _detector("advice", 3, severity=Severity.INFO)]
+    diagnosis = diagnose(window({}, load=load(100.0, timeout=40.0)), detectors)
+    assert diagnosis.state is DiagnosisState.CANNOT_TELL
+    assert [one.en for one in diagnosis.symptoms] == ["2,400 of 8,400 requests failed (29 %); most timed out."]
+    explained = diagnose(window({}, load=load(100.0, timeout=40.0)), [*detectors, _detector("waits", 3)])
+    assert (explained.state, len(explained.symptoms)) == (DiagnosisState.FOUND, 1)
+
+
+def test_the_whole_of_an_episode_is_told_where_more_of_it_can_be_read() -> None:
+    """A detector that counts from where its window begins; the window reads a minute more."""
+
+    def look(seen: Window) -> Look:
+        text = Words(f"{(seen.to_ms - seen.from_ms) // 1_000} s", "")
+        finding = Finding(
+            kind=_kind("full"), sentence=text, from_ms=seen.from_ms, to_ms=seen.to_ms, labels={}, evidence=()
+        )
+        return Look(findings=(finding,))
+
+    detector = replace(_detector("full", 1), look=look)
+    asked: list[str] = []
+
+    def earlier(one: Detector, cut: Sequence[Finding]) -> Window:
+        asked.extend([one.kind.id, *(finding.key for finding in cut)])
+        return replace(window({}), from_ms=START_MS - 60_000, is_open=True)
+
+    seen = replace(window({}), earlier=earlier)
+    (finding,) = diagnose(seen, [detector, _detector("late", None)]).findings
+    assert (finding.sentence.en, finding.from_ms, finding.began_earlier) == ("120 s", START_MS - 60_000, True)
+    assert asked == ["full", "full"]
+    late = diagnose(replace(seen, from_ms=START_MS - 200_000), [_detector("full", 1)]).findings
+    assert not late[0].began_earlier, "what began within the window has its beginning"
+    assert len(asked) == 2

@@ -37,7 +37,7 @@ def test_targets_and_their_collectors(server: Any):
     assert gone["lag_seconds"] == 3 * 3_600
 
 
-def test_a_target_that_falls_silent_stays_listed_until_a_day_is_over(server: Any):
+def test_a_target_that_falls_silent_stays_listed(server: Any):
     up = {"__name__": "up", "job": "app", "instance": "a", "collector": "dbstats"}
     server.write((up, [(server.clock.now_ms - i * SECOND, 1.0) for i in range(5)]))
     first_ms = server.clock.now_ms
@@ -72,3 +72,54 @@ def test_two_agents_that_read_the_same_are_named_and_one_that_was_started_anew_i
     assert agents() == ["vm-1[8] 2026-11-22T10:00:00Z"]
     server.write(told_by("vm-2", "9", now - SECOND))
     assert agents() == ["vm-1[8] 2026-11-22T10:00:00Z", "vm-2[9] 2026-11-22T10:00:00Z"]
+
+
+def _answer(server: Any, taken_away: bool, *targets: tuple[str, str]) -> Any:
+    names = [{"job": job, "instance": instance} for job, instance in targets]
+    return server.client.post("/api/targets/answers", json={"targets": names, "taken_away": taken_away})
+
+
+def _listed(server: Any) -> dict[str, tuple[bool, str | None]]:
+    targets = server.client.get("/api/targets").json()["targets"]
+    return {target["instance"]: (target["gone"], target["kept_by"]) for target in targets}
+
+
+def test_a_target_that_nobody_sends_is_gone_after_15_minutes_and_is_asked_for_until_somebody_answers(server: Any):
+    a, b = ({"__name__": "up", "job": "app", "instance": name, "collector": "dbstats"} for name in "ab")
+    first_ms = server.clock.now_ms
+    server.write((a, [(first_ms, 1.0)]), (b, [(first_ms, 0.0)]))
+    server.clock.now_ms = first_ms + 899 * SECOND
+    # An agent that is there and says that it cannot read the target sends it.
+    server.write((b, [(server.clock.now_ms, 0.0)]))
+    assert _listed(server) == {"a": (False, None), "b": (False, None)}
+    server.clock.now_ms = first_ms + 900 * SECOND
+    assert _listed(server) == {"a": (True, None), "b": (False, None)}
+    # After a weekend it is still asked for.
+    server.clock.now_ms = first_ms + 3 * 86_400 * SECOND
+    server.write((b, [(server.clock.now_ms, 1.0)]))
+    assert _listed(server)["a"] == (True, None)
+    kept = _answer(server, False, ("app", "a"))
+    assert kept.status_code == 200
+    assert _listed(server)["a"][0] is True
+    assert _listed(server)["a"][1]
+
+
+def test_a_target_that_was_taken_away_leaves_the_list_until_it_is_sent_again(server: Any):
+    up = {"__name__": "up", "job": "app", "instance": "a", "collector": "dbstats"}
+    first_ms = server.clock.now_ms
+    server.write((up, [(first_ms, 1.0)]))
+    refused = _answer(server, True, ("app", "a"))
+    assert (refused.status_code, refused.json()["code"]) == (409, "target-sent")
+    assert _listed(server) == {"a": (False, None)}
+    server.clock.now_ms = first_ms + 60 * SECOND
+    assert _answer(server, True, ("app", "a")).json()["targets"] == []
+    assert server.client.get("/prometheus/api/v1/targets").json()["data"]["activeTargets"] == []
+    # What a spool brings late was sent before the answer.
+    server.write((up, [(first_ms + 30 * SECOND, 1.0)]))
+    assert _listed(server) == {}
+    server.clock.now_ms += 5 * SECOND
+    server.write((up, [(server.clock.now_ms, 1.0)]))
+    assert _listed(server) == {"a": (False, None)}
+    # The answer was about the silence before.
+    server.clock.now_ms += 3_600 * SECOND
+    assert _listed(server) == {"a": (True, None)}

@@ -27,7 +27,7 @@ from loadwatch_collectors.runs.screen.status import describe_run
 from loadwatch_collectors.runs.screen.terminal import PlainLines, QuietLine, StatusLine, TerminalLine, terminal_works
 from loadwatch_collectors.runs.session import Session
 from loadwatch_collectors.runs.supervisor import Ending
-from loadwatch_collectors.runs.tools.registry import recognise
+from loadwatch_collectors.runs.tools.registry import read_target, recognise
 from loadwatch_collectors.runs.tools.tool import Plan, RunContext, Target
 
 EXIT_NOT_BEGUN = 2
@@ -63,8 +63,7 @@ def _begin(options: Mapping[str, Any], client: Client) -> tuple[Journal, Lock, T
     command: tuple[str, ...] = options["command"]
     found = recognise(command)
     tool = options["tool"] or (found[0].name if found else Path(command[0]).name)
-    asked = found[0].target(command[found[1] + 1 :]) if found else Target()
-    target = parse_target(options["target_rate"], options["duration"], asked)
+    target = parse_target(options, read_target(command))
     origin = find_origin(Path.cwd(), os.environ)
     facts = make_facts(
         options,

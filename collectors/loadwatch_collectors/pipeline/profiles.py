@@ -13,6 +13,7 @@ from urllib.parse import quote, urlencode
 
 import structlog
 import urllib3
+from loadwatch_formats.own_traffic import AGENT
 from loadwatch_formats.profile_kinds import PROFILE_KINDS
 
 from loadwatch_collectors.collector import TargetIdentity
@@ -197,7 +198,7 @@ class _Channel:
         self._base = server.write_url.removesuffix(WRITE_PATH)
         self._seconds = server.timeout
         token = server.token()
-        self._headers = {"User-Agent": "loadwatch-agent"} | ({"Authorization": f"Bearer {token}"} if token else {})
+        self._headers = {"User-Agent": AGENT} | ({"Authorization": f"Bearer {token}"} if token else {})
         self._pool = urllib3.PoolManager(num_pools=1, maxsize=4, retries=False, ca_certs=server.ca_file)
 
     def send(

@@ -11,6 +11,7 @@ from typing import Any
 
 import structlog
 from loadwatch_formats.metrics.model import MetricInfo
+from loadwatch_formats.own_traffic import AGENT
 from loadwatch_formats.retry_after import parse_retry_after
 
 from loadwatch_collectors.pipeline.clock_skew import TIME_HEADER, TOLERATED_SECONDS, ServerClock, measure_skew
@@ -97,9 +98,7 @@ class Sender:
         self._url = url
         self._wall = wall
         self._clock = clock
-        self._client = WriteClient(
-            url, token, user_agent="loadwatch-agent", timeout_seconds=timeout_seconds, ca_file=ca_file
-        )
+        self._client = WriteClient(url, token, user_agent=AGENT, timeout_seconds=timeout_seconds, ca_file=ca_file)
         self._metrics = metrics
         self._metadata_due = 0.0
         self._metadata_wait = METADATA_AGAIN_SECONDS

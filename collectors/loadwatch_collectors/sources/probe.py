@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from loadwatch_formats.metrics.probe import METRICS
+from loadwatch_formats.own_traffic import MARKER
 
 from loadwatch_collectors.collector import KEPT, Borrow, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
@@ -20,7 +21,6 @@ from loadwatch_collectors.sources.mysql.iam import open_iam_password
 from loadwatch_collectors.transport.http_page import HttpPage, HttpSettings
 from loadwatch_collectors.transport.mysql_session import SERVER_KEYS, MySQLLogin, MySQLSession
 
-MARKER_PREFIX = "loadwatch-probe-"
 DEFAULT_REQUEST = "/?name={marker}&value=probe"
 SELECT_ROW = "SELECT 1 FROM {table} WHERE {column} = {{marker}} LIMIT 1"
 DELETE_ROW = "DELETE FROM {table} WHERE {column} = {{marker}}"
@@ -128,7 +128,7 @@ class ProbeCollector:
 
     def _send(self) -> _InFlight | None:
         """Send a request; None when the application did not take it, which is a result and no error of ours."""
-        marker = MARKER_PREFIX + uuid.uuid4().hex
+        marker = MARKER + uuid.uuid4().hex
         self._sent_at = time.monotonic()
         try:
             self._page.get(accept="*/*", target=self._target.replace("{marker}", marker))

@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from urllib.parse import urlsplit
 
+from loadwatch_formats.own_traffic import AGENT
+
 from loadwatch_collectors.errors import CollectorError, ConfigError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.transport.deadline import shut_down
 from loadwatch_collectors.transport.http_page import check_url, redact_url
 
 PROBED_LAYERS = ("app", "load_balancer")
-_USER_AGENT = "loadwatch-agent"
 _ANSWER_SECONDS = 10.0
 _MOST_BODY = 1024 * 1024
 _LEAST_EVERY_SECONDS = 60.0
@@ -140,7 +141,7 @@ class TimeoutProbe:
 
     def _measure_idle(self) -> Measurement:
         with self._connected() as (connection, connected):
-            connection.request("GET", self._target(), headers={"User-Agent": _USER_AGENT, "Connection": "keep-alive"})
+            connection.request("GET", self._target(), headers={"User-Agent": AGENT, "Connection": "keep-alive"})
             response = connection.getresponse()
             if response.status >= 500:
                 raise CollectorError(f"answered {response.status}")
@@ -154,7 +155,7 @@ class TimeoutProbe:
 
     def _measure_header(self) -> Measurement:
         host = urlsplit(self.settings.url).netloc.rpartition("@")[2]
-        begun = f"GET {self._target()} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: {_USER_AGENT}\r\n"
+        begun = f"GET {self._target()} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: {AGENT}\r\n"
         with self._connected() as (_, connected):
             started = time.monotonic()
             connected.sendall(begun.encode("latin-1"))

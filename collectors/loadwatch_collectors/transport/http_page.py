@@ -12,6 +12,7 @@ from http.client import HTTPException
 from urllib.parse import urlsplit
 
 import urllib3
+from loadwatch_formats.own_traffic import AGENT
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError
 
@@ -21,7 +22,6 @@ from loadwatch_collectors.settings import Bytes, Seconds, option, read_secret
 from loadwatch_collectors.transport.deadline import Deadline, DeadlineSocket, shut_down, tls_socket_class
 
 _CHUNK = 65536
-_USER_AGENT = "loadwatch-agent"
 _EXCERPT = 60
 
 
@@ -52,11 +52,6 @@ class HttpSettings:
         parts = urlsplit(self.url)
         default = 443 if parts.scheme == "https" else 80
         return address_of(parts.hostname, parts.port or default) if parts.hostname else ""
-
-    @property
-    def is_database(self) -> bool:
-        """A page is an application's, or an exporter's."""
-        return False
 
 
 def check_url(url: str) -> None:
@@ -103,7 +98,7 @@ class HttpPage:
         self._lock = threading.Lock()
         self._running = False
         self._closed = False
-        self._headers = {"User-Agent": _USER_AGENT, "Accept-Encoding": "gzip", **_credentials(settings)}
+        self._headers = {"User-Agent": AGENT, "Accept-Encoding": "gzip", **_credentials(settings)}
 
     def get(self, *, accept: str, target: str | None = None) -> Page:
         """Fetch the page, or `target` (path and query) of the same server.

@@ -4,17 +4,21 @@ When max_connections is reached, only who is already connected still sees anythi
 while it works. Values arrive as text and are not converted: most of them are only passed on.
 """
 
+import functools
 import re
 import socket
 import ssl
 import struct
 import threading
+import weakref
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import pymysql
+from loadwatch_formats.own_traffic import COMMENT, NAME
+from loadwatch_formats.statements.fingerprint import digest_of
 from pymysql.constants import CR, ER
 from pymysql.err import MySQLError
 
@@ -65,6 +69,7 @@ SERVER_KEYS = (
 class MySQLLogin:
     """How to log in to a MySQL or MariaDB server."""
 
+    is_database: ClassVar = True
     host: str = option(help="Address of the server.", default="127.0.0.1")
     port: int = option(help="Port of the server.", default=3306)
     unix_socket: str = option(help="Path of the server's socket, instead of host and port.", default="")
@@ -100,11 +105,6 @@ class MySQLLogin:
     def address(self) -> str:
         """Of the server; empty for a socket's path."""
         return "" if self.unix_socket else address_of(self.host, self.port)
-
-    @property
-    def is_database(self) -> bool:
-        """It is one."""
-        return True
 
     @property
     def tls_mode(self) -> str:
@@ -176,6 +176,12 @@ class LoginPassword(Protocol):
         ...
 
 
+OWN_DIGESTS: set[str] = set()
+"""Of all that this agent has asked: the server's digests keep no comment."""
+_SESSIONS: "weakref.WeakSet[MySQLSession]" = weakref.WeakSet()
+_digest_of = functools.lru_cache(maxsize=1_024)(digest_of)
+
+
 class MySQLSession:
     """A kept session. Used by one thread at a time, except `close`."""
 
@@ -207,6 +213,7 @@ class MySQLSession:
         self._running = False
         self._closed = False
         self._dialled: socket.socket | None = None
+        _SESSIONS.add(self)
 
     @property
     def is_connected(self) -> bool:
@@ -251,7 +258,7 @@ class MySQLSession:
         if self._connection is None:
             raise CollectorError(f"MySQL at {self.where}: the session was closed")
         with self._understood(), self._connection.cursor() as cursor:
-            cursor.execute(sql, tuple(parameters) or None)
+            cursor.execute(self._marked(sql), tuple(parameters) or None)
             rows: Sequence[Row] = cursor.fetchall()
             return rows
 
@@ -260,7 +267,16 @@ class MySQLSession:
         if self._connection is None:
             raise CollectorError(f"MySQL at {self.where}: the session was closed")
         with self._understood(), self._connection.cursor() as cursor:
-            return cursor.execute(sql, tuple(parameters) or None)
+            return cursor.execute(self._marked(sql), tuple(parameters) or None)
+
+    def own_ids(self) -> list[int]:
+        """The server's numbers of this agent's sessions, this one among them."""
+        connections: list[Any] = [one._connection for one in tuple(_SESSIONS) if one.where == self.where]
+        return [int(one.thread_id()) for one in connections if one is not None]
+
+    def _marked(self, sql: str) -> str:
+        OWN_DIGESTS.add(_digest_of(sql))
+        return f"{sql} {COMMENT}"
 
     def quote(self, value: str) -> str:
         """The value as a literal of SQL, quotes included."""
@@ -309,7 +325,7 @@ class MySQLSession:
             conv=_ENCODERS,
             ssl=self._tls if login.tls_mode != "preferred" else None,
             ssl_disabled=self._tls is None,
-            program_name="loadwatch",
+            program_name=NAME,
         )
         if self._tls is not None:
             untyped: Any = connection

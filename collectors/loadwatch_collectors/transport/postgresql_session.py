@@ -11,7 +11,9 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from loadwatch_formats.own_traffic import COMMENT, NAME
 
 from loadwatch_collectors.collector import address_of
 from loadwatch_collectors.errors import CollectorError, ConfigError, PrivilegeError
@@ -38,6 +40,7 @@ _DENIED = ("28000", "28P01")
 class PostgreSQLLogin:
     """How to log in to a PostgreSQL server."""
 
+    is_database: ClassVar = True
     host: str = option(help="Address of the server, or the folder of its socket.", default="127.0.0.1")
     port: int = option(help="Port of the server.", default=5432)
     user: str = option(help="Role to log in with.")
@@ -60,11 +63,6 @@ class PostgreSQLLogin:
     def address(self) -> str:
         """Of the server; empty for the folder of a socket."""
         return "" if self.host.startswith("/") else address_of(self.host, self.port)
-
-    @property
-    def is_database(self) -> bool:
-        """It is one."""
-        return True
 
 
 def check_postgresql_login(login: PostgreSQLLogin) -> None:
@@ -141,13 +139,13 @@ class PostgreSQLSession:
         """The rows of a statement; only within `run`."""
         if self._connection is None:
             raise CollectorError(f"PostgreSQL at {self.where}: the session was closed")
-        return self._connection.execute(sql.encode(), tuple(parameters) or None).fetchall()
+        return self._connection.execute(f"{sql} {COMMENT}".encode(), tuple(parameters) or None).fetchall()
 
     def execute(self, sql: str) -> None:
         """Run a statement that returns no rows; only within `run`."""
         if self._connection is None:
             raise CollectorError(f"PostgreSQL at {self.where}: the session was closed")
-        self._connection.execute(sql.encode())
+        self._connection.execute(f"{sql} {COMMENT}".encode())
 
     def close(self) -> None:
         """End the session for good; a `run` under way in another thread ends with an error."""
@@ -207,7 +205,7 @@ class PostgreSQLSession:
             sslmode=_TLS_MODES[login.tls],
             sslrootcert=login.tls_ca_file,
             connect_timeout=max(2, int(login.deadline)),
-            application_name="loadwatch",
+            application_name=NAME,
             # The server ends a statement shortly before we would have to give up the session to get rid of it.
             options=f"-c statement_timeout={int(login.deadline * 750)} -c lock_timeout=2000",
             autocommit=True,

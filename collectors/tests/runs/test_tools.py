@@ -2,7 +2,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from loadwatch_collectors.runs.tools.registry import recognise
+from loadwatch_collectors.runs.tools.registry import read_target, recognise
 from loadwatch_collectors.runs.tools.tool import Plan, RunContext, Target
 
 SERVER = "http://127.0.0.1:8000/prometheus/api/v1/write"
@@ -71,34 +71,44 @@ def test_which_tool_a_command_is(command: str, name: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "rate", "duration"),
+    ("command", "rate", "duration", "concurrency"),
     [
-        ("vegeta attack -rate=100/1m -duration=1m30s", 100 / 60, 90),
-        ("vegeta attack --rate 200 --duration 500ms", 200, 0.5),
-        ("vegeta attack", 50, None),
-        ("vegeta attack -rate=0 -max-workers=5", None, None),
-        ("vegeta attack -rate=infinity", None, None),
-        ("sh -c 'vegeta attack -rate=7/s | tee x'", 7, None),
-        ("hey -q 10 -c 3 -z 5s http://a", 30, 5),
-        ("hey -q 10 http://a", 500, None),
-        ("hey -n 200 http://a", None, None),
-        ("oha -q 100 -z 10s http://a", 100, 10),
-        ("wrk -d30s -t2 http://a", None, 30),
-        ("wrk -d 2 http://a", None, 2),
-        ("wrk http://a", None, 10),
-        ("wrk2 -R 2000 -d1m http://a", 2000, 60),
-        ("locust -u 100 -r 10 -t 1m30s", None, 90),
-        ("k6 run --vus 10 --duration 30s s.js", None, 30),
-        ("jmeter -n -t p.jmx", None, None),
+        ("vegeta attack -rate=100/1m -duration=1m30s", 100 / 60, 90, None),
+        ("vegeta attack --rate 200 --duration 500ms", 200, 0.5, None),
+        ("vegeta attack", 50, None, None),
+        ("vegeta attack -rate=0 -max-workers=5", None, None, 5),
+        ("vegeta attack -rate=infinity", None, None, None),
+        ("sh -c 'vegeta attack -rate=7/s | tee x'", 7, None, None),
+        ("hey -q 10 -c 3 -z 5s http://a", 30, 5, 3),
+        ("hey -q 10 http://a", 500, None, 50),
+        ("hey -n 200 http://a", None, None, 50),
+        ("oha -q 100 -z 10s -c 20 http://a", 100, 10, 20),
+        ("oha -c8 http://a", None, None, 8),
+        ("oha http://a", None, None, 50),
+        ("wrk -d30s -t2 http://a", None, 30, 10),
+        ("wrk -d 2 -c100 http://a", None, 2, 100),
+        ("wrk --connections=40 http://a", None, 10, 40),
+        ("wrk2 -R 2000 -d1m -c 64 http://a", 2000, 60, 64),
+        ("locust -u 100 -r 10 -t 1m30s", None, 90, 100),
+        ("python3 -m locust --users=7", None, None, 7),
+        ("k6 run --vus 10 --duration 30s s.js", None, 30, 10),
+        ("k6 run -u 3 s.js", None, None, 3),
+        ("k6 run s.js", None, None, None),
+        ("jmeter -n -t p.jmx", None, None, None),
+        ("jmeter -n -t p.jmx -Jthreads=25", None, None, 25),
+        ("ab -n 1000 -c 30 http://a/", None, None, 30),
+        ("env GOMAXPROCS=1 build/measuring-load -clients=30 -rate=5 http://a", None, None, 30),
+        ("mytool -c 5", None, None, None),
+        ("python3 -c 5", None, None, None),
     ],
 )
-def test_what_the_arguments_ask_for(command: str, rate: float | None, duration: float | None) -> None:
+def test_what_the_arguments_ask_for(
+    command: str, rate: float | None, duration: float | None, concurrency: float | None
+) -> None:
     import shlex
 
-    words = shlex.split(command)
-    found = recognise(words)
-    assert found is not None
-    assert found[0].target(words[found[1] + 1 :]) == Target(rate=rate, duration_seconds=duration)
+    asked = read_target(shlex.split(command))
+    assert asked == Target(rate=rate, duration_seconds=duration, concurrency=concurrency)
 
 
 def test_vegeta_is_captured_or_told_where_to_write(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from loadwatch_formats.access_logs.sketch import GREATEST, RELATIVE_ERROR, Sketch
+from loadwatch_formats.own_traffic import COMMENT, NAME
 from loadwatch_formats.statements.fingerprint import OTHER, fingerprint
 from loadwatch_formats.statements.slow_log import SlowStatement
 from loadwatch_formats.statements.tokens import Dialect
@@ -76,7 +77,7 @@ class StatementSums:
 
     def add(self, one: SlowStatement, dialect: Dialect = Dialect.MYSQL) -> None:
         """Count an execution."""
-        key = (one.schema, fingerprint(one.text, dialect))
+        key = ("", NAME) if COMMENT in one.text else (one.schema, fingerprint(one.text, dialect))
         found = self._sums.get(key)
         if found is None:
             if len(self._sums) >= self._most:

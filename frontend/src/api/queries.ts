@@ -2,7 +2,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api, unwrap } from "@/api/client";
 import { setServerTime } from "@/api/server-clock";
-import type { NoteInput, NotePatch, SignalQuery } from "@/api/types";
+import type { NoteInput, NotePatch, SignalQuery, Target } from "@/api/types";
 
 export type Language = "en" | "ja";
 
@@ -45,6 +45,12 @@ export const targetsQuery = queryOptions({
   queryKey: ["targets"],
   queryFn: ({ signal }) => unwrap(api.GET("/api/targets", { signal })),
 });
+
+/** Whether silent targets were taken away. */
+export function answerTargets(targets: readonly Pick<Target, "job" | "instance">[], takenAway: boolean) {
+  const named = targets.map(({ job, instance }) => ({ job, instance }));
+  return unwrap(api.POST("/api/targets/answers", { body: { targets: named, taken_away: takenAway } }));
+}
 
 export function notesQuery(startMs: number, endMs: number) {
   return queryOptions({

@@ -242,74 +242,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/prometheus/api/v1/metadata": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Metadata of metrics
-         * @description Type, help and unit of metrics, as their senders gave them: one entry of each, the newest.
-         */
-        get: operations["prometheus_metadata_get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/prometheus/api/v1/format_query": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Format an expression
-         * @description An expression, laid out over lines.
-         */
-        get: operations["prometheus_format_query_get"];
-        put?: never;
-        /**
-         * Format an expression, by form
-         * @description An expression, laid out over lines.
-         */
-        post: operations["prometheus_format_query_post"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/prometheus/api/v1/parse_query": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Parse an expression
-         * @description The tree of an expression, for programs that draw or change it.
-         */
-        get: operations["prometheus_parse_query_get"];
-        put?: never;
-        /**
-         * Parse an expression, by form
-         * @description The tree of an expression, for programs that draw or change it.
-         */
-        post: operations["prometheus_parse_query_post"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/prometheus/api/v1/query_exemplars": {
         parameters: {
             query?: never;
@@ -328,6 +260,26 @@ export interface paths {
          * @description Always an empty list, since no exemplars are stored; Grafana asks beside each graph.
          */
         post: operations["prometheus_query_exemplars_post"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/prometheus/api/v1/metadata": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Metadata of metrics
+         * @description Type, help and unit of metrics, as their senders gave them: one entry of each, the newest.
+         */
+        get: operations["prometheus_metadata_get"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -442,8 +394,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Numbers of series by name and label
-         * @description Counts over all series that are kept, the largest first; chunks are the blocks of samples in memory.
+         * Number of series
+         * @description Series and times of the store; lists of the largest names and labels are empty: `/api/store` has them.
          */
         get: operations["prometheus_tsdb_get"];
         put?: never;
@@ -526,46 +478,6 @@ export interface paths {
          * @description All that is pending or firing.
          */
         get: operations["prometheus_list_prometheus_alerts_get"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/prometheus/api/v1/read": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Samples by Prometheus remote read
-         * @description The samples of all series that match: one message, or frames with XOR chunks for who accepts them first.
-         */
-        post: operations["prometheus_read_post"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/prometheus/federate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Newest samples, for another Prometheus to scrape
-         * @description The newest sample within the look-back of each series that any selector matches, unless it is a stale marker.
-         */
-        get: operations["prometheus_federate_get"];
         put?: never;
         post?: never;
         delete?: never;
@@ -919,11 +831,31 @@ export interface paths {
         };
         /**
          * List targets
-         * @description Health, lag, cost and last error of every collector; a target that fell silent stays listed.
+         * @description Health, lag, cost and last error of every collector; a target that fell silent stays listed for seven days.
          */
         get: operations["list_targets"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/targets/answers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say whether silent targets were taken away
+         * @description What was taken away leaves the list, and its alerts without data end; it comes back when it is sent again.
+         */
+        post: operations["answer_for_targets"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5310,6 +5242,11 @@ export interface components {
              * @description CPU time of the tool and its children.
              */
             process_cpu_seconds?: number | null;
+            /**
+             * Thread Cpu
+             * @description Share of one core of its busiest thread, on average.
+             */
+            thread_cpu?: number | null;
             /** Memory Max Bytes */
             memory_max_bytes?: number | null;
             /** Dropped Iterations */
@@ -5324,12 +5261,12 @@ export interface components {
         GeneratorCheck: {
             /**
              * State
-             * @description ok, suspect, saturated, unknown
+             * @description ok, suspect, saturated (by evidence of its own), held-back (its clients waited for answers: the figures are the system's), unknown
              */
             state: string;
             /**
              * Reasons
-             * @description Stable codes: rate-not-reached, dropped-iterations, cpu (of its own process), gaps, late-sends, users-capped.
+             * @description Stable codes: rate-not-reached, dropped-iterations, cpu (of its own process), own-errors (ports, descriptors), gaps, late-sends, waited-for-answers.
              */
             reasons: string[];
             /**
@@ -5343,6 +5280,16 @@ export interface components {
             reached_rate: number | null;
             /** Dropped Iterations */
             dropped_iterations: number | null;
+            /**
+             * Clients
+             * @description How many of them wait for an answer at the same time.
+             */
+            clients?: number | null;
+            /**
+             * Ceiling Rate
+             * @description Clients / mean time of an answer: the highest rate that they can send (Little's law).
+             */
+            ceiling_rate?: number | null;
             /**
              * Cpu Max
              * @description Busy share of its host at most, whoever used it; 0 to 1.
@@ -7416,7 +7363,7 @@ export interface components {
          * @description Why an alert is over.
          * @enum {string}
          */
-        ResolvedReason: "recovered" | "no-data" | "dismissed" | "rule-gone" | "run-ended";
+        ResolvedReason: "recovered" | "no-data" | "dismissed" | "rule-gone" | "run-ended" | "stopped-sending";
         /**
          * ResourceOut
          * @description Something that can run out: how much is used, and how much there is.
@@ -8135,6 +8082,11 @@ export interface components {
              * @description Requests per second asked for.
              */
             target_rate?: number | null;
+            /**
+             * Concurrency
+             * @description Clients that each wait for an answer before they send again: connections, users, workers.
+             */
+            concurrency?: number | null;
             /** Target Duration Seconds */
             target_duration_seconds?: number | null;
             /**
@@ -8247,6 +8199,11 @@ export interface components {
              * @description Requests per second asked for.
              */
             target_rate?: number | null;
+            /**
+             * Concurrency
+             * @description Clients that each wait for an answer before they send again: connections, users, workers.
+             */
+            concurrency?: number | null;
             /** Target Duration Seconds */
             target_duration_seconds?: number | null;
             /**
@@ -8432,6 +8389,8 @@ export interface components {
             tool?: string | null;
             /** Target Rate */
             target_rate?: number | null;
+            /** Concurrency */
+            concurrency?: number | null;
             /** Target Duration Seconds */
             target_duration_seconds?: number | null;
             /** Commit */
@@ -9863,12 +9822,12 @@ export interface components {
             runs: string[];
             /**
              * Left Out
-             * @description Those of `runs` that are in no figure: invalid or aborted, or the generator was the limit.
+             * @description Those of `runs` that take no part: invalid or aborted, or the generator was the limit. Where all are left out the figures are theirs, and the value cannot be the best.
              */
             left_out: string[];
             /**
              * X
-             * @description Geometric mean of the first metric; null where every run is left out.
+             * @description Geometric mean of the first metric; null where no run has it.
              */
             x: number | null;
             /** X Low */
@@ -9885,8 +9844,21 @@ export interface components {
             verdict: string | null;
         };
         /**
+         * TargetAnswerIn
+         * @description Whether silent targets were taken away.
+         */
+        TargetAnswerIn: {
+            /** Targets */
+            targets: components["schemas"]["TargetName"][];
+            /**
+             * Taken Away
+             * @description They leave the list until they are sent again; else they stay, as gone.
+             */
+            taken_away: boolean;
+        };
+        /**
          * TargetList
-         * @description Every target heard of within the last day.
+         * @description Every target heard of within the last seven days that nobody took away.
          */
         TargetList: {
             /**
@@ -9899,6 +9871,16 @@ export interface components {
             targets: components["schemas"]["TargetOut"][];
         };
         /**
+         * TargetName
+         * @description Which target.
+         */
+        TargetName: {
+            /** Job */
+            job: string;
+            /** Instance */
+            instance: string;
+        };
+        /**
          * TargetOut
          * @description A thing observed.
          */
@@ -9909,6 +9891,21 @@ export interface components {
             instance: string;
             /** Collectors */
             collectors: components["schemas"]["CollectorOut"][];
+            /**
+             * Sent Ms
+             * @description When it was last sent, by whichever collector.
+             */
+            sent_ms: number | null;
+            /**
+             * Gone
+             * @description Nobody has sent it for 15 minutes.
+             */
+            gone: boolean;
+            /**
+             * Kept By
+             * @description Who said that it was not taken away, since it was last sent.
+             */
+            kept_by: string | null;
         };
         /**
          * TextOut
@@ -10072,7 +10069,7 @@ export interface components {
             value: number | null;
             /**
              * Reason
-             * @description Empty where the condition is the reason; else recovered, no-data, data-back, flapping, steady, dismissed, rule-gone, run-ended, acknowledged, unacknowledged or joined (an acknowledged incident).
+             * @description Empty where the condition is the reason; else recovered, no-data, data-back, flapping, steady, dismissed, rule-gone, run-ended, stopped-sending, acknowledged, unacknowledged or joined (an acknowledged incident).
              */
             reason: string;
             /**
@@ -11333,303 +11330,6 @@ export interface operations {
             };
         };
     };
-    prometheus_metadata_get: {
-        parameters: {
-            query?: {
-                /** @description Name of one metric */
-                metric?: string;
-                /** @description Number of results; 0 means all */
-                limit?: string;
-                /** @description Number of entries of each metric */
-                limit_per_metric?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": unknown;
-                };
-            };
-            /** @description A parameter or the expression is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-            /** @description The form is too large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The expression cannot be evaluated, or is too large */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-            /** @description The query took too long, or the store is not available */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-        };
-    };
-    prometheus_format_query_get: {
-        parameters: {
-            query: {
-                /** @description PromQL expression */
-                query: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": unknown;
-                };
-            };
-            /** @description A parameter or the expression is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-            /** @description The form is too large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The expression cannot be evaluated, or is too large */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-            /** @description The query took too long, or the store is not available */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-        };
-    };
-    prometheus_format_query_post: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/x-www-form-urlencoded": {
-                    /** @description PromQL expression */
-                    query: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": unknown;
-                };
-            };
-            /** @description A parameter or the expression is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-            /** @description The form is too large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The expression cannot be evaluated, or is too large */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-            /** @description The query took too long, or the store is not available */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-        };
-    };
-    prometheus_parse_query_get: {
-        parameters: {
-            query: {
-                /** @description PromQL expression */
-                query: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": unknown;
-                };
-            };
-            /** @description A parameter or the expression is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-            /** @description The form is too large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The expression cannot be evaluated, or is too large */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-            /** @description The query took too long, or the store is not available */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-        };
-    };
-    prometheus_parse_query_post: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/x-www-form-urlencoded": {
-                    /** @description PromQL expression */
-                    query: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": unknown;
-                };
-            };
-            /** @description A parameter or the expression is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-            /** @description The form is too large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The expression cannot be evaluated, or is too large */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-            /** @description The query took too long, or the store is not available */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-        };
-    };
     prometheus_query_exemplars_get: {
         parameters: {
             query: {
@@ -11710,6 +11410,67 @@ export interface operations {
                 };
             };
         };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description A parameter or the expression is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            /** @description The form is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The expression cannot be evaluated, or is too large */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            /** @description The query took too long, or the store is not available */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+        };
+    };
+    prometheus_metadata_get: {
+        parameters: {
+            query?: {
+                /** @description Name of one metric */
+                metric?: string;
+                /** @description Number of results; 0 means all */
+                limit?: string;
+                /** @description Number of entries of each metric */
+                limit_per_metric?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {
@@ -11858,10 +11619,7 @@ export interface operations {
     };
     prometheus_tsdb_get: {
         parameters: {
-            query?: {
-                /** @description Number of results; 0 means all */
-                limit?: string;
-            };
+            query?: never;
             header?: never;
             path?: never;
             cookie?: never;
@@ -11875,40 +11633,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": unknown;
-                };
-            };
-            /** @description A parameter or the expression is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-            /** @description The form is too large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The expression cannot be evaluated, or is too large */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-            /** @description The query took too long, or the store is not available */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
                 };
             };
         };
@@ -12012,122 +11736,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
-            };
-        };
-    };
-    prometheus_read_post: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description A snappy block with a prometheus.ReadRequest. */
-        requestBody: {
-            content: {
-                "application/x-protobuf": string;
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": unknown;
-                };
-            };
-            /** @description A parameter or the expression is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-            /** @description The form is too large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The expression cannot be evaluated, or is too large */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-            /** @description The query took too long, or the store is not available */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-        };
-    };
-    prometheus_federate_get: {
-        parameters: {
-            query?: {
-                /** @description Series selector; may be repeated */
-                "match[]"?: string[];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": unknown;
-                };
-            };
-            /** @description A parameter or the expression is not valid */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-            /** @description The form is too large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The expression cannot be evaluated, or is too large */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
-            };
-            /** @description The query took too long, or the store is not available */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": Record<string, never>;
-                };
             };
         };
     };
@@ -12764,6 +12372,39 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TargetList"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    answer_for_targets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TargetAnswerIn"];
+            };
+        };
         responses: {
             /** @description Successful Response */
             200: {
@@ -13668,6 +13309,7 @@ export interface operations {
                 parameter?: string[];
                 threshold?: string[];
                 target_rate?: number | null;
+                concurrency?: number | null;
                 /** @description A hint; the content decides. */
                 filename?: string | null;
                 /** @description Add it to this run instead. */

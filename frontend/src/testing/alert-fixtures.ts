@@ -17,7 +17,7 @@ export function alert(id: string, part: Partial<Alert> = {}): Alert {
       active_ms: 1000,
     },
     ...{ fired_ms: 2000, resolved_ms: null, resolved_reason: null, evaluated_ms: 3000, no_data: false },
-    incident: { id, cause: id },
+    incident: { id, head: id },
     ...{ no_data_since_ms: null, holding_until_ms: null, flapping: false, recent_transitions: 1, run: null },
     ...{
       acknowledged: null,
@@ -29,18 +29,18 @@ export function alert(id: string, part: Partial<Alert> = {}): Alert {
       receivers: ["team"],
       undelivered: [],
     },
-    ...{ sparkline: [], threshold: 100, signal: "", moment_url: "/" },
+    ...{ sparkline: [], threshold: 100, comparison: ">", signal: "", moment_url: "/" },
     ...part,
   };
 }
 
-/** Of one alert and what follows from it. */
-export function incident(cause: Alert, follows: readonly Alert[] = [], part: Partial<Incident> = {}): Incident {
-  const all = [cause, ...follows];
+/** Of one alert and the others. */
+export function incident(head: Alert, others: readonly Alert[] = [], part: Partial<Incident> = {}): Incident {
+  const all = [head, ...others];
   const firing = all.filter((one) => one.state === "firing");
   return {
-    ...{ id: cause.incident.id, began_ms: cause.active_ms, ended_ms: cause.resolved_ms, cause, follows: [...follows] },
-    ...{ total: all.length, firing: firing.length, steps: {} },
+    ...{ id: head.incident.id, began_ms: head.active_ms, ended_ms: head.resolved_ms, head, others: [...others] },
+    ...{ total: all.length, firing: firing.length, steps: {}, notified: [] },
     acknowledged: firing.filter((one) => one.acknowledged !== null).length,
     ...part,
   };

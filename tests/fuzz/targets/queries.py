@@ -8,7 +8,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import cramjam
 import numpy as np
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.promql.engine import Engine, EngineSettings
@@ -21,10 +20,8 @@ from loadwatch_backend.promql.http.parameters import (
     read_parameters,
     unescape_label,
 )
-from loadwatch_backend.promql.http.remote_read.read_pb2 import LabelMatcher, Query, ReadRequest
-from loadwatch_backend.promql.http.remote_read.request import read_question
 from loadwatch_backend.promql.labels import LabelBudget
-from loadwatch_backend.promql.parsing.parse import expression_tree, format_expression, parse_expression
+from loadwatch_backend.promql.parsing.parse import parse_expression
 from loadwatch_backend.promql.value import Matrix
 from loadwatch_backend.rules.testing.store import MemoryStore
 from loadwatch_backend.store.patterns import full_matcher
@@ -93,20 +90,6 @@ def _texts_of(read: Callable[[str], object]) -> Callable[[], Run]:
 
 def _ignored(value: object) -> None:
     del value
-
-
-def _read_requests() -> Sequence[bytes]:
-    matchers = [LabelMatcher(type=kind, name="a", value="b.*") for kind in range(4)]
-    query = Query(start_timestamp_ms=_START_MS, end_timestamp_ms=2**62, matchers=matchers)
-    return [
-        ReadRequest(queries=[query] * 3, accepted_response_types=[1, 0]).SerializeToString(),
-        ReadRequest(queries=[query] * 101).SerializeToString(),
-        ReadRequest(accepted_response_types=[7]).SerializeToString(),
-    ]
-
-
-def _packed(data: bytes) -> bytes:
-    return bytes(cramjam.snappy.compress_raw(data))
 
 
 def _form() -> Run:
@@ -218,43 +201,11 @@ QUERIES: tuple[Target, ...] = (
         generate=_generated,
     ),
     Target(
-        name="PromQL, formatted",
-        open=_texts_of(format_expression),
-        expected=(ProblemError,),
-        corpus=_expressions,
-        words=_WORDS,
-        generate=_generated,
-    ),
-    Target(
-        name="PromQL, as a tree",
-        open=_texts_of(expression_tree),
-        expected=(ProblemError,),
-        corpus=_expressions,
-        words=_WORDS,
-        generate=_generated,
-    ),
-    Target(
         name="PromQL, match[]",
         open=_texts_of(parse_selector),
         expected=(ProblemError,),
         corpus=lambda: [b'x{a="b",c=~"d|e",f!~"g.*"}', b"{__name__=~'a.+'}", b"up", *_expressions()],
         words=_WORDS,
-    ),
-    Target(
-        name="remote read",
-        open=lambda: lambda data: _ignored(read_question(data)),
-        expected=(ProblemError,),
-        corpus=lambda: [_packed(one) for one in _read_requests()],
-        words=(b"\xff\xff\xff\xff\x0f", b"\x80\x80\x40"),
-        longest=256 * 1024,
-    ),
-    Target(
-        name="remote read, protobuf",
-        open=lambda: lambda data: _ignored(read_question(_packed(data))),
-        expected=(ProblemError,),
-        corpus=_read_requests,
-        words=(b"\x0a\x00", b"\x1a\x00", b"\x12\x01\x00", b"\x80" * 9, b"\xff\xff\xff\xff\x0f"),
-        longest=256 * 1024,
     ),
     Target(
         name="parameters of queries",

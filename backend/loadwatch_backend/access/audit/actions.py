@@ -32,6 +32,7 @@ ACTIONS: dict[str, Action | None] = {
     "DELETE /api/users/{user_id}/sessions/{session_id}": _made("user.session.end"),
     "POST /api/tokens": _made("token.create", "record", "name"),
     "DELETE /api/tokens/{token_id}": _made("token.revoke"),
+    "POST /api/targets/answers": _made("target.answer"),
     "POST /api/store/compact": _made("store.compact"),
     "POST /api/annotations": _made("annotation.create", "id"),
     "PATCH /api/annotations/{annotation_id}": _made("annotation.update"),

@@ -140,7 +140,7 @@ class AlertmanagerApi:
             rows = [row for row in repository.find_open(session) if row.state == AlertState.FIRING]
         updated = {row.id: row.evaluated_ms for row in rows}
         alerts = [asked_alert(row, self._external_url) for row in rows]
-        prints = {alert.key: fingerprint(alert.labels) for alert in alerts}
+        prints = {alert.key: fingerprint(alert.identity) for alert in alerts}
         quiet = self._dispatch.quiet(alerts, now_ms)
         found: list[ShownAlert] = []
         for alert in alerts:

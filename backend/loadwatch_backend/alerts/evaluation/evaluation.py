@@ -7,21 +7,25 @@ from dataclasses import dataclass, field
 import structlog
 
 from loadwatch_backend.alerts.evaluation.group_run import GroupRun, RuleStatus
+from loadwatch_backend.alerts.evaluation.known_runs import KnownRuns
 from loadwatch_backend.alerts.evaluation.machine import Machine
 from loadwatch_backend.alerts.evaluation.recorder import Recorder
-from loadwatch_backend.alerts.evaluation.run_ends import RunEnds
-from loadwatch_backend.alerts.evaluation.state import RUN_LABEL, RuleStates, source_key
+from loadwatch_backend.alerts.evaluation.state import NO_DATA_LABEL, RuleStates, TrackedAlert
 from loadwatch_backend.alerts.history.episodes import RuleFacts
 from loadwatch_backend.alerts.history.journal import Entry
-from loadwatch_backend.alerts.ports import EndSource, Rounds, RuleRound, RunSource, RunUnderWay
+from loadwatch_backend.alerts.ports import Rounds, RuleRound, RunSource, SentSource
 from loadwatch_backend.alerts.schemas import RuleHealth
 from loadwatch_backend.kit.errors import ProblemError
-from loadwatch_backend.rules.contract import RuleResult
 from loadwatch_backend.rules.model import Rule, RuleKind
 
 log = structlog.get_logger(__name__)
 
 NO_STATES = RuleStates()
+STOPPED_MS = 900_000
+"""Nobody sends a target of which nothing has come for so long; the targets' page has the same figure."""
+PAUSE_MS = 300_000
+SENT_ASKED_MS = 5_000
+"""So long an answer about the targets is good."""
 
 
 @dataclass(slots=True)
@@ -45,13 +49,16 @@ class Evaluation:
     """Evaluates; used by one worker for each group at a time."""
 
     def __init__(
-        self, rounds: Rounds, machine: Machine, recorder: Recorder, runs: RunSource, run_ends: EndSource
+        self, rounds: Rounds, machine: Machine, recorder: Recorder, runs: RunSource, targets_sent: SentSource = dict
     ) -> None:
         self._rounds = rounds
         self._machine = machine
         self._recorder = recorder
-        self._runs = runs
-        self._run_ends = RunEnds(run_ends)
+        self._runs = KnownRuns(runs)
+        self._targets_sent = targets_sent
+        self._sent: tuple[int, Mapping[tuple[str, str], int]] = (-SENT_ASKED_MS, {})
+        self._evaluated_ms = self._since_ms = 0
+        """Last evaluation, and since when there was no pause: in a pause nobody saw what came and what stayed away."""
         self.counts = EvaluationCounts()
 
     def evaluate(
@@ -63,6 +70,9 @@ class Evaluation:
         at_ms: int,
     ) -> EvaluationResult:
         """The rules at one instant, in order. A rule that fails keeps its states and says why."""
+        if abs(at_ms - self._evaluated_ms) > PAUSE_MS:
+            self._since_ms = at_ms
+        self._evaluated_ms = at_ms
         round_ = self._rounds(at_ms)
         round_.prepare(rules)
         outcome = EvaluationResult()
@@ -103,19 +113,27 @@ class Evaluation:
     ) -> None:
         before = states.get(rule.id, NO_STATES)
         result = round_.alerting(rule)
-        over = self._run_ends.over(rule, states, result, at_ms)
-        under_way = self._run_under_way(before, result)
-        labels = {} if under_way is None else {RUN_LABEL: under_way.id}
-        step = self._machine.step(rule, before, result, at_ms, labels, over)
+        runs = self._runs.at(rule, states, result, at_ms)
+        step = self._machine.step(rule, before, result, at_ms, runs, lambda alert: self._has_stopped(alert, at_ms))
         outcome.states[rule.id] = step.states
         if step.changed or step.transitions:
-            outcome.entries.append(Entry(facts=facts, step=step, run=under_way))
+            outcome.entries.append(Entry(facts=facts, step=step))
 
-    def _run_under_way(self, before: RuleStates, result: RuleResult) -> RunUnderWay | None:
-        """Asked for only when an alert begins."""
-        if all(source_key(one.source) in before.alerts for one in result.active):
-            return None
-        return self._runs()
+    def _has_stopped(self, alert: TrackedAlert, at_ms: int) -> bool:
+        """Whether nobody sends the target of an alert without data; where no target is known, its series."""
+        if abs(at_ms - self._sent[0]) >= SENT_ASKED_MS:
+            self._sent = at_ms, self._targets_sent()
+        job, instance = alert.source.get("job"), alert.source.get("instance")
+        sent = [
+            sent_ms
+            for target, sent_ms in self._sent[1].items()
+            if (job, instance) != (None, None) and job in (None, target[0]) and instance in (None, target[1])
+        ]
+        if sent and not any(sent):
+            return True
+        vanished_ms = alert.active_ms if alert.labels.get(NO_DATA_LABEL) == "true" else alert.no_data_since_ms
+        since_ms = max(sent, default=at_ms if vanished_ms is None else vanished_ms)
+        return at_ms - max(since_ms, self._since_ms) >= STOPPED_MS
 
     def _note(self, rule: Rule, status: RuleStatus, error: str, at_ms: int, started: float) -> None:
         if error and error != status.error:

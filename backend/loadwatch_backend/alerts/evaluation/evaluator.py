@@ -25,7 +25,7 @@ from loadwatch_backend.alerts.evaluation.state import RuleStates, TrackedAlert
 from loadwatch_backend.alerts.evaluation.watch_list import WatchList, make_watch_list
 from loadwatch_backend.alerts.history.episodes import RuleFacts, facts_of
 from loadwatch_backend.alerts.history.journal import Entry, Journal, Request
-from loadwatch_backend.alerts.ports import EndSource, Lead, Rounds, RuleSource, RunSource
+from loadwatch_backend.alerts.ports import Lead, Rounds, RuleSource, RunSource, SentSource
 from loadwatch_backend.alerts.schemas import AlertState, ResolvedReason
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.errors import ProblemError
@@ -72,7 +72,7 @@ class Evaluator:
         machine: Machine,
         clock: Clock,
         runs: RunSource,
-        run_ends: EndSource,
+        targets_sent: SentSource = dict,
         metrics: Callable[[], Iterable[str]],
         news: Callable[[], None] = lambda: None,
         clock_monotonic: Callable[[], float] = time.monotonic,
@@ -89,7 +89,7 @@ class Evaluator:
         self._machine = machine
         self._news = news
         self._clock_watch = ClockWatch(clock, clock_monotonic)
-        self._evaluation = Evaluation(rounds, machine, recorder, runs, run_ends)
+        self._evaluation = Evaluation(rounds, machine, recorder, runs, targets_sent)
         self._wake = threading.Condition()
         self._touched: set[str] = set()
         self._arrived: set[str] = set()

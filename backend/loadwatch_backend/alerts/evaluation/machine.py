@@ -3,13 +3,15 @@
 Source of `for` and `keep_firing_for`: rules/alerting.go of Prometheus 3 (`AlertingRule.Eval`). With the policy `ok` and
 without damping of flapping the states are Prometheus'. Ours on top:
 
-- What has no data has not recovered: see `NoDataPolicy`. Time without data does not count for `for`.
+- What has no data has not recovered: see `NoDataPolicy`. Time without data does not count for `for`. Once nobody sends
+  its target any more (`stopped`), an alert without data ends, which is told as such and never as a recovery.
 - An alert that began or ended to fire more than `flap_changes` times within `flap_window_ms` is kept firing until its
   condition has stayed the same for `flap_hold_ms`.
 - A rule that cannot be evaluated keeps its states: the caller does not call `step`.
 - What a run's load brought about ends with the run. An alert about the load itself (its series bear the run) is over
-  when the run is. Of others `keep_firing_for` and the damping hold no longer than something of that run holds still;
-  so a cause outlives what follows from it. Without data nothing has recovered, whatever has ended.
+  when the run is. Of others that bear it `keep_firing_for` and the damping hold no longer than something of that run
+  holds still; so a cause outlives what follows from it. One whose condition holds on by what was measured after the run
+  bears its label no longer. Without data nothing has recovered, whatever has ended.
 """
 
 import secrets
@@ -18,16 +20,17 @@ from dataclasses import dataclass, replace
 
 from loadwatch_backend.alerts.evaluation.state import (
     NO_DATA_LABEL,
-    NO_RUNS_OVER,
+    NO_RUNS,
     RUN_LABEL,
     RuleStates,
-    RunsOver,
+    Runs,
     Step,
     TrackedAlert,
     Transition,
     source_key,
 )
 from loadwatch_backend.alerts.schemas import AlertState, ResolvedReason
+from loadwatch_backend.promql.spans import behind_ms
 from loadwatch_backend.rules.contract import ActiveSeries, RuleResult, SourceKey
 from loadwatch_backend.rules.model import NoDataPolicy, Rule
 from loadwatch_backend.store.port import Labels
@@ -39,6 +42,15 @@ DATA_BACK = "data-back"
 FLAPPING = "flapping"
 """Reason of the change at which an alert is kept firing because it flaps."""
 STEADY = "steady"
+OUTLIVED_RUN = "outlived-run"
+"""Reason of the change at which an alert loses the label of a run."""
+SETTLE_MS = 5_000
+"""How long after a run's end its last requests and samples count for what is measured then."""
+MOST_BEHIND_MS = 15_000
+"""As far back as rules look is what they measure of a run; the longer window of two is for those that sample seldom."""
+
+Stopped = Callable[[TrackedAlert], bool]
+"""Whether nobody sends the target of an alert without data any more."""
 
 _SWINGS_KEPT = 100
 _RUN_ENDED = str(ResolvedReason.RUN_ENDED)
@@ -105,11 +117,11 @@ class Machine:
         before: RuleStates,
         result: RuleResult,
         now_ms: int,
-        run_labels: Labels = {},  # noqa: B006 - never changed
-        over: RunsOver = NO_RUNS_OVER,
+        runs: Runs = NO_RUNS,
+        stopped: Stopped = lambda _alert: False,
     ) -> Step:
-        """What a result at `now_ms` makes of a rule's alerts; `run_labels` are given to alerts that begin."""
-        return _Stepping(self, rule, before, result, now_ms, run_labels, over).step()
+        """What a result at `now_ms` makes of a rule's alerts; those that begin get the label of the current run."""
+        return _Stepping(self, rule, before, result, now_ms, runs, stopped).step()
 
 
 def resolve_all(before: RuleStates, now_ms: int, reason: ResolvedReason) -> Step:
@@ -184,10 +196,10 @@ class _Stepping:
     before: RuleStates
     result: RuleResult
     now_ms: int
-    run_labels: Labels
-    over: RunsOver
+    runs: Runs
+    stopped: Stopped
     busy: frozenset[str] = frozenset()
-    """Runs that have ended and of which something holds still."""
+    """Runs of which something holds."""
 
     def step(self) -> Step:
         alerts: dict[SourceKey, TrackedAlert] = {}
@@ -197,10 +209,11 @@ class _Stepping:
         active = {source_key(one.source): one for one in self.result.active}
         seen = self._add_vanished(active)
         explained: list[TrackedAlert] = []
-        if self.over.ended:
+        unbound: list[TrackedAlert] = []
+        if self.runs is not NO_RUNS:
             active = {key: one for key, one in active.items() if not self._load_is_over(key)}
             holding = (old.labels.get(RUN_LABEL, "") for key, old in self.before.alerts.items() if key in active)
-            self.busy = frozenset((*self.over.busy, *holding))
+            self.busy = frozenset((*self.runs.busy, *holding))
         for key in _in_order(self.before.alerts, active):
             old = self.before.alerts.get(key)
             new, reason = self._next(key, old, active.get(key), swings)
@@ -219,10 +232,12 @@ class _Stepping:
                 )
             if old is None or _differs(old, new):
                 changed.append(new)
+            if old is not None and old.labels is not new.labels:
+                unbound.append(new)
             if before is not new.state and AlertState.FIRING in (before, new.state):
                 self._swing(swings, key)
         states = RuleStates(alerts=alerts, swings=self._recent(swings), seen=seen)
-        return Step(states=states, transitions=transitions, changed=changed, explained=explained)
+        return Step(states=states, transitions=transitions, changed=changed, explained=explained, unbound=unbound)
 
     def _add_vanished(self, active: dict[SourceKey, ActiveSeries]) -> frozenset[SourceKey]:
         """Under the policy `alert`, sources that had data and have none become active series of their own."""
@@ -232,7 +247,11 @@ class _Stepping:
         seen = self.before.seen | present | active.keys()
         for key in sorted(seen - present - active.keys()):
             gone = self.machine.vanished(self.rule, dict(key), self.now_ms)
-            active[source_key(gone.source)] = gone
+            old = self.before.alerts.get(source_key(gone.source))
+            if old is not None and self.stopped(old):
+                seen -= {key}
+            else:
+                active[source_key(gone.source)] = gone
         return seen
 
     def _next(
@@ -252,6 +271,8 @@ class _Stepping:
             return _resolved(replace(old, no_data_since_ms=None), self.now_ms, ResolvedReason.RUN_ENDED), _RUN_ENDED
         gone = self._without_data(key)
         if gone and self.rule.no_data is not NoDataPolicy.OK:
+            if self.stopped(old):
+                return _resolved(old, self.now_ms, ResolvedReason.STOPPED_SENDING), ResolvedReason.STOPPED_SENDING
             if old.no_data_since_ms is not None:
                 return old, ""
             return replace(old, no_data_since_ms=self.now_ms), DATA_GONE
@@ -259,29 +280,37 @@ class _Stepping:
 
     def _load_is_over(self, key: SourceKey) -> bool:
         """Whether it is about the load of a run that has ended."""
-        return any(name == RUN_LABEL and run in self.over.ended for name, run in key)
+        return any(name == RUN_LABEL and self.runs.is_finished(run) for name, run in key)
 
     def _ends_with_run(self, alert: TrackedAlert) -> bool:
         """Whether it began under a load that is over, and nothing that this load brought about holds any more."""
-        run = alert.labels.get(RUN_LABEL, "")
-        ended_ms = self.over.ended.get(run)
-        return ended_ms is not None and (alert.fired_ms or 0) <= ended_ms and run not in self.busy
+        return self.runs.end_of(alert) is not None and alert.labels[RUN_LABEL] not in self.busy
+
+    def _outlives_run(self, alert: TrackedAlert) -> bool:
+        """Whether its condition holds by what was measured after the run whose label it was given."""
+        ended_ms = None if alert.has_own_run or RUN_LABEL in self.rule.labels else self.runs.end_of(alert)
+        if ended_ms is None:
+            return False
+        return self.now_ms - ended_ms >= min(behind_ms(self.rule.parsed, 0), MOST_BEHIND_MS) + SETTLE_MS
 
     def _without_data(self, key: SourceKey) -> bool:
         present = self.result.present
-        says_gone = self.rule.no_data is NoDataPolicy.ALERT and (NO_DATA_LABEL, "true") in key
-        return present is not None and not says_gone and key not in present
+        if self.rule.no_data is NoDataPolicy.ALERT:
+            key = tuple(pair for pair in key if pair != (NO_DATA_LABEL, "true"))
+        return present is not None and key not in present
 
     def _begun(self, active: ActiveSeries) -> TrackedAlert:
+        run = active.labels.get(RUN_LABEL) or self.runs.current
         return TrackedAlert(
             id=self.machine.new_id(),
             source=active.source,
-            labels={**self.run_labels, **active.labels},
+            labels={**active.labels, RUN_LABEL: run} if run else active.labels,
             annotations=active.annotations,
             value=active.value,
             state=AlertState.PENDING,
             active_ms=self.now_ms,
             held_from_ms=self.now_ms,
+            run_name=self.runs.known[run].title if run in self.runs.known else "",
         )
 
     def _holds(
@@ -299,6 +328,9 @@ class _Stepping:
                 self._swing(swings, key)
         if new.flapping and self._is_steady(new):
             new, reason = replace(new, flapping=False, swung_ms=None), STEADY
+        if self._outlives_run(new):
+            labels = {name: text for name, text in new.labels.items() if name != RUN_LABEL}
+            new, reason = replace(new, labels=labels), OUTLIVED_RUN
         return self._promoted(new), reason
 
     def _explained(self, alert: TrackedAlert) -> TrackedAlert:
@@ -388,6 +420,7 @@ def _written(alert: TrackedAlert) -> tuple[object, ...]:
         alert.swung_ms,
         alert.no_data_since_ms,
         alert.finding,
+        alert.labels,
     )
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -10,11 +11,10 @@ import orjson
 
 from loadwatch_backend.alerts.evaluation.state import RUN_LABEL, TrackedAlert, Transition, source_key
 from loadwatch_backend.alerts.history.tables import EpisodeRow
-from loadwatch_backend.alerts.ports import RunUnderWay
 from loadwatch_backend.alerts.schemas import AlertState, ResolvedReason
 from loadwatch_backend.kit.language import Language, in_language
 from loadwatch_backend.notify.causes.fitting import FINDING_ANNOTATIONS, FINDING_ID, FINDING_OWN
-from loadwatch_backend.notify.model import NotifiedAlert
+from loadwatch_backend.notify.model import ENDED_ANNOTATION, RUN_NAME, STOPPED_SENDING, NotifiedAlert
 from loadwatch_backend.rules.contract import SourceKey
 from loadwatch_backend.rules.model import NO_DATA_ANNOTATION, SIGNAL_ANNOTATION, UNIT_ANNOTATION, Rule, RuleGroup
 from loadwatch_backend.rules.presence import value_of
@@ -74,10 +74,9 @@ def identity_of(rule_id: str, key: SourceKey) -> str:
     return hashlib.sha256(orjson.dumps([rule_id, key])).hexdigest()[:32]
 
 
-def episode_values(facts: RuleFacts, alert: TrackedAlert, now_ms: int, run: RunUnderWay | None) -> dict[str, Any]:
+def episode_values(facts: RuleFacts, alert: TrackedAlert, now_ms: int) -> dict[str, Any]:
     """The row of an episode that begins."""
     annotations = kept_annotations(alert)
-    own_run = run if run is not None and alert.labels.get(RUN_LABEL) == run.id else None
     return {
         "id": alert.id,
         "identity": identity_of(facts.rule_id, source_key(alert.source)),
@@ -89,7 +88,7 @@ def episode_values(facts: RuleFacts, alert: TrackedAlert, now_ms: int, run: RunU
         "words": words_of(alert.labels, annotations),
         "active_ms": alert.active_ms,
         "run_id": alert.labels.get(RUN_LABEL, "")[:40] or None,
-        "run_name": "" if own_run is None else own_run.name[:200],
+        "run_name": alert.run_name[:200],
         "incident": None,
         "acknowledged_by": None,
         "acknowledged_ms": None,
@@ -129,8 +128,14 @@ def transition_values(transition: Transition, actor: str) -> dict[str, Any]:
 
 
 def kept_annotations(alert: TrackedAlert) -> dict[str, str]:
-    """Those of the rule with the finding's, which go before."""
-    return {**alert.annotations, **alert.finding}
+    """Those of the rule with the finding's, which go before; they name a run, whose id stands in addresses only."""
+    run, texts = alert.labels.get(RUN_LABEL, ""), {**alert.annotations, **alert.finding}
+    if not run or not alert.run_name:
+        return texts
+    texts = {
+        name: re.sub(rf"(?<![/=]){re.escape(run)}", lambda _: alert.run_name, text) for name, text in texts.items()
+    }
+    return {**texts, RUN_NAME: alert.run_name}
 
 
 def tracked_alert(row: EpisodeRow) -> TrackedAlert:
@@ -156,20 +161,24 @@ def tracked_alert(row: EpisodeRow) -> TrackedAlert:
         resolved_ms=row.resolved_ms,
         resolved_reason=None if row.resolved_reason is None else ResolvedReason(row.resolved_reason),
         finding=finding,
+        run_name=row.run_name,
     )
 
 
 def notified_alert(alert: TrackedAlert, generator_url: str, *, acknowledged: bool = False) -> NotifiedAlert:
     """An alert that fires or fired, as receivers are told of it."""
     assert alert.fired_ms is not None
+    stopped = alert.resolved_reason is ResolvedReason.STOPPED_SENDING
     return NotifiedAlert(
         key=alert.id,
         labels=alert.labels,
-        annotations=told_annotations(kept_annotations(alert)),
+        annotations=told_annotations(kept_annotations(alert))
+        | ({ENDED_ANNOTATION: STOPPED_SENDING} if stopped else {}),
         starts_ms=alert.fired_ms,
         ends_ms=alert.resolved_ms,
         generator_url=generator_url,
         acknowledged=acknowledged,
+        run_given=not alert.has_own_run,
     )
 
 

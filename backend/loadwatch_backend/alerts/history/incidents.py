@@ -44,7 +44,7 @@ class Joining:
     Attributes:
         joined: incidents by the id of an alert.
         merged: incidents that turned out to be another one, with that one.
-        acknowledged: alerts that were acknowledged before they were there, as their incident was.
+        acknowledged: alerts whose incident was acknowledged before they joined it.
     """
 
     joined: dict[str, str] = field(default_factory=dict[str, str])

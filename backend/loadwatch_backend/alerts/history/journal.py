@@ -27,6 +27,7 @@ from loadwatch_backend.alerts.history.repository import (
     find_acknowledged,
     find_open,
     find_requests,
+    find_returning,
     find_under_way,
     last_evaluation,
     note_evaluation,
@@ -38,7 +39,7 @@ from loadwatch_backend.alerts.history.repository import (
     write_joining,
 )
 from loadwatch_backend.alerts.links import alert_path
-from loadwatch_backend.alerts.ports import Dispatch, Lead, RunUnderWay
+from loadwatch_backend.alerts.ports import Dispatch, Lead
 from loadwatch_backend.alerts.schemas import AlertState
 from loadwatch_backend.kit.faults import fault
 from loadwatch_backend.notify.model import NotifiedAlert
@@ -58,7 +59,6 @@ class Entry:
 
     facts: RuleFacts
     step: Step
-    run: RunUnderWay | None = None
     actor: str = ""
 
 
@@ -105,6 +105,8 @@ class Journal:
         """
         news = [self.notified(one.alert) for entry in entries for one in entry.step.transitions if one.notifies]
         told = {one.key for one in news}
+        unbound = [one for entry in entries for one in entry.step.unbound]
+        moved = [one for one in unbound if one.state is AlertState.FIRING and one.id not in told]
         joins = {
             one.id: one
             for entry in entries
@@ -127,9 +129,12 @@ class Journal:
         with self._joins if joins else nullcontext(), self._relational.transaction() as session:
             self._lead.check(session)
             write_episodes(session, begun, updates, changes)
+            write_episodes(session, changed=updates_of(unbound, lambda alert: {"labels": to_json(alert.labels)}))
             note_evaluation(session, now_ms)
             if joins:
                 news = self._join(session, joins, news, now_ms)
+            seen = find_acknowledged(session, [one.id for one in moved])
+            news += [self.notified(one, acknowledged=one.id in seen) for one in moved]
             if news:
                 self._dispatch.take(session, news, now_ms)
             if explained:
@@ -146,10 +151,10 @@ class Journal:
         news: Sequence[NotifiedAlert],
         now_ms: int,
     ) -> list[NotifiedAlert]:
-        """Put alerts into their incidents; the news, with what becomes of alerts that somebody has seen before."""
+        """Put alerts into their incidents; the news, with those that come back to an incident that is acknowledged."""
         keys = sorted({key for alert in joins.values() for key in keys_of(alert)})
         joining = join(joins.values(), find_under_way(session, keys), now_ms)
-        for id in find_acknowledged(session, sorted(joining.acknowledged)):
+        for id in joining.acknowledged.keys() - find_returning(session, joining):
             del joining.acknowledged[id]
         write_joining(session, joining)
         seen = joining.acknowledged
@@ -223,7 +228,7 @@ def _sorted_episodes(entries: Sequence[Entry], now_ms: int) -> tuple[list[dict[s
         new = {one.alert.id for one in entry.step.transitions if one.before is None}
         for alert in entry.step.changed:
             if alert.id in new:
-                begun.append(episode_values(entry.facts, alert, now_ms, entry.run))
+                begun.append(episode_values(entry.facts, alert, now_ms))
             else:
                 going.append(alert)
     return begun, going

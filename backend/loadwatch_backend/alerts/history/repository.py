@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 from sqlalchemy import ColumnElement, Executable, and_, case, delete, func, insert, literal, or_, select, update
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from loadwatch_backend.alerts.evaluation.state import TrackedAlert, source_key
 from loadwatch_backend.alerts.history.incidents import Acknowledged, Joining, UnderWay, ids_of
@@ -170,6 +170,25 @@ def write_joining(session: Session, joining: Joining) -> None:
         by_words.setdefault(given, []).append(alert_id)
     for given, ids in by_words.items():
         write_acknowledgement(session, ids, given.by, given.at_ms, given.comment)
+
+
+def find_returning(session: Session, joining: Joining) -> set[str]:
+    """Alerts to acknowledge that nobody has to see anew: the same one was acknowledged in this incident, and ended.
+
+    What somebody said of a load test holds for its run only.
+    """
+    before = aliased(EpisodeRow)
+    found: set[str] = set()
+    for some in _chunks(sorted(joining.acknowledged)):
+        rows = session.execute(
+            select(EpisodeRow.id, before.incident)
+            .join(before, before.identity == EpisodeRow.identity)
+            .where(EpisodeRow.id.in_(some), EpisodeRow.acknowledged_by.is_(None))
+            .where(before.id != EpisodeRow.id, before.acknowledged_by.is_not(None))
+            .where(before.run_id.is_not_distinct_from(EpisodeRow.run_id))
+        )
+        found.update(id for id, incident in rows if incident == joining.joined[id])
+    return found
 
 
 def find_acknowledged(session: Session, alert_ids: Sequence[str]) -> set[str]:

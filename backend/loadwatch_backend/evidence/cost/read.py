@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 from loadwatch_formats.metrics import mysql_statements, postgresql_statements
+from loadwatch_formats.own_traffic import NAME
 
 from loadwatch_backend.evidence.cost.model import RouteTotals, Statement, StatementKey
 from loadwatch_backend.evidence.cost.read_routes import EARLIEST, has_routes, read_routes, total
@@ -214,7 +215,7 @@ def _read_statements(store: Reader, names: Statements | None, edges: Edges, insi
 
     def key(labels: Mapping[str, str]) -> StatementKey | None:
         digest = labels.get(names.digest, "")
-        return StatementKey(labels.get(names.schema, ""), digest) if digest else None
+        return StatementKey(labels.get(names.schema, ""), digest) if digest not in ("", NAME) else None
 
     counted, timed = read_grown(store, names.count, edges), read_grown(store, names.seconds, edges)
     calls, times = counted.by(key), timed.by(key)

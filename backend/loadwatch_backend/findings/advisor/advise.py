@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from loadwatch_backend.findings.advisor.model import Advice, GroupAdvice, PoolSeen, Seen, ServerSeen
 from loadwatch_backend.findings.advisor.notes import group_notes, overall_notes, why_full
-from loadwatch_backend.findings.advisor.settings import Size, SizeReason, advise_settings, go_lines
+from loadwatch_backend.findings.advisor.settings import Size, SizeReason, advise_settings, alike, go_lines, needs
 from loadwatch_backend.findings.seen.pool_size import size_for
 
 LEAST_SIZE = 2
@@ -26,7 +26,9 @@ def advise(seen: Seen, server: str = "", instances: Mapping[str, int] | None = N
     """
     chosen = _choose(seen.servers, server)
     reserve = 0 if chosen is None else max(LEAST_RESERVE, math.ceil(chosen.max_connections * RESERVE_SHARE))
-    room = None if chosen is None else max(math.floor(chosen.max_connections - chosen.others) - reserve, 0)
+    room = None
+    if chosen is not None and chosen.others is not None:
+        room = max(math.floor(chosen.max_connections - chosen.others) - reserve, 0)
     busy = sum(pool.demand.in_use for pool in seen.pools if pool.demand is not None)
     full = None if chosen is None else why_full(chosen, busy)
     wanted = [_size(members, instances or {}, full=full is not None) for members in _groups(seen)]
@@ -78,24 +80,27 @@ def _size(members: Sequence[PoolSeen], instances: Mapping[str, int], *, full: bo
 def _wanted(members: Sequence[PoolSeen], instances: int) -> tuple[float | None, int | None]:
     """Connections that one instance needs, and the size for it.
 
-    Of several the busiest one counts: a balancer never shares quite evenly, and all are set alike. Another number of
-    instances shares the same load in the same way.
+    Of those that are alike the busiest counts: a balancer never shares quite evenly, and all are set alike. Another
+    number of instances shares the same load in the same way.
     """
-    needs = [one.demand.connections for one in members if one.demand is not None]
-    if not needs:
+    counted = alike(members)
+    if not counted:
         return None, None
-    each = max(needs) * len(members) / instances
+    each = max(map(needs, counted)) * len(members) / instances
     size = max(size_for(each), LEAST_SIZE)
     if instances == len(members):
         # Never less than what was in use at one instant: a burst may be shorter than all means.
-        size = max(size, *(math.ceil(one.most_used) for one in members if one.demand is not None))
+        size = max(size, *(math.ceil(one.most_used) for one in counted))
     return each, size
 
 
 def _fit(sizes: Sequence[Size], room: int | None) -> Sequence[Size]:
-    """The same where the database has room for all; otherwise each gets its share of it."""
+    """The same where the database has room for all; else each gets its share of it. Nothing of what is unknown."""
+    if room is None:
+        unknown = SizeReason.ROOM_UNKNOWN
+        return [size if size.wanted is None else replace(size, each=None, reason=unknown) for size in sizes]
     total = sum(size.total for size in sizes)
-    if room is None or total <= room:
+    if total <= room:
         return sizes
     fixed = sum(size.total for size in sizes if size.each is None)
     share = max(room - fixed, 0.0) / max(total - fixed, 1.0)

@@ -46,11 +46,13 @@ LEAST_SHORT_SECONDS = 3.0
 LEAST_USED = 0.5
 """Connections in use, mean of ten seconds: below it there was no load worth measuring."""
 MOST_USERS = 20
+RECENT_SECONDS = 60.0
+"""Before the end of the window: who is silent for so long does not live, or cannot be told."""
 
 
 def measure(window: Window, cores: Mapping[str, int] | None = None) -> Seen:
-    """Everything that is seen of pools and database servers in the focus; `cores` of hosts, by instance."""
-    found = list(pools(window))
+    """All that is seen in the focus of pools that still send at its end, and databases; `cores`, by host's instance."""
+    found = [pool for pool in pools(window) if _is_recent(window, pool.open)]
     busiest = _busiest(window, found)
     return Seen(
         from_ms=window.from_ms,
@@ -184,7 +186,7 @@ def _servers(window: Window, found: Sequence[Pool], busiest: slice, cores: Mappi
     # Before the first and after the last sample of any pool nothing is known of what is theirs. The most of some
     # seconds stands for each: applications and the database are not asked at the same instant.
     nearby = [_most_around(window, pool.open) for pool in found]
-    opened = _total(nearby, window.grid.count) if found else np.zeros(window.grid.count)
+    opened = _total(nearby, window.grid.count)
     servers: list[ServerSeen] = []
     for labels, table in window[CONNECTED].by("job", "instance"):
         limit = largest(window[MAX_CONNECTIONS].where(**labels).max, window.focus)
@@ -198,7 +200,7 @@ def _servers(window: Window, found: Sequence[Pool], busiest: slice, cores: Mappi
                 instance=labels.get("instance", ""),
                 max_connections=limit,
                 connected=most,
-                others=_others(window, table.max, opened, most),
+                others=_others(window, table.max, opened if found else np.zeros(window.grid.count)),
                 by_user=_users(window, labels),
                 wait_timeout_seconds=_last(window, window[WAIT_TIMEOUT].where(**labels).max),
                 statements=_or_none(_mean(window[STATEMENTS].where(**labels).rate, busiest)),
@@ -218,10 +220,16 @@ def _most_around(window: Window, values: FloatArray) -> FloatArray:
     return np.where(np.isfinite(most), most, np.nan)
 
 
-def _others(window: Window, connected: FloatArray, opened: FloatArray, most: float) -> float:
-    """Connections beside the pools' own; all of them where no instant tells both."""
-    beside = largest(smooth(window, connected - opened), window.focus)
-    return max(beside, 0.0) if math.isfinite(beside) else most
+def _is_recent(window: Window, values: FloatArray) -> bool:
+    """Whether there is a value near the end of the focus: what is silent for longer is gone."""
+    return bool(np.isfinite(values[: window.focus.stop][-max(round(RECENT_SECONDS / window.step_seconds), 1) :]).any())
+
+
+def _others(window: Window, connected: FloatArray, opened: FloatArray) -> float | None:
+    """Connections beside the pools' own at the end of the focus; None where no instant near it tells both."""
+    beside = smooth(window, connected - opened)
+    last = _last(window, beside)
+    return max(last, 0.0) if last is not None and _is_recent(window, beside) else None
 
 
 def _users(window: Window, labels: Mapping[str, str]) -> dict[str, float]:

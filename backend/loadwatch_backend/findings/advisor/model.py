@@ -96,7 +96,7 @@ class ServerSeen:
 
     Attributes:
         connected: most connections, mean of ten seconds.
-        others: most of them that belong to none of the pools.
+        others: those at the end of the window that belong to none of the pools; None where nothing tells.
         by_user: connections by user at the end of the window, the most first; empty where nobody counts them.
         wait_timeout_seconds: after which the server closes idle sessions.
         statements: per second, while the pools were busiest; None where unknown.
@@ -108,7 +108,7 @@ class ServerSeen:
     instance: str
     max_connections: float
     connected: float
-    others: float
+    others: float | None
     by_user: Mapping[str, float] = field(default_factory=dict[str, float])
     wait_timeout_seconds: float | None = None
     statements: float | None = None

@@ -1,9 +1,11 @@
 """What there is to know beside the values: what is wrong now, what does not fit, what cannot be told. Pure."""
 
+import statistics
 from collections.abc import Sequence
 
 from loadwatch_backend.findings.advisor.model import Note, PoolSeen, Seen, ServerSeen, Weight
 from loadwatch_backend.findings.seen.numbers import count, duration, duration_ja, figure, share
+from loadwatch_backend.findings.seen.peers import FAR, LEAST_PEERS
 from loadwatch_backend.texts.words import Words
 
 LEAST_CLOSED = 10.0
@@ -37,8 +39,8 @@ def overall_notes(
                 config=DBSTATS_CONFIG,
             )
         )
-    if server is None:
-        notes.append(_no_server(seen))
+    if server is None or server.others is None:
+        notes.append(_no_server(seen, server))
         return notes
     notes += _exceeding(seen, server)
     if room is not None and total > room:
@@ -73,8 +75,8 @@ def why_full(server: ServerSeen, busy: float) -> Words | None:
     return None
 
 
-def _no_server(seen: Seen) -> Note:
-    if seen.servers:
+def _no_server(seen: Seen, server: ServerSeen | None) -> Note:
+    if server is None and seen.servers:
         return Note(
             id="several-servers",
             weight=Weight.UNKNOWN,
@@ -96,8 +98,8 @@ def _no_server(seen: Seen) -> Note:
 
 def _exceeding(seen: Seen, server: ServerSeen) -> list[Note]:
     limits = [pool.max_open for pool in seen.pools if pool.max_open]
-    left = server.max_connections - server.others
-    if not limits or sum(limits) <= left:
+    left = server.max_connections - (server.others or 0.0)
+    if server.others is None or not limits or sum(limits) <= left:
         return []
     return [
         Note(
@@ -115,17 +117,17 @@ def _exceeding(seen: Seen, server: ServerSeen) -> list[Note]:
 
 
 def _no_room(server: ServerSeen, room: int, total: float) -> Note:
-    need = total - room + server.max_connections
+    need, others = total - room + server.max_connections, server.others or 0.0
     return Note(
         id="no-room",
         weight=Weight.WRONG,
         text=Words(
             f"The pools need {count(total)} connections and the database leaves {count(room)}, so larger pools alone "
             f"will not do: what holds a connection has to get {share(1 - room / total)} shorter, or max_connections "
-            f"{count(need)}, or other clients fewer than their {count(server.others)} connections.",
+            f"{count(need)}, or other clients fewer than their {count(others)} connections.",
             f"プールに必要な{count(total)}接続に対し、DBに残るのは{count(room)}。プールを大きくするだけでは足りない。"
             f"接続の保持時間を{share(1 - room / total)}短くする、max_connectionsを{count(need)}にする、"
-            f"または他のクライアントの{count(server.others)}接続を減らす。",
+            f"または他のクライアントの{count(others)}接続を減らす。",
         ),
     )
 
@@ -265,16 +267,19 @@ def _untold(members: Sequence[PoolSeen]) -> Note | None:
 
 
 def _hold(members: Sequence[PoolSeen]) -> Note | None:
-    holds = [one.demand.hold_seconds for one in members if one.demand is not None]
-    known = [one for one in holds if one is not None]
-    if not known:
+    holds = {one.instance: one.demand.hold_seconds for one in members if one.demand and one.demand.hold_seconds}
+    if not holds:
         return None
+    middle, longest = statistics.median(holds.values()), max(holds, key=holds.__getitem__)
+    far = len(holds) >= LEAST_PEERS and holds[longest] >= FAR * middle
+    sick = f"; {longest} for {duration(holds[longest])}" if far else ""
+    sick_ja = f"、{longest}のみ{duration_ja(holds[longest])}" if far else ""
     return Note(
         id="hold",
         weight=Weight.INFO,
         text=Words(
-            f"Each request holds its connection for {duration(max(known))} (in use ÷ requests stored per second). Half "
-            "of that needs half the pool.",
-            f"1リクエストの接続保持時間は{duration_ja(max(known))}(使用中÷毎秒の処理件数)。半分にすれば必要なプールも半分。",
+            f"Each request holds its connection for {duration(middle)} (in use ÷ requests stored per second){sick}. "
+            "Half of that needs half the pool.",
+            f"1リクエストの接続保持時間は{duration_ja(middle)}(使用中÷毎秒の処理件数){sick_ja}。半分にすれば必要なプールも半分。",
         ),
     )

@@ -83,7 +83,9 @@ class PoolServerOut(Schema):
     instance: str
     max_connections: float
     connected: float = Field(description="Mean of the busiest ten seconds.")
-    others: float = Field(description="Of these, the most that belong to none of the pools.")
+    others: float | None = Field(
+        description="Of these at the end, those that belong to none of the pools; null where nothing tells."
+    )
     users: list[PoolServerUserOut]
     wait_timeout_seconds: float | None
 

@@ -5,8 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+import numpy as np
+
 from loadwatch_backend.findings.advisor.model import Advised, Demand, PoolSeen, ServerSeen, SettingName
 from loadwatch_backend.findings.seen.numbers import count, duration, duration_ja, figure
+from loadwatch_backend.findings.seen.peers import LEAST_PEERS, far_above
 from loadwatch_backend.findings.seen.pool_size import BURSTS, size_for
 from loadwatch_backend.texts.words import Words
 
@@ -27,6 +30,7 @@ class SizeReason(StrEnum):
 
     DEMAND = "demand"
     ROOM = "room"
+    ROOM_UNKNOWN = "room-unknown"
     DATABASE = "database"
     NO_LOAD = "no-load"
 
@@ -121,7 +125,7 @@ def _size_words(size: Size, room: int | None) -> Words:
             "No size: the pool was hardly used in this window. Choose a window with the load that it has to carry.",
             "算出不可: この期間、プールはほとんど使われていない。想定する負荷がかかった期間を選ぶこと。",
         )
-    busiest = max((one for one in members if one.demand is not None), key=_needs)
+    busiest = max(alike(members), key=needs)
     how = _demand_words(busiest, busiest.demand)
     spread = (
         Words(f" Shared by {instances} instances: {figure(needed)} each.", f"{instances}台で分担し各{figure(needed)}。")
@@ -142,8 +146,16 @@ def _size_words(size: Size, room: int | None) -> Words:
     return Words(how.en + spread.en + sized.en + bound.en, how.ja + spread.ja + sized.ja + bound.ja)
 
 
-def _needs(pool: PoolSeen) -> float:
+def needs(pool: PoolSeen) -> float:
+    """Connections that a pool needs; 0 of one that was hardly used."""
     return 0.0 if pool.demand is None else pool.demand.connections
+
+
+def alike(members: Sequence[PoolSeen]) -> list[PoolSeen]:
+    """Those that were used, without one that needs far more than its equals: it is sick, and no measure for them."""
+    used = [one for one in members if one.demand is not None]
+    far = far_above(np.array([needs(one) for one in used]), 1.0) if len(used) >= LEAST_PEERS else [False] * len(used)
+    return [one for one, is_far in zip(used, far, strict=True) if not is_far]
 
 
 def _demand_words(pool: PoolSeen, demand: Demand | None) -> Words:
@@ -190,6 +202,11 @@ def _bound_words(wanted: int, each: int | None, reason: SizeReason, room: int | 
         return Words(
             f" The database leaves {count(room)} connections for all pools, so each gets {each} of {wanted}.",
             f"DBが全プールに残せるのは{count(room)}接続のため、各{wanted}のうち{each}。",
+        )
+    if reason is SizeReason.ROOM_UNKNOWN:
+        return Words(
+            " No size: how many connections the database has left is not known.",
+            "算出不可: DBに残っている接続数が不明。",
         )
     if reason is SizeReason.DATABASE:
         return Words(

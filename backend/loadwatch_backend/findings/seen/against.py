@@ -1,5 +1,6 @@
 """A run held against its baseline: what stood before each, and whether it went worse. Pure."""
 
+import math
 from collections.abc import Iterator
 
 from loadwatch_backend.findings.model import Evidence, Link
@@ -29,11 +30,16 @@ def labels_of(target: str) -> dict[str, str]:
     return {"job": job, "instance": instance} if instance else {"job": job}
 
 
-def worse(window: Window, baseline: Baseline) -> list[Evidence]:
-    """What shows that the run went worse than its baseline under the same load; nothing where it did not."""
+def worse(window: Window, baseline: Baseline, most: float = math.inf) -> list[Evidence]:
+    """What shows that the run went worse than its baseline under the same load; nothing where it did not.
+
+    Nothing either where it went worse by more than `most` times: that has another reason.
+    """
     own, other = baseline.own, baseline.other
     load = window.load
     if load is None or not _same(own.target, other.target):
+        return []
+    if max(_times(own.p95, other.p95), _times(other.rate, own.rate)) > most:
         return []
     found: list[Evidence] = []
     if own.p95 is not None and other.p95 and own.p95 >= max(SLOWER * other.p95, other.p95 + LEAST_SLOWER_SECONDS):
@@ -69,6 +75,10 @@ def worse(window: Window, baseline: Baseline) -> list[Evidence]:
             )
         )
     return found
+
+
+def _times(some: float | None, other: float | None) -> float:
+    return some / other if some and other else 1.0
 
 
 def _same(own: float | None, other: float | None) -> bool:

@@ -50,7 +50,7 @@ def for_minutes(window: Window, holds: BoolArray, *, samples: int = 3) -> Episod
     inside = focused(window, holds)
     least = least_instants(window.grid, PERIOD_MS, samples=samples)
     found = episodes(inside, least=least, gap=2)
-    return found[0].joined(found[-1]) if found else None
+    return window.one_of(found) if found else None
 
 
 def _of(window: Window, metric: str, key: Mapping[str, str]) -> Table:

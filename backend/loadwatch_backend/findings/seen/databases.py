@@ -1,15 +1,16 @@
 """What several detectors ask of a database: its connections, its limit, and whether it refused anybody. Pure."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
-from loadwatch_backend.findings.model import Evidence, Link
+from loadwatch_backend.findings.model import Evidence, Link, Step
 from loadwatch_backend.findings.seen.evidence import show
-from loadwatch_backend.findings.seen.facts import largest, selector
+from loadwatch_backend.findings.seen.facts import largest, selector, usual
 from loadwatch_backend.findings.seen.numbers import count, figure
-from loadwatch_backend.findings.window import BoolArray, Episode, Table, Window, episodes
+from loadwatch_backend.findings.window import BoolArray, Episode, Table, Window, episodes, in_force
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.texts.words import Words
@@ -18,6 +19,7 @@ NEAR = 0.7
 """While logins are refused, Threads_connected read each second shows 44 to 61 of 60."""
 NEAR_INSTANTS = 3
 LEAST_REFUSED = 3
+GROWTH_SECONDS = 30
 
 CONNECTED = "mysql_global_status_threads_connected"
 LIMIT = "mysql_global_variables_max_connections"
@@ -34,7 +36,7 @@ class Database:
     """A MySQL or MariaDB server, on the grid; [instant] each, NaN where unknown.
 
     Attributes:
-        bound: max_connections; NaN where unknown.
+        bound: max_connections; NaN where unknown. `limit` is what it was at each instant.
         refused, logins: per second.
         refusing: where logins were refused while the connections were near their limit; a wrong password also counts
             among the refused, but does not come at the limit.
@@ -44,6 +46,7 @@ class Database:
     labels: Mapping[str, str]
     connected: FloatArray
     bound: float
+    limit: FloatArray
     refused: FloatArray
     refusing: BoolArray
     running: FloatArray
@@ -55,19 +58,26 @@ class Database:
         """As a person calls it."""
         return self.labels.get("instance", self.labels.get("job", "The database"))
 
+    def during(self, episode: Episode) -> Self:
+        """With the limit that was in force in an episode."""
+        bound = largest(self.limit, episode.span)
+        return replace(self, bound=bound) if np.isfinite(bound) else self
+
 
 def databases(window: Window) -> Iterator[Database]:
     """All databases that are seen in the window."""
     for labels, table in window[CONNECTED].by("job", "instance"):
         connected = table.max
-        bound = largest(window[LIMIT].where(**labels).held, slice(None))
+        limit = in_force(window[LIMIT].where(**labels).max)
+        bound = largest(limit, slice(None))
         refused = window[REFUSED].where(**labels).rate
         yield Database(
             labels=labels,
             connected=connected,
             bound=bound,
+            limit=limit,
             refused=refused,
-            refusing=(refused > 0) & (most_around(connected) >= NEAR * bound),
+            refusing=(refused > 0) & (most_around(connected) >= NEAR * limit),
             running=window[RUNNING].where(**labels).max,
             logins=window[LOGINS].where(**labels).rate,
             interval_ms=table.slowest_ms,
@@ -75,11 +85,11 @@ def databases(window: Window) -> Iterator[Database]:
 
 
 def refusals(window: Window, database: Database, refusing: BoolArray) -> Episode | None:
-    """From the first to the last refused login; None where fewer than `LEAST_REFUSED` are."""
+    """Where logins were refused, with one limit; None where fewer than `LEAST_REFUSED` are."""
     found = episodes(refusing, gap=5)
     if not found or window.total(np.where(refusing, database.refused, 0.0), slice(None)) < LEAST_REFUSED:
         return None
-    return found[0].joined(found[-1])
+    return window.one_of(found, database.limit)
 
 
 def users(window: Window, database: Database) -> Mapping[str, FloatArray]:
@@ -92,6 +102,29 @@ def holders_of(window: Window, database: Database, span: slice) -> list[tuple[st
     """Who held how many connections at most, the largest first; empty where nothing tells."""
     held = [(user, largest(values, span)) for user, values in users(window, database).items()]
     return sorted((one for one in held if np.isfinite(one[1]) and one[1] >= 1), key=lambda one: (-one[1], one[0]))
+
+
+def steps_for_growth(window: Window, database: Database, episode: Episode) -> list[Step]:
+    """Stop the user whose connections grew most over the half minute before; nothing where that is not known."""
+    before = slice(max(episode.first - round(GROWTH_SECONDS / window.step_seconds), 0), episode.first)
+    level = {user: usual(values, before) for user, values in users(window, database).items()}
+    if not np.isfinite(list(level.values())).any():
+        return []
+    # Who is not seen before had none.
+    grown = [
+        (most - np.nan_to_num(level[user]), user, most) for user, most in holders_of(window, database, episode.span)
+    ]
+    by, user, held = max(grown, default=(0.0, "", 0.0))
+    if by < 1:
+        return []
+    return [
+        Step(
+            text=Words(
+                f"{user} holds {count(held)} of {count(database.bound)}: stop or bound it.",
+                f"{user}が{count(database.bound)}接続中{count(held)}を保持している。停止するか、上限を設ける。",
+            )
+        )
+    ]
 
 
 def level_shown(window: Window, database: Database) -> Evidence:

@@ -47,8 +47,8 @@ def show(
 
 
 def chart(window: Window, values: FloatArray) -> Chart:
-    """The focus in at most `CHART_VALUES` parts, the highest value of each."""
-    inside = window.inside(values)
+    """The whole focus in at most `CHART_VALUES` parts, the highest value of each."""
+    inside = values[window.whole]
     per_part = -(-len(inside) // CHART_VALUES)
     parts = -(-len(inside) // per_part)
     padded = np.full(parts * per_part, np.nan)
@@ -57,7 +57,7 @@ def chart(window: Window, values: FloatArray) -> Chart:
     known = np.isfinite(parted).any(axis=1)
     highest = np.where(known, np.max(np.where(np.isfinite(parted), parted, -np.inf), axis=1), np.nan)
     return Chart(
-        start_ms=window.grid.time_ms(window.focus.start) - window.grid.step_ms,
+        start_ms=window.grid.time_ms(window.whole.start) - window.grid.step_ms,
         step_ms=per_part * window.grid.step_ms,
         values=highest,
     )

@@ -10,7 +10,7 @@ import numpy as np
 from loadwatch_backend.findings.model import Evidence, Link
 from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.numbers import count, duration, duration_ja, share
-from loadwatch_backend.findings.window import BoolArray, Episode, Table, Window
+from loadwatch_backend.findings.window import APART_MS, BoolArray, Episode, Table, Window
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.texts.words import Words
@@ -111,7 +111,8 @@ def since_start(window: Window, at_ms: int, preposition: str = "") -> Words:
         after = max(at_ms - window.from_ms, 0) / 1_000
         return Words(f"{duration(after)} into the run", f"開始{duration_ja(after)}後")
     clock = clock_of(at_ms)
-    if at_ms <= window.grid.time_ms(window.focus.start):
+    cut = window.from_ms + APART_MS if window.is_open else window.grid.time_ms(window.focus.start)
+    if at_ms <= cut:
         return Words(f"before {clock}", f"{clock}より前")
     return Words(f"{preposition}{clock}", clock)
 
@@ -196,7 +197,7 @@ def felt(window: Window, episode: Episode, delay: float = math.inf) -> list[Evid
         words = OUTCOME_WORDS.get(name, OUTCOME_WORDS["other"])
         found.append(
             show(
-                window,
+                window.during(Episode(span.start, span.stop)),
                 Words(
                     f"{count(failed)} of {count(sent)} requests {words.en} meanwhile ({share(failed / sent)}).",
                     f"その間のリクエスト{count(sent)}件のうち{count(failed)}件が{words.ja}({share(failed / sent)})。",
@@ -226,7 +227,7 @@ def _slower(window: Window, episode: Episode, delay: float) -> Evidence | None:
     during = usual(load.p95, episode.span)
     # A refusal is quick: only where answers were good do they show what the system can do.
     good = np.nan_to_num(load.failed()) <= FELT_SHARE * np.nan_to_num(load.rate)
-    reference = -largest(np.where(good, -load.p50, np.nan), window.focus)
+    reference = -largest(np.where(good, -load.p50, np.nan), window.whole)
     if not np.isfinite(during + reference) or during < SLOWER * reference:
         return None
     if during - reference < LEAST_SLOWER_SECONDS or delay < EXPLAINED * (during - reference):

@@ -14,7 +14,7 @@ PROGRAM_CPU = "process_cpu_seconds_total"
 DATABASE = "mysql_global_status_threads_connected"
 GOMAXPROCS = "go_sched_gomaxprocs_threads"
 NOISE_METRICS = (CPU, PRESSURE, PROGRAM_CPU, AGENT)
-"""What `host_cpus` and `noisy` read."""
+"""What `host_cpus` reads."""
 PROGRAM_METRICS = (*NOISE_METRICS, DATABASE, GOMAXPROCS, QUOTA, PERIOD, DECLARED)
 """What `programs` reads."""
 
@@ -97,16 +97,6 @@ class Program:
 def host_cpus(window: Window) -> list[HostCpu]:
     """All hosts whose CPU is seen in the window."""
     return [_host(window, labels, table) for labels, table in window[CPU].by("job", "instance")]
-
-
-def noisy(window: Window, target: Mapping[str, str] | None = None) -> BoolArray:
-    """[instant], where others took the CPU of the target's host, or of any host; False where that is not known."""
-    result = np.zeros(window.grid.count, dtype=np.bool_)
-    place = None if target is None else instance_of_host(window, target)
-    for one in host_cpus(window):
-        if target is None or one.labels.get("instance") == place:
-            result |= one.noisy
-    return result
 
 
 def programs(window: Window) -> list[Program]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from loadwatch_backend.findings.seen.facts import LEAST_FAILED
 from loadwatch_backend.findings.seen.host_cpu import OWN_JOBS
-from loadwatch_backend.findings.window import Episode, Table, Window, episodes, least_instants
+from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
 
 UP, START = "up", "process_start_time_seconds"
@@ -80,13 +80,20 @@ def deaths(window: Window) -> list[Death]:
     return [one for one in found if one is not None and one.labels.get("job") not in OWN_JOBS]
 
 
+def lives(window: Window, target: Mapping[str, str]) -> FloatArray:
+    """[instant]: when the process of a target started, seconds since the epoch; NaN where it did not tell."""
+    table = window[START].where(**{name: target[name] for name in ("job", "instance", "name") if name in target})
+    oldest = np.where(np.isfinite(table.values), table.values, np.inf).min(axis=0, initial=np.inf)
+    return np.where(np.isfinite(oldest), oldest, np.nan)
+
+
 def _death(window: Window, target: Mapping[str, str]) -> Death | None:
     table = window[START].where(**target)
     if any("name" in labels for labels in table.labels):
         return None  # several programs behind one search: which of them is the target nobody knows
     up = window[UP].where(**target, collector="process")
     running = up.max
-    started = _starts(window, table)
+    started = _starts(window, target)
     gone = _gone(window, target, running, up.slowest_ms)
     at = min([place for place in (gone, started) if place is not None], default=None)
     if at is None:
@@ -104,9 +111,9 @@ def _death(window: Window, target: Mapping[str, str]) -> Death | None:
     )
 
 
-def _starts(window: Window, table: Table) -> int | None:
+def _starts(window: Window, target: Mapping[str, str]) -> int | None:
     """The first instant in the focus at which the oldest process is another than before."""
-    oldest = np.where(np.isfinite(table.values), table.values, np.inf).min(axis=0, initial=np.inf)
+    oldest = lives(window, target)
     before = float("nan")
     for place in np.flatnonzero(np.isfinite(oldest)).tolist():
         inside = window.focus.start <= place < window.focus.stop

@@ -3,6 +3,7 @@
 import numpy as np
 
 from loadwatch_backend.findings.seen.facts import Pool, focused
+from loadwatch_backend.findings.seen.lives import lives
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
 
 FULL = 0.98
@@ -12,24 +13,25 @@ LEAST_MEAN_SECONDS = 0.002
 
 
 def exhausted(window: Window, pool: Pool) -> Episode | None:
-    """Where requests waited and the pool was full; all of it together, from its first to its last instant."""
+    """Where requests waited and the pool was full, with one limit and in one life of its process."""
     full = pool.in_use >= FULL * pool.limit
     # Waits that begin and never end are seen by their beginning, the others by the time that they took.
     waiting = (pool.waiting >= LEAST_WAITING) | (full & (pool.waits >= 1.0) & ~(pool.waiting > 0))
     holds = focused(window, waiting & (pool.limit > 0))
     least = least_instants(window.grid, pool.interval_ms)
     found = episodes(holds, least=least, gap=max(least, 3))
-    if not found or not bool(full[found[0].first : found[-1].end].any()):
+    if not found:
         return None
-    if mean_wait(window, pool) < LEAST_MEAN_SECONDS and window.total(pool.waiting) > 0:
+    whole = window.one_of(found, pool.limit, lives(window, pool.labels))
+    during = window.during(whole)
+    if not full[whole.span].any() or (mean_wait(during, pool) < LEAST_MEAN_SECONDS and during.total(pool.waiting) > 0):
         return None
-    whole = found[0].joined(found[-1])
     # Requests that come at the same instant wait for each other in any pool; it has run out when it is seen full.
     seen = np.flatnonzero((full | np.isnan(pool.in_use))[whole.span])
     return Episode(whole.first + int(seen[0]), whole.end)
 
 
 def mean_wait(window: Window, pool: Pool) -> float:
-    """Seconds that a request waited for a connection, over the whole window; 0 where none did."""
+    """Seconds that a request waited for a connection, over the focus; 0 where none did."""
     waits = window.total(pool.waits)
     return window.total(pool.waiting) / waits if waits else 0.0

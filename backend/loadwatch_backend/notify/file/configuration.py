@@ -3,7 +3,7 @@
 import hashlib
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -48,7 +48,7 @@ def default_inhibit_rules() -> tuple[InhibitRule, ...]:
     document = parse_document(_read_text(DEFAULT_INHIBITION), str(DEFAULT_INHIBITION))
     rules = read_inhibit_rules(document.sections("inhibit_rules"))
     document.finish("the file", {})
-    return rules
+    return tuple(replace(rule, built_in=True) for rule in rules)
 
 
 def parse_configuration(text: str, path: str) -> Configuration:

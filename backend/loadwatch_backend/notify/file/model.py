@@ -68,12 +68,16 @@ class NamedInterval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InhibitRule:
-    """Firing alerts that match `source` hold those that match `target`, where they agree on the labels `equal`."""
+    """Firing alerts that match `source` hold those that match `target`, where they agree on the labels `equal`.
+
+    One that is `built_in` holds them back only from receivers that the source is sent to.
+    """
 
     name: str = ""
     source: Sequence[LabelMatcher]
     target: Sequence[LabelMatcher]
     equal: Sequence[str] = ()
+    built_in: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

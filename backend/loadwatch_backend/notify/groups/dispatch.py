@@ -12,7 +12,7 @@ from loadwatch_backend.notify.contract import Envelope, FollowsFrom, OutboxPort,
 from loadwatch_backend.notify.file.configuration import ConfigurationFile
 from loadwatch_backend.notify.file.model import Configuration, Route
 from loadwatch_backend.notify.groups import repository as repository
-from loadwatch_backend.notify.groups.flush import Changes, Flush, told_ids
+from loadwatch_backend.notify.groups.flush import LATEST_MS, Changes, Flush, told_ids
 from loadwatch_backend.notify.groups.groups import members_of, next_tick
 from loadwatch_backend.notify.groups.repository import Group, KeptAlert
 from loadwatch_backend.notify.model import Notice, NotifiedAlert
@@ -91,21 +91,20 @@ class Dispatcher:
         known = repository.find_alerts(session, latest)
         # The end of an alert that was never handed over is no news.
         fresh = [
-            KeptAlert(fingerprint(alert.labels), alert)
+            KeptAlert(fingerprint(alert.identity), alert)
             for key, alert in latest.items()
             if key not in known and alert.firing
         ]
-        # Labels are those of the beginning: the fingerprint must stay what receivers know.
-        changed = [
-            KeptAlert(before.fingerprint, replace(latest[key], labels=before.alert.labels))
-            for key, before in known.items()
-        ]
+        # The fingerprint must stay what receivers know.
+        changed = [KeptAlert(before.fingerprint, latest[key]) for key, before in known.items()]
         repository.write_alerts(session, [*fresh, *changed], known)
         token = repository.new_token(session)
         self._holders.follow(gate.token, token, [kept.alert for kept in (*fresh, *changed)])
         gate = replace(gate, token=token)
 
-        due = self._join(session, configuration, fresh, now_ms)
+        due = self._join(session, _places(configuration, fresh), now_ms)
+        moved = [kept for kept in changed if kept.alert.labels != known[kept.alert.key].alert.labels]
+        due += self._move(session, configuration, moved, now_ms)
         memberships = repository.groups_of(session, known)
         stirred, touched = _sort_changes(known, changed, memberships)
         due += self._stir(session, configuration, stirred, now_ms)
@@ -116,28 +115,47 @@ class Dispatcher:
         for some in repository.chunks({group.id: group for group in due}.values()):
             self._write(session, self._flush_groups(session, configuration, holder, some, now_ms))
 
-    def _join(
-        self, session: Session, configuration: Configuration, alerts: Sequence[KeptAlert], now_ms: int
-    ) -> list[Group]:
-        """Put alerts into the groups of their routes; those that are due now."""
+    def _join(self, session: Session, places: Iterable[tuple[KeptAlert, Route]], now_ms: int) -> list[Group]:
+        """Put alerts into the groups of routes; those that are due now."""
         wanted: dict[str, Group] = {}
         routes: dict[str, Route] = {}
         members: list[tuple[str, str]] = []
-        for kept in alerts:
-            for route in routes_of(configuration, kept.alert.labels):
-                group = _new_group(route, kept.alert, now_ms)
-                first = wanted.setdefault(group.id, group)
-                if group.due_ms is not None and first.due_ms is not None and group.due_ms < first.due_ms:
-                    wanted[group.id] = group
-                routes[group.id] = route
-                members.append((group.id, kept.alert.key))
+        for kept, route in places:
+            group = _new_group(route, kept.alert, now_ms)
+            first = wanted.setdefault(group.id, group)
+            if group.due_ms is not None and first.due_ms is not None and group.due_ms < first.due_ms:
+                wanted[group.id] = group
+            routes[group.id] = route
+            members.append((group.id, kept.alert.key))
         existing = repository.find_groups(session, wanted)
         repository.add_groups(session, [group for id, group in wanted.items() if id not in existing])
         repository.add_members(session, members)
-        moved = [_stirred(group, routes[id], now_ms) for id, group in existing.items()]
+        moved = [_sooner(_stirred(group, routes[id], now_ms), wanted[id]) for id, group in existing.items()]
         repository.set_times(session, [group for group in moved if group != existing[group.id]])
         new = [group for id, group in wanted.items() if id not in existing]
         return [group for group in (*new, *moved) if group.due_ms is not None and group.due_ms <= now_ms]
+
+    def _move(
+        self, session: Session, configuration: Configuration, alerts: Sequence[KeptAlert], now_ms: int
+    ) -> list[Group]:
+        """Put alerts into groups of the routes that take them now; those that are due now.
+
+        In a group of a route that takes an alert still it stays, so that its end is told where its beginning was.
+        """
+        before = repository.groups_of(session, [kept.alert.key for kept in alerts])
+        groups = repository.find_groups(session, {id for ids in before.values() for id in ids})
+        leaving: dict[str, list[str]] = {}
+        joining: list[tuple[KeptAlert, Route]] = []
+        for kept in alerts:
+            there = {groups[id].route: id for id in before.get(kept.alert.key, ()) if id in groups}
+            routes = {route.id: route for route in routes_of(configuration, kept.alert.labels)}
+            joining += [(kept, route) for id, route in routes.items() if id not in there]
+            for id in there.keys() - routes.keys():
+                leaving.setdefault(there[id], []).append(kept.alert.key)
+        repository.remove_members(session, leaving)
+        # One that is left empty is forgotten when it is looked at.
+        self._stir(session, configuration, leaving, now_ms)
+        return self._join(session, joining, now_ms)
 
     def _stir(self, session: Session, configuration: Configuration, ids: Collection[str], now_ms: int) -> list[Group]:
         """Have groups looked at again at their next tick, as alerts in them have changed; those that are due now."""
@@ -205,6 +223,7 @@ class Dispatcher:
         routes = configuration.routes
         kept = repository.members_of_groups(session, [group.id for group in groups])
         told = repository.find_told(session, told_ids(configuration, routes, groups))
+        known = {print_ for one in told.values() for print_ in one.alerts}
         failing = _failing(session, configuration, kept)
         changes = Changes()
         turns = holder.consequences.order
@@ -223,11 +242,24 @@ class Dispatcher:
                 held = {one.alert.key for one in alerts}
             else:
                 held = {one.alert.key for one in alerts if holder.holds(one.alert, route.receiver)}
+            waiting = {
+                one.alert.key: due_ms
+                for one in alerts
+                if one.alert.key not in held and one.fingerprint not in known
+                if (due_ms := holder.finding_due_ms(one.alert, now_ms)) is not None
+            }
+            due_ms = min(waiting.values(), default=LATEST_MS)
+            if waiting and len(waiting) == len(alerts) and group.flushed_ms is None:
+                changes.times.append(replace(group, due_ms=due_ms, delay_ms=due_ms - now_ms))
+                continue
+            held |= waiting.keys()
             members = members_of([(one.fingerprint, one.alert) for one in alerts], held)
             flush = Flush(self._external_url, configuration, group, route, members, now_ms)
             before = len(changes.envelopes)
             flush.run(told, alerts, changes, failing if all(is_everybodys(one.alert.labels) for one in alerts) else ())
             holder.note(changes.envelopes[before:])
+            if waiting:
+                changes.times[-1] = replace(changes.times[-1], due_ms=due_ms, delay_ms=due_ms - now_ms)
         return changes
 
     def _acknowledge(
@@ -264,24 +296,19 @@ class Dispatcher:
         repository.pass_gate(session)
         alerts = repository.all_alerts(session)
         before = repository.groups_of(session, [kept.alert.key for kept in alerts])
-        joining: list[KeptAlert] = []
+        joining: list[tuple[KeptAlert, Route]] = []
         wanted: set[str] = set()
         leaving: dict[str, list[str]] = {}
         for kept in alerts:
             routes = routes_of(configuration, kept.alert.labels)
-            places = {_new_group(route, kept.alert, now_ms).id for route in routes}
-            wanted |= places
+            places = {_new_group(route, kept.alert, now_ms).id: route for route in routes}
+            wanted |= places.keys()
             there = before.get(kept.alert.key, set())
-            for id in there - places:
+            for id in there - places.keys():
                 leaving.setdefault(id, []).append(kept.alert.key)
-            if places - there:
-                joining.append(kept)
-        # Those that get a place they had not are put into all their places anew.
-        for kept in joining:
-            for id in before.get(kept.alert.key, set()) & wanted:
-                leaving.setdefault(id, []).append(kept.alert.key)
-        repository.remove_members(session, {id: sorted(set(keys)) for id, keys in leaving.items()})
-        self._join(session, configuration, joining, now_ms)
+            joining += [(kept, route) for id, route in places.items() if id not in there]
+        repository.remove_members(session, leaving)
+        self._join(session, joining, now_ms)
         stale = {id for ids in before.values() for id in ids} - wanted
         repository.remove_groups(session, stale)
         repository.remove_strays(session)
@@ -313,7 +340,7 @@ class Dispatcher:
         for alert in alerts:
             routes = routes_of(configuration, alert.labels)
             cause = holder.cause_of(alert, receiver_names(routes))
-            inhibitors = holder.inhibitors_of(alert)
+            inhibitors = holder.inhibitors_of(alert, receiver_names(routes))
             found[alert.key] = Quiet(
                 silences=tuple(one.note(now_ms) for one in holder.silences_of(alert.labels)),
                 inhibited_by=inhibitors if cause is None else tuple(dict.fromkeys([*inhibitors, cause.alert])),
@@ -334,6 +361,10 @@ class Dispatcher:
     def notices(self, notice: Notice) -> list[Envelope]:
         """The messages that tell of a run."""
         return announce(self._file.current, notice)
+
+
+def _places(configuration: Configuration, alerts: Iterable[KeptAlert]) -> Iterable[tuple[KeptAlert, Route]]:
+    return ((kept, route) for kept in alerts for route in routes_of(configuration, kept.alert.labels))
 
 
 # Groups in time -------------------------------------------------------------------------------------------------------
@@ -363,6 +394,13 @@ def _stirred(group: Group, route: Route, now_ms: int) -> Group:
     if group.due_ms is not None and group.due_ms <= tick:
         return group
     return replace(group, due_ms=tick, delay_ms=tick - now_ms)
+
+
+def _sooner(group: Group, other: Group) -> Group:
+    """A group before its first time is due when either is: it may wait for a finding of others."""
+    if group.flushed_ms is not None or (group.due_ms or 0) <= (other.due_ms or 0):
+        return group
+    return replace(group, due_ms=other.due_ms, delay_ms=other.delay_ms)
 
 
 def _sort_changes(

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from struct import Struct
 
-from loadwatch_backend.notify.model import NotifiedAlert
+from loadwatch_backend.notify.model import NotifiedAlert, has_stopped
 
 TOLD = 1
 """The last message named the alert as firing."""
@@ -87,8 +87,10 @@ def decide(members: Members, told: Told | None, now_ms: int, repeat_ms: int, *, 
     known: Mapping[str, int] = {} if told is None else told.alerts
     firing = [print_ for print_ in members.firing if print_ not in members.held]
     ended = [print_ for print_ in members.resolved if print_ in known and print_ not in members.held]
+    # That nothing is known any more is no good news that one may do without.
+    over = ended if send_resolved else [one for one in ended if has_stopped(members.resolved[one].annotations)]
     new = any(not known.get(print_, 0) & TOLD for print_ in firing)
-    if not (new or (ended and send_resolved) or _repeats(members, firing, told, now_ms, repeat_ms)):
+    if not (new or over or _repeats(members, firing, told, now_ms, repeat_ms)):
         return Decision(told=_kept(members, told, frozenset(ended), now_ms))
     flags = {print_: TOLD | (ACKNOWLEDGED if members.firing[print_].acknowledged else 0) for print_ in firing}
     for print_, before in known.items():
@@ -96,7 +98,7 @@ def decide(members: Members, told: Told | None, now_ms: int, repeat_ms: int, *, 
             flags[print_] = before & ~(TOLD | ACKNOWLEDGED)
     return Decision(
         firing=firing,
-        resolved=ended if send_resolved else (),
+        resolved=over,
         told=Told(sent_ms=now_ms, alerts=flags) if flags else None,
     )
 

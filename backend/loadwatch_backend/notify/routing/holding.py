@@ -6,16 +6,23 @@ from dataclasses import dataclass
 
 from loadwatch_backend.findings.standing import Moment
 from loadwatch_backend.notify.causes.consequences import Cause, Consequences
+from loadwatch_backend.notify.causes.fitting import FINDING_ID, finding_of
+from loadwatch_backend.notify.causes.table import explained
 from loadwatch_backend.notify.contract import Envelope
 from loadwatch_backend.notify.file.model import Configuration
 from loadwatch_backend.notify.groups.hearing import Hearing
 from loadwatch_backend.notify.groups.repository import Gate, find_firing, read_gate
 from loadwatch_backend.notify.model import NotifiedAlert
 from loadwatch_backend.notify.routing.inhibition import Inhibitor
+from loadwatch_backend.notify.routing.routing import receiver_names, routes_of
 from loadwatch_backend.notify.silences.repository import SilenceBook
 from loadwatch_backend.notify.silences.silences import Silence, holding, match_silences
 from loadwatch_backend.store.port import Labels
 from loadwatch_backend.store.relational import Session
+
+FINDING_WAIT_MS = 5_000
+"""So long the first message of an alert waits for its finding, as the present is looked at every five seconds."""
+FINDING_POLL_MS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,22 +33,36 @@ class Holder:
     inhibitor: Inhibitor
     consequences: Consequences
     hearing: Hearing
+    moment: Moment | None
 
     def holds(self, alert: NotifiedAlert, receiver: str) -> bool:
         """Whether an alert is kept from a receiver."""
         return (
             bool(self.silences_of(alert.labels))
-            or bool(self.inhibitors_of(alert))
+            or bool(self.inhibitor.inhibitors(alert.key, alert.labels, receiver))
             or self.consequences.cause_of(alert.key, alert.labels, receiver) is not None
         )
+
+    def finding_due_ms(self, alert: NotifiedAlert, now_ms: int) -> int | None:
+        """Until when an alert waits for the finding that may explain it; None where it does not wait.
+
+        It has waited long enough once the present was looked at after it began to fire, and no finding fits.
+        """
+        waits = alert.firing and 0 <= now_ms - alert.starts_ms < FINDING_WAIT_MS
+        if not waits or self.moment is None or FINDING_ID in alert.annotations or explained(alert.labels) is None:
+            return None
+        if self.moment.at_ms >= alert.starts_ms and finding_of(alert.labels, alert.starts_ms, self.moment) is None:
+            return None
+        return min(alert.starts_ms + FINDING_WAIT_MS, now_ms + FINDING_POLL_MS)
 
     def silences_of(self, labels: Labels) -> list[Silence]:
         """Silences that keep an alert with these labels quiet."""
         return match_silences(self.silences, labels)
 
-    def inhibitors_of(self, alert: NotifiedAlert) -> tuple[str, ...]:
-        """Alerts that keep it quiet."""
-        return self.inhibitor.inhibitors(alert.key, alert.labels)
+    def inhibitors_of(self, alert: NotifiedAlert, receivers: Sequence[str]) -> tuple[str, ...]:
+        """Alerts that keep it from all of its receivers; none where one of them is told."""
+        found = [self.inhibitor.inhibitors(alert.key, alert.labels, receiver) for receiver in receivers]
+        return tuple(dict.fromkeys(key for keys in found for key in keys)) if all(found) else ()
 
     def cause_of(self, alert: NotifiedAlert, receivers: Sequence[str]) -> Cause | None:
         """Why it is kept from all of its receivers; None where one of them is told."""
@@ -79,7 +100,8 @@ class Holders:
         """
         silences = holding(self._book.read(session, gate.silences, lock=lock), now_ms)
         hearing = Hearing(session, configuration, lock=lock)
-        moment = self._standing() if configuration.holds_consequences else None
+        known = self._standing()
+        moment = known if configuration.holds_consequences else None
         return Holder(
             silences=silences,
             inhibitor=self._inhibitor_of(session, configuration, gate, lock=lock),
@@ -89,16 +111,21 @@ class Holders:
                 hearing.told,
             ),
             hearing=hearing,
+            moment=known,
         )
 
     def _inhibitor_of(self, session: Session, configuration: Configuration, gate: Gate, *, lock: bool) -> Inhibitor:
         if not configuration.inhibit_rules:
-            return Inhibitor((), {})
+            return Inhibitor((), {}, lambda _labels: ())
         with self._lock:
             made = self._inhibitor
         if made is not None and made[:2] == (gate.token, configuration.digest):
             return made[2]
-        inhibitor = Inhibitor(configuration.inhibit_rules, self.firing(session, gate, lock=lock))
+        inhibitor = Inhibitor(
+            configuration.inhibit_rules,
+            self.firing(session, gate, lock=lock),
+            lambda labels: receiver_names(routes_of(configuration, labels)),
+        )
         with self._lock:
             self._inhibitor = gate.token, configuration.digest, inhibitor
         return inhibitor

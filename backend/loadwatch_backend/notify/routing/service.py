@@ -6,7 +6,7 @@ from loadwatch_backend.notify.file.model import Configuration, Route
 from loadwatch_backend.notify.groups.repository import count_groups, read_gate
 from loadwatch_backend.notify.model import NoticeKind, NotifiedAlert
 from loadwatch_backend.notify.routing.holding import Holders
-from loadwatch_backend.notify.routing.routing import group_labels, holds, muting_intervals, routes_of
+from loadwatch_backend.notify.routing.routing import group_labels, holds, muting_intervals, receiver_names, routes_of
 from loadwatch_backend.notify.schemas import (
     InhibitRuleOut,
     NoticeRouteOut,
@@ -47,10 +47,11 @@ class RoutingService:
         with self._relational.transaction() as session:
             holder = self._holders.at(session, configuration, read_gate(session), at_ms, lock=False)
         alert = NotifiedAlert(key="", labels=labels, annotations={}, starts_ms=at_ms, ends_ms=None, generator_url="")
+        routes = routes_of(configuration, labels)
         return RouteAnswer(
-            matches=[_match_out(configuration, route, alert, at_ms) for route in routes_of(configuration, labels)],
+            matches=[_match_out(configuration, route, alert, at_ms) for route in routes],
             silenced_by=[silence.id for silence in holder.silences_of(labels)],
-            inhibited_by=list(holder.inhibitors_of(alert)),
+            inhibited_by=list(holder.inhibitors_of(alert, receiver_names(routes))),
         )
 
     def _describe(self, in_force: InForce) -> RoutingOut:

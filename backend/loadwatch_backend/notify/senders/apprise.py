@@ -149,9 +149,9 @@ def _type(content: Content) -> str:
         return {"passed": "success", "failed": "failure", "invalid": "warning"}.get(
             content.labels.get("verdict", ""), "info"
         )
-    if not content.firing:
+    if not content.open:
         return "success"
-    return "failure" if content.severity in ("critical", "error") else "warning"
+    return "failure" if content.firing and content.severity in ("critical", "error") else "warning"
 
 
 def _read(done: "subprocess.CompletedProcess[bytes]") -> Result:

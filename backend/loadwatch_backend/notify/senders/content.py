@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.notify.contract import EnvelopeKind
+from loadwatch_backend.notify.model import RUN_NAME, has_stopped
 from loadwatch_backend.notify.senders.model import Message
 from loadwatch_backend.texts.findings import FINDINGS
 from loadwatch_backend.texts.notify import NOTIFY
@@ -20,7 +21,8 @@ SEVERITIES: Sequence[str] = ("critical", "error", "warning", "info")
 class AlertText:
     """One alert, for people. `own_labels` are those that not all alerts of the message have.
 
-    `finding` says what ran out, while the alert fires and that is known.
+    `finding` says what ran out, while the alert fires and that is known; of one that is over because its target has
+    `stopped` sending, that this is no recovery.
     """
 
     name: str
@@ -30,12 +32,17 @@ class AlertText:
     description: str
     runbook_url: str
     url: str
-    run: str
     since: str
     ended: str
     labels: Mapping[str, str]
     own_labels: Mapping[str, str]
     finding: str = ""
+    stopped: bool = False
+
+    @property
+    def state(self) -> str:
+        """Key of the word for it: firing, stopped or resolved."""
+        return "firing" if self.firing else "stopped" if self.stopped else "resolved"
 
     @property
     def headline(self) -> str:
@@ -79,6 +86,11 @@ class Content:
         return [alert for alert in self.alerts if not alert.firing]
 
     @property
+    def open(self) -> bool:
+        """Whether somebody has to look: something fires, or has stopped sending and may be worse than before."""
+        return self.firing or any(alert.stopped for alert in self.alerts)
+
+    @property
     def severity(self) -> str:
         """The worst of those that fire (of all, when none does); empty when none says."""
         known = [alert.severity for alert in self.firing_alerts or self.alerts]
@@ -90,7 +102,7 @@ def content_of(message: Message, language: Language) -> Content:
     document = message.document
     if "alerts" not in document:
         return _news(message, document, language)
-    common = _texts(document.get("commonLabels"))
+    common = _named(_texts(document.get("commonLabels")), _texts(document.get("commonAnnotations")))
     alerts = [_alert(alert, common, Texts(NOTIFY, language)) for alert in document["alerts"]]
     return Content(
         title=message.subject,
@@ -136,24 +148,31 @@ def _texts(value: Any) -> Mapping[str, str]:
     return {str(name): str(text) for name, text in cast(Mapping[Any, Any], value or {}).items()}
 
 
+def _named(labels: Mapping[str, str], annotations: Mapping[str, str]) -> Mapping[str, str]:
+    """Labels with the name of a run, for people."""
+    return {**labels, "run": annotations[RUN_NAME]} if RUN_NAME in annotations and "run" in labels else labels
+
+
 def _alert(given: Mapping[str, Any], common: Mapping[str, str], texts: Texts) -> AlertText:
-    labels = _texts(given.get("labels"))
     annotations = _texts(given.get("annotations"))
+    labels = _named(_texts(given.get("labels")), annotations)
     shown = {name: text for name, text in labels.items() if name not in common}
+    firing = given.get("status") == "firing"
+    stopped = not firing and has_stopped(annotations)
     return AlertText(
         name=labels.get("alertname", "alert"),
-        firing=given.get("status") == "firing",
+        firing=firing,
+        stopped=stopped,
         severity=labels.get("severity", ""),
         summary=annotations.get("summary", ""),
         description=annotations.get("description", ""),
         runbook_url=annotations.get("runbook_url", ""),
         url=str(given.get("generatorURL", "")),
-        run=labels.get("run", ""),
         since=str(given.get("startsAt", "")),
         ended="" if str(given.get("endsAt", NEVER)).startswith(NEVER) else str(given["endsAt"]),
         labels=labels,
         own_labels=shown,
-        finding=_finding(annotations, texts) if given.get("status") == "firing" else "",
+        finding=_finding(annotations, texts) if firing else texts("stopped_help") if stopped else "",
     )
 
 
@@ -222,7 +241,7 @@ def plain_text(content: Content, most_alerts: int = 50) -> str:
 
 
 def _alert_lines(alert: AlertText, texts: Texts) -> list[str]:
-    mark = texts("FIRING" if alert.firing else "RESOLVED")
+    mark = texts(alert.state.upper())
     lines = ["", f"[{mark}] {alert.headline}"]
     if alert.description and alert.description != alert.headline:
         lines.append(alert.description)

@@ -360,8 +360,8 @@ def _html(content: Content) -> str:
 
 
 def _html_alert(alert: AlertText, texts: Texts) -> str:
-    colour = "#c62828" if alert.firing else "#2e7d32"
-    word = texts("firing" if alert.firing else "resolved")
+    colour = {"firing": "#c62828", "stopped": "#57606a"}.get(alert.state, "#2e7d32")
+    word = texts(alert.state)
     lines = [f'<strong style="color:{colour}">{word}</strong> <strong>{escape(alert.headline)}</strong>']
     if alert.description and alert.description != alert.headline:
         lines.append(escape(alert.description))

@@ -157,11 +157,14 @@ def dedup_key(group_key: str) -> str:
 
 
 def alert_event(own: PagerDutyIntegration, content: Content) -> dict[str, Any]:
-    """Trigger while an alert fires, acknowledge when somebody has seen all that do, resolve when none does."""
+    """Trigger while an alert fires, acknowledge when somebody has seen all that do, resolve when none does.
+
+    What has stopped sending resolves nothing: the incident stays open, and says so.
+    """
     event: dict[str, Any] = {
         "routing_key": own.routing_key.reveal(),
         "dedup_key": dedup_key(content.group_key),
-        "event_action": "resolve" if not content.firing else "acknowledge" if content.acknowledged else "trigger",
+        "event_action": "resolve" if not content.open else "acknowledge" if content.acknowledged else "trigger",
     }
     if event["event_action"] != "trigger":
         return event
@@ -172,7 +175,7 @@ def alert_event(own: PagerDutyIntegration, content: Content) -> dict[str, Any]:
         "severity": SEVERITY.get(severity.lower(), "error"),
         "custom_details": _details(content),
     }
-    since = min((alert.since for alert in content.firing_alerts if alert.since), default="")
+    since = min((alert.since for alert in content.firing_alerts or content.alerts if alert.since), default="")
     optional = {
         "timestamp": since,
         "class": own.event_class,
@@ -201,6 +204,8 @@ def change_event(own: PagerDutyIntegration, content: Content) -> dict[str, Any]:
 
 
 def _summary(content: Content) -> str:
+    if not content.firing:
+        return content.title
     first = next((alert.headline for alert in content.firing_alerts), "")
     more = len(content.firing_alerts) - 1 + content.hidden
     return content.texts("with_more", first=first, count=more) if first and more > 0 else first or content.title

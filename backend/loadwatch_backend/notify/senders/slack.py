@@ -158,9 +158,9 @@ def _mark(content: Content) -> str:
     if content.is_news:
         verdict = content.labels.get("verdict", "")
         return {"passed": ":white_check_mark:", "failed": ":x:", "invalid": ":warning:"}.get(verdict, ":rocket:")
-    if not content.firing:
+    if not content.open:
         return ":white_check_mark:"
-    return ":rotating_light:" if content.severity in ("critical", "error") else ":warning:"
+    return ":rotating_light:" if content.firing and content.severity in ("critical", "error") else ":warning:"
 
 
 def _fallback(content: Content) -> str:
@@ -212,7 +212,8 @@ def _link(url: str, text: str) -> str:
 
 
 def _alert(alert: AlertText, texts: Texts) -> str:
-    mark = ":red_circle:" if alert.firing else ":large_green_circle:"
+    marks = {"firing": ":red_circle:", "stopped": ":white_circle:"}
+    mark = marks.get(alert.state, ":large_green_circle:")
     lines = [f"{mark} *{escape(cut(alert.headline, 500))}*"]
     if alert.description and alert.description != alert.headline:
         lines.append(escape(cut(alert.description, 1_000)))

@@ -42,6 +42,7 @@ from loadwatch_backend.promql.http.streaming import answer
 from loadwatch_backend.promql.labels import label_key, take_rows
 from loadwatch_backend.promql.notes import Notes
 from loadwatch_backend.promql.parsing.expression import ValueType
+from loadwatch_backend.promql.parsing.parse import parse_expression
 from loadwatch_backend.promql.value import Grid, Matrix, RawMatrix, Scalar, StringValue
 from loadwatch_backend.store.port import QueryPasser
 
@@ -250,6 +251,28 @@ def _span(parameters: Parameters) -> tuple[int, int]:
     if end < start:
         raise InvalidParameterError('invalid parameter "end": end timestamp must not be before start time')
     return start, end
+
+
+_EXEMPLARS = ("query", "start", "end")
+
+
+@router.get(
+    "/query_exemplars",
+    summary="Exemplars: none",
+    responses=RESPONSES,
+    openapi_extra=documented(*_EXEMPLARS, required=["query"]),
+)
+@router.post(
+    "/query_exemplars",
+    summary="Exemplars by form: none",
+    responses=RESPONSES,
+    openapi_extra=form_of(*_EXEMPLARS, required=["query"]),
+)
+def query_exemplars(parameters: Query) -> Response:
+    """Always an empty list, since no exemplars are stored; Grafana asks beside each graph."""
+    _span(parameters)
+    parse_expression(parameters.text("query"))
+    return whole([])
 
 
 @router.get(

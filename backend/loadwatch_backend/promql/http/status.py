@@ -3,30 +3,21 @@
 import os
 import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
-import orjson
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Response
 from loadwatch_formats.times import format_rfc3339
 
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.services import service
 from loadwatch_backend.kit.version import VERSION
-from loadwatch_backend.promql.admission.memory import LABELS_BYTES, Ticket
-from loadwatch_backend.promql.http.cardinality import cardinality
-from loadwatch_backend.promql.http.describe import RESPONSES, documented
-from loadwatch_backend.promql.http.endpoints import PromqlEngine, Query, QueryQueues, whole
-from loadwatch_backend.promql.http.parameters import NEWEST_MS, OLDEST_MS, InvalidParameterError
-from loadwatch_backend.promql.http.response import in_pieces, success
-from loadwatch_backend.promql.http.streaming import answer
+from loadwatch_backend.promql.http.endpoints import PromqlEngine, whole
 from loadwatch_backend.store.port import StoreStatistics
 
 PROMETHEUS_VERSION = "3.0.0"
 """The version whose queries and HTTP API this follows; Grafana picks its features by it."""
-USUAL_ENTRIES, MOST_ENTRIES = 10, 10_000
-"""Of each list of `status/tsdb`, as in Prometheus."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,46 +96,22 @@ def alertmanagers() -> Response:
     return whole({"activeAlertmanagers": [], "droppedAlertmanagers": []})
 
 
-@status_router.get(
-    "/status/tsdb",
-    summary="Numbers of series by name and label",
-    responses=RESPONSES,
-    openapi_extra=documented("limit"),
-)
-async def tsdb(
-    request: Request,
-    engine: PromqlEngine,
-    queries: QueryQueues,
-    facts: Facts,
-    parameters: Query,
-) -> Response:
-    """Counts over all series that are kept, the largest first; chunks are the blocks of samples in memory."""
-    most = _entries(parameters.text("limit"))
-
-    def write(ticket: Ticket) -> Iterator[bytes]:
-        statistics = facts.statistics()
-        ticket.take(statistics.series * LABELS_BYTES)
-        found = cardinality(engine.store.series([()], OLDEST_MS, NEWEST_MS), most)
-        document: dict[str, Any] = {
-            "headStats": {
-                "numSeries": found.pop("numSeries"),
-                "numLabelPairs": found.pop("numLabelPairs"),
-                "chunkCount": statistics.head_blocks,
-                "minTime": statistics.head_complete_ms,
-                "maxTime": engine.store.newest_ms() or 0,
-            },
-            **found,
-        }
-        return in_pieces([success(orjson.dumps(document).decode()).decode()])
-
-    return await answer(request, queries.api, write)
-
-
-def _entries(text: str) -> int:
-    if not text:
-        return USUAL_ENTRIES
-    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) > 0):
-        raise InvalidParameterError("limit must be a positive number")
-    if int(text) > MOST_ENTRIES:
-        raise InvalidParameterError(f"limit must not exceed {MOST_ENTRIES}")
-    return int(text)
+@status_router.get("/status/tsdb", summary="Number of series")
+def tsdb(engine: PromqlEngine, facts: Facts) -> Response:
+    """Series and times of the store; lists of the largest names and labels are empty: `/api/store` has them."""
+    statistics = facts.statistics()
+    head = {
+        "numSeries": statistics.series,
+        "numLabelPairs": 0,
+        "chunkCount": statistics.head_blocks,
+        "minTime": statistics.head_complete_ms,
+        "maxTime": engine.store.newest_ms() or 0,
+    }
+    lists: dict[str, list[object]] = {
+        name: []
+        for name in (
+            *("seriesCountByMetricName", "labelValueCountByLabelName"),
+            *("memoryInBytesByLabelName", "seriesCountByLabelValuePair"),
+        )
+    }
+    return whole({"headStats": head, **lists})

@@ -15,9 +15,7 @@ from loadwatch_backend.promql.parsing.expression import (
     ValueType,
 )
 from loadwatch_backend.promql.parsing.grammar import parse_syntax
-from loadwatch_backend.promql.parsing.layout import layout
 from loadwatch_backend.promql.parsing.translate import translate
-from loadwatch_backend.promql.parsing.tree import Document, tree_of
 
 _CACHED_TEXT = 2_000
 """Characters of the longest text whose tree is kept: all of them together take some 70 MiB at the very most."""
@@ -38,20 +36,6 @@ def _parse(text: str) -> Expression:
 
 
 _kept = lru_cache(maxsize=2048)(_parse)
-
-
-def format_expression(text: str) -> str:
-    """`text` laid out over lines, without its comments; raises as `parse_expression`."""
-    nodes = parse_syntax(text)
-    translate(nodes, text)
-    return layout(nodes)
-
-
-def expression_tree(text: str) -> Document:
-    """The tree of `text` as a document for programs that draw or change it; raises as `parse_expression`."""
-    nodes = parse_syntax(text)
-    translate(nodes, text)
-    return tree_of(nodes)
 
 
 def value_type(expression: Expression) -> ValueType:

@@ -1,13 +1,25 @@
 """What the analysis of a run tells those who look for its limits. Pure."""
 
+from collections.abc import Sequence
+
 from loadwatch_backend.findings.read import Span
+from loadwatch_backend.findings.seen.numbers import duration, figure, share
 from loadwatch_backend.findings.service import About
-from loadwatch_backend.findings.window import Baseline, Counts, Generator, Start, Sweep, Trial
+from loadwatch_backend.findings.window import Baseline, Counts, Generator, Start, Sweep, Totals, Trial
 from loadwatch_backend.records.model import Figures
 from loadwatch_backend.runs.analysis.own_rows import TABLE_ROWS
 from loadwatch_backend.runs.analysis.phases.shape import Shape
-from loadwatch_backend.runs.analysis.schemas import GeneratorCheck, ReconciliationOut, WindowSource
+from loadwatch_backend.runs.analysis.schemas import (
+    GeneratorCheck,
+    ReconciliationOut,
+    ThresholdOut,
+    ThresholdState,
+    WindowSource,
+)
 from loadwatch_backend.runs.analysis.subject import Subject
+from loadwatch_backend.texts.words import Words
+
+_FIGURES = {"seconds": duration, "ratio": share}
 
 
 def about(
@@ -16,6 +28,7 @@ def about(
     reconciliation: ReconciliationOut | None,
     shape: Shape,
     whole: Figures | None = None,
+    thresholds: Sequence[ThresholdOut] = (),
 ) -> About:
     """The generator, the counts, the steady window and the baseline of a run; `whole`: figures of all of it."""
     return About(
@@ -29,6 +42,7 @@ def about(
             tool=subject.tool,
         ),
         counts=_counts(reconciliation),
+        totals=_totals(whole, thresholds),
         steady=_steady(shape),
         baseline=_baseline(subject, whole),
         sweep=_sweep(subject, whole),
@@ -61,6 +75,21 @@ def _sweep(subject: Subject, whole: Figures | None) -> Sweep | None:
         good = whole.rate * whole.success_ratio
     own = Trial(name="", parameters=subject.parameters, good=good, target=subject.target_rate)
     return Sweep(own=own, others=subject.trials)
+
+
+def _totals(whole: Figures | None, thresholds: Sequence[ThresholdOut]) -> Totals | None:
+    failed = [one for one in thresholds if one.state is ThresholdState.FAILED and one.actual is not None]
+    broken = [
+        Words(f"Threshold not met: {text} (measured {value}).", f"閾値未達: {text}(実測{value})。")
+        for text, value in ((one.expression, _FIGURES.get(one.unit, figure)(one.actual or 0.0)) for one in failed)
+    ]
+    if whole is None:
+        return Totals(broken=broken) if broken else None
+    return Totals(
+        requests=whole.requests,
+        outcomes={outcome.value: float(times) for outcome, times in whole.outcomes.items()},
+        broken=broken,
+    )
 
 
 def _counts(reconciliation: ReconciliationOut | None) -> Counts:

@@ -17,7 +17,7 @@ from loadwatch_backend.records.files import RunFiles
 from loadwatch_backend.records.model import OTHER_ENDPOINTS, Endpoint, Figures, FloatArray, LoadResult
 from loadwatch_backend.runs.analysis.about import about
 from loadwatch_backend.runs.analysis.documents import endpoint_out, figures_out, sparkline, worst_sparkline
-from loadwatch_backend.runs.analysis.generator import GeneratorEvidence, check_generator
+from loadwatch_backend.runs.analysis.generator import OWN_ERRORS, GeneratorEvidence, check_generator
 from loadwatch_backend.runs.analysis.generator_host import read_host_cpu
 from loadwatch_backend.runs.analysis.load import (
     SECOND_MS,
@@ -134,7 +134,7 @@ class Analyst:
             sparkline=[] if load.seconds is None else sparkline(load.seconds.requests.astype(np.float64)),
             p95_sparkline=_p95_sparkline(load),
             remarks=_remarks(load, steady),
-            findings=self._find(subject, load, shape, generator, reconciliation),
+            findings=self._find(subject, load, shape, generator, reconciliation, thresholds),
             again_ms=again_ms(reconciliation, _span(subject), now_ms),
             analysed_ms=now_ms,
         )
@@ -219,6 +219,7 @@ class Analyst:
         shape: Shape,
         generator: GeneratorCheck,
         reconciliation: ReconciliationOut | None,
+        thresholds: Sequence[ThresholdOut],
     ) -> FindingsOut | None:
         said = subject.said
         requests = None if load.seconds is None else int(load.seconds.requests.sum())
@@ -239,7 +240,7 @@ class Analyst:
             return self._findings.of_run(
                 findings_read.Span(from_ms=span.from_ms, to_ms=span.to_ms),
                 told,
-                about(subject, generator, reconciliation, shape, load.whole),
+                about(subject, generator, reconciliation, shape, load.whole, thresholds),
             )
         except ProblemError:
             return said
@@ -327,19 +328,30 @@ def _check_generator(
 ) -> GeneratorCheck:
     told = subject.generator
     facts = None if subject.load is None else subject.load.facts.dropped_iterations
+    errors = () if subject.load is None else subject.load.errors
     dropped = facts if told is None or told.dropped_iterations is None else told.dropped_iterations
     target = _target_over(subject, load, shape)
     seconds, rows = load.seconds, load.rows(shape.steady)
+    latency = None if steady is None else steady.figures.latency
+    # Of tools that tell the number of their users it is the number of clients.
+    told_users = None if seconds is None or seconds.users is None else seconds.users[rows]
+    users = None if told_users is None or np.isnan(told_users).all() else float(np.nanmax(told_users))
+    slowest = None if seconds is None or seconds.latency is None else seconds.latency[rows, P95]
     return check_generator(
         GeneratorEvidence(
             target_rate=target,
             reached_rate=None if steady is None else steady.figures.rate,
             sends=np.empty(0) if seconds is None else seconds.requests[rows].astype(np.float64),
-            users=None if seconds is None or seconds.users is None else seconds.users[rows],
+            clients=subject.concurrency or users,
+            mean_seconds=None if latency is None else latency.mean,
+            p95_seconds=None if latency is None else latency.p95,
+            slowest_seconds=None if slowest is None or np.isnan(slowest).all() else float(np.nanmax(slowest)),
             dropped_iterations=dropped,
             host_cpu=host_cpu,
             process_cores=_process_cores(subject),
+            thread_cpu=None if told is None else told.thread_cpu,
             host_cores=None if told is None else told.cpu_cores,
+            own_errors=sum(count for text, count in errors if OWN_ERRORS.search(text)),
             tool=subject.tool,
             requests=0 if load.whole is None else load.whole.requests,
             paced=target is not None and shape.rising is None,

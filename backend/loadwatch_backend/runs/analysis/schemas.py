@@ -228,10 +228,13 @@ class ReconciliationOut(Schema):
 class GeneratorCheck(Schema):
     """Could the generator send what it was asked to?"""
 
-    state: str = Field(description="ok, suspect, saturated, unknown")
+    state: str = Field(
+        description="ok, suspect, saturated (by evidence of its own), held-back (its clients waited for answers: the "
+        "figures are the system's), unknown"
+    )
     reasons: list[str] = Field(
-        description="Stable codes: rate-not-reached, dropped-iterations, cpu (of its own process), gaps, late-sends, "
-        "users-capped."
+        description="Stable codes: rate-not-reached, dropped-iterations, cpu (of its own process), own-errors (ports, "
+        "descriptors), gaps, late-sends, waited-for-answers."
     )
     remarks: list[str] = Field(
         default_factory=list[str], description="Stable codes of what is no failure of it: `host-busy`."
@@ -239,6 +242,11 @@ class GeneratorCheck(Schema):
     target_rate: float | None
     reached_rate: float | None
     dropped_iterations: int | None
+    clients: float | None = Field(default=None, description="How many of them wait for an answer at the same time.")
+    ceiling_rate: float | None = Field(
+        default=None,
+        description="Clients / mean time of an answer: the highest rate that they can send (Little's law).",
+    )
     cpu_max: float | None = Field(description="Busy share of its host at most, whoever used it; 0 to 1.")
     process_cores: float | None = Field(default=None, description="Cores that the tool itself used on average.")
     detail: str

@@ -44,6 +44,7 @@ class Subject:
         before: numbers of the configuration before its load, by target and key.
         baseline: the run that it is held against; None without one.
         trials: runs of the same scenario and commit before it, with `parameters` of their own; newest first.
+        concurrency: clients of the load tool that each wait for an answer; None where nobody said.
         host: name of the generator's host, to find its CPU where `generator` tells none.
     """
 
@@ -60,6 +61,7 @@ class Subject:
     generator: Generator | None
     load: LoadResult | None
     files: RunFiles | None
+    concurrency: float | None = None
     host: str = ""
     said: FindingsOut | None = None
     previous_ms: int | None = None

@@ -1,4 +1,7 @@
-"""What a run is held against: the pinned baseline of its scenario, else the run before it; and its sweep."""
+"""What a run is held against: the pinned baseline of its scenario, else the run before it; and its sweep.
+
+What findings compare with is more: a run with equal parameters, the same tool and the same rate.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,13 +21,14 @@ MOST_TRIALS = 100
 
 
 def find_reference(session: Session, row: RunRow) -> tuple[Facts, Reference | None]:
-    """What stood before the run, and the run that it is held against; nothing for a run without a scenario."""
-    other = reference_of(session, row)
+    """What stood before the run, and the newest equal run, the pinned one before all; nothing without a scenario."""
+    candidates = [reference_of(session, row), *find_before(session, row, MOST_TRIALS)] if row.scenario else []
+    other = next((one for one in candidates if one is not None and _is_equal(one, row)), None)
     if other is None:
         return {}, None
     reference = Reference(
         id=other.id,
-        name=other.name or other.id,
+        name=(other.name or other.id) + ("" if other.commit == row.commit else f" (commit {other.commit[:8] or '?'})"),
         span_ms=None if other.ended_ms is None else (other.started_ms, other.ended_ms),
         before=_before(session, other.id),
         rate=other.rate,
@@ -59,7 +63,17 @@ def reference_of(session: Session, row: RunRow) -> RunRow | None:
             return find_run(session, pinned)
         except RunNotFoundError:
             return None
-    return find_before(session, row)
+    return next(iter(find_before(session, row, 1)), None)
+
+
+def _is_equal(one: RunRow, row: RunRow) -> bool:
+    """Whether two runs of a scenario differ in nothing that somebody set, but the commit."""
+
+    def setting(run: RunRow) -> object:
+        parameters = {parameter.name: parameter.value for parameter in run.parameters}
+        return run.scenario_version, run.tool, run.target_rate, parameters
+
+    return setting(one) == setting(row)
 
 
 def _before(session: Session, run_id: str) -> Facts:

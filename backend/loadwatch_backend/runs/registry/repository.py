@@ -150,12 +150,9 @@ def find_just_ended(session: Session, after_ms: int, now_ms: int) -> RunRow | No
     ).one_or_none()
 
 
-def find_ends(session: Session, run_ids: Sequence[str]) -> dict[str, int]:
-    """When runs ended, by id, of those that have."""
-    rows = session.execute(
-        select(RunRow.id, RunRow.ended_ms).where(RunRow.id.in_(run_ids), RunRow.state != RunState.RUNNING)
-    )
-    return {id: ended_ms for id, ended_ms in rows if ended_ms is not None}
+def find_known(session: Session, run_ids: Collection[str]) -> Sequence[RunRow]:
+    """Those of the runs that are known."""
+    return session.scalars(select(RunRow).where(RunRow.id.in_(run_ids))).all() if run_ids else ()
 
 
 def find_runs(
@@ -183,9 +180,9 @@ def find_of_scenario(session: Session, scenario: str, version: str | None, limit
     return rows[::-1]
 
 
-def find_before(session: Session, row: RunRow) -> RunRow | None:
-    """The last run of the same version of a scenario that ended before this one began."""
-    return session.scalars(_before(row).limit(1)).first()
+def find_before(session: Session, row: RunRow, most: int) -> Sequence[RunRow]:
+    """Runs of the same version of a scenario that ended before this one began, newest first."""
+    return session.scalars(_before(row).limit(most)).all()
 
 
 def find_siblings(session: Session, row: RunRow, most: int) -> Sequence[RunRow]:

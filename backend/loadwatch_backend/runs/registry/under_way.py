@@ -1,21 +1,15 @@
-"""The run that is going on, or has just ended, for what happens meanwhile."""
+"""The runs that go on, for what happens meanwhile."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.runs.registry.documents import is_silent
-from loadwatch_backend.runs.registry.repository import find_ends, find_just_ended, find_running
+from loadwatch_backend.runs.fields import RunState
+from loadwatch_backend.runs.registry.documents import end_of, is_silent
+from loadwatch_backend.runs.registry.repository import find_just_ended, find_known, find_running
 from loadwatch_backend.store.relational import Relational
 
-AFTERMATH_MS = 300_000
-"""What a load leaves behind (a backlog, rows that are lost, a writer that hangs) shows within minutes of its end."""
-
-
-def ends_of(relational: Relational, run_ids: Sequence[str]) -> Mapping[str, int]:
-    """When runs ended, by id; nothing of those that go on, or that are not known."""
-    with relational.transaction() as session:
-        return find_ends(session, run_ids)
+LATELY_MS = 3_600_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,21 +32,38 @@ def runs_under_way(relational: Relational, clock: Clock) -> Sequence[UnderWay]:
         ]
 
 
-def run_under_way(relational: Relational, clock: Clock) -> tuple[str, str] | None:
-    """Id and name of the run that was last begun and is going on, else of the one that ended within `AFTERMATH_MS`.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFacts:
+    """A run, for what happens meanwhile. `ended_ms` of one of which nothing is heard is its last sign of life."""
 
-    A run of which nothing is heard does not go on.
-    """
+    title: str
+    started_ms: int
+    ended_ms: int | None
+    finished: bool
+
+
+def read_runs(relational: Relational, clock: Clock, run_ids: Collection[str]) -> Mapping[str, RunFacts]:
+    """The runs that go on, and those of `run_ids` that are known, by id."""
     now_ms = clock()
     with relational.transaction() as session:
-        going_on = next((row for row in find_running(session, now_ms) if not is_silent(row, now_ms)), None)
-        found = going_on or find_just_ended(session, now_ms - AFTERMATH_MS, now_ms)
-        return None if found is None else (found.id, found.name)
+        rows = {row.id: row for row in (*find_running(session, now_ms), *find_known(session, run_ids))}
+        return {
+            id: RunFacts(
+                title=row.name or row.scenario or row.tool or id,
+                started_ms=row.started_ms,
+                ended_ms=end_of(row, now_ms) if row.state != RunState.RUNNING or is_silent(row, now_ms) else None,
+                finished=row.state != RunState.RUNNING,
+            )
+            for id, row in rows.items()
+        }
 
 
-def under_way_since(relational: Relational, clock: Clock) -> int | None:
-    """When the first of the runs began that are going on; None where none is."""
+def latest_began_ms(relational: Relational, clock: Clock) -> int | None:
+    """When the first of the runs began that are going on, else the one that ended last, within the last hour."""
     now_ms = clock()
     with relational.transaction() as session:
         going_on = [row.started_ms for row in find_running(session, now_ms) if not is_silent(row, now_ms)]
-        return min(going_on, default=None)
+        if going_on:
+            return min(going_on)
+        last = find_just_ended(session, now_ms - LATELY_MS, now_ms)
+        return None if last is None else last.started_ms

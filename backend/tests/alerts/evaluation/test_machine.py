@@ -238,6 +238,39 @@ def test_the_alert_of_a_vanishing_can_be_dismissed_and_does_not_come_again() -> 
     assert player.at(5, GONE).transitions
 
 
+def test_an_alert_whose_target_nobody_sends_any_more_has_stopped_sending_and_not_recovered() -> None:
+    player = Player(make_rule(keep_s=60))
+    player.at(0, YES, stopped=True)
+    player.at(1, GONE)
+    step = player.at(2, GONE, stopped=True)
+    (ended,) = step.changed
+    assert (ended.state, ended.resolved_reason) == (AlertState.RESOLVED, ResolvedReason.STOPPED_SENDING)
+    assert step.transitions[0].notifies
+    assert player.at(3, YES).transitions[0].before is None
+
+
+def test_a_condition_that_was_over_before_its_data_vanished_is_not_known_to_have_stayed_over() -> None:
+    player = Player(make_rule(keep_s=60))
+    player.at(0, YES)
+    player.at(1, NO)
+    player.at(2, GONE)
+    player.at(500, GONE)
+    assert player.states.alerts[KEY].state is AlertState.FIRING
+    player.at(501, GONE, stopped=True)
+    assert player.story()[-1] == "501 firing>resolved stopped-sending"
+
+
+def test_what_was_told_to_have_vanished_ends_as_well_and_comes_again_with_the_next_vanishing() -> None:
+    player = Player(make_rule(no_data=NoDataPolicy.ALERT))
+    player.at(0, NO)
+    player.at(1, GONE)
+    player.at(2, GONE, stopped=True)
+    assert player.story()[-1] == "2 firing>resolved stopped-sending"
+    assert not player.at(3, GONE, stopped=True).transitions
+    player.at(4, NO)
+    assert player.at(5, GONE).transitions
+
+
 def test_a_clock_set_back_an_hour_changes_no_duration() -> None:
     hour = 3_600_000
     player = Player(make_rule(for_s=5))

@@ -185,7 +185,7 @@ def test_without_load_only_what_follows_from_today_is_told() -> None:
 
 def test_without_a_server_it_cannot_be_told_whether_it_fits() -> None:
     advice = advise(seen(pool(), servers=()))
-    assert (advice.room, group(advice).most_instances, group(advice).max_open) == (None, None, 12)
+    assert (advice.room, group(advice).most_instances, group(advice).max_open) == (None, None, None)
     (note,) = advice.notes
     assert (note.id, note.weight) == ("no-server", Weight.UNKNOWN)
     assert note.config.startswith("mysql:\n")
@@ -258,3 +258,27 @@ def test_renaming_and_an_idle_instance_change_no_size() -> None:
     idle = group(advise(seen(pool("a", used=20), pool("b", used=20), pool("c", used=None))))
     assert before.max_open == renamed.max_open == idle.max_open == 24
     assert idle.instances == 3
+
+
+def test_no_size_is_named_while_nobody_knows_what_the_database_has_left() -> None:
+    for servers in ((), (replace(SERVER, others=None),)):
+        advice = advise(seen(pool(used=40), servers=servers))
+        assert (advice.room, advice.advised, group(advice).max_open) == (None, None, None)
+        assert "SetMaxOpenConns" not in group(advice).code
+        text = group(advice).settings[0].formula
+        assert text.en.endswith("= 48. No size: how many connections the database has left is not known.")
+        assert text.ja.endswith("算出不可: DBに残っている接続数が不明。")
+        assert ids(advice) == {"no-server"}
+
+
+def test_a_sick_instance_is_named_and_no_measure_for_the_others() -> None:
+    def of(name: str, used: float) -> PoolSeen:
+        held = Demand(at_ms=0, in_use=used, waiting=0, asked=100, served=100, short=False)
+        return pool(name, demand=held, most_used=used)
+
+    members = [*(of(f"web-{number}", 5) for number in range(9)), of("web-9", 60)]
+    advice = advise(seen(*members, servers=(replace(SERVER, max_connections=1000),)))
+    assert group(advice).max_open == 6
+    assert group(advice).settings[0].formula.en.startswith("Busiest 10 s of web-0")
+    (note,) = [one for one in group(advice).notes if one.id == "hold"]
+    assert "holds its connection for 50 ms (in use ÷ requests stored per second); web-9 for 600 ms." in note.text.en

@@ -173,3 +173,36 @@ def test_samples_of_each_ten_seconds_are_enough() -> None:
     (seen,) = measure(window(series, interval=10)).pools
     assert seen.demand is not None
     assert seen.demand.connections == pytest.approx(12)
+
+
+GONE = 80
+"""Seconds from the end of the window at which something fell silent."""
+
+
+def test_instances_that_are_gone_and_clients_that_have_left_do_not_count() -> None:
+    seconds = 240
+    values = {name: np.where(np.arange(seconds) < seconds - GONE, used, np.nan) for name, used in (("gone", 20.0),)}
+    series: dict[str, Values] = {}
+    for instance, in_use in (("web-1", 10.0), ("web-2", values["gone"])):
+        labels = f'{{job="app",instance="{instance}",db_name="main"}}'
+        series |= {f"go_sql_in_use_connections{labels}": in_use, f"go_sql_open_connections{labels}": in_use}
+    night_job = np.where(np.arange(seconds) < 100, 50.0, 0.0)
+    series |= {
+        f"mysql_global_status_threads_connected{DB}": 17.0 + np.nan_to_num(values["gone"]) + night_job,
+        f"mysql_global_variables_max_connections{DB}": 100.0,
+    }
+    seen = measure(window(series, seconds=seconds))
+    assert [one.instance for one in seen.pools] == ["web-1"]
+    assert seen.servers[0].others == pytest.approx(7)
+
+
+def test_who_else_uses_a_database_that_fell_silent_is_not_known() -> None:
+    silent = np.where(np.arange(240) < 240 - GONE, 45.0, np.nan)
+    series = {
+        f"mysql_global_status_threads_connected{DB}": silent,
+        f"mysql_global_variables_max_connections{DB}": 100.0,
+    }
+    used = {
+        name: np.full(240, value) if not np.ndim(value) else np.resize(value, 240) for name, value in pool(20).items()
+    }
+    assert measure(window(used | series, seconds=240)).servers[0].others is None

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,6 +41,11 @@ def members(*, firing: str = "", resolved: str = "", held: str = "", acknowledge
     )
 
 
+STOPPED = Members(
+    firing={}, resolved={A: replace(alert("a", NOW), annotations={"ended": "stopped-sending"})}, held=set()
+)
+
+
 def told(alerts: dict[str, int], ago_ms: int = 1_000) -> Told:
     return Told(sent_ms=NOW - ago_ms, alerts=alerts)
 
@@ -57,6 +64,8 @@ def told(alerts: dict[str, int], ago_ms: int = 1_000) -> Told:
         (members(firing="ab"), told({A: TOLD}), True, [A, B], [], {A: TOLD, B: TOLD}),
         (members(resolved="a"), told({A: TOLD}), True, [], [A], None),
         (members(resolved="a"), told({A: TOLD}), False, [], [], None),
+        # That it stopped sending is told to those as well who do without recoveries.
+        (STOPPED, told({A: TOLD}), False, [], [A], None),
         (members(firing="b", resolved="a"), told({A: TOLD, B: TOLD}), True, [B], [A], {B: TOLD}),
         (members(firing="b", resolved="a"), told({A: TOLD, B: TOLD}), False, [], [], {B: TOLD}),
         # Held after it was told: its end is owed.

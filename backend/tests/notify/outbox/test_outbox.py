@@ -13,7 +13,7 @@ from loadwatch_backend.notify.groups.repository import KeptAlert, write_alerts
 from loadwatch_backend.notify.model import NotifiedAlert
 from loadwatch_backend.notify.outbox.housekeeping import KEPT_MS, keep_house
 from loadwatch_backend.notify.outbox.messages import new_delivery_id
-from loadwatch_backend.notify.outbox.repository import DeliveryNotFoundError, claim, find_due, take_back
+from loadwatch_backend.notify.outbox.repository import DeliveryNotFoundError, claim, find_due, find_of_alerts, take_back
 from loadwatch_backend.notify.outbox.schedule import CARE_MS
 from loadwatch_backend.notify.outbox.service import (
     DeliveryStateError,
@@ -69,6 +69,27 @@ def test_messages_are_sent_and_noted(open_sending: Open) -> None:
             assert session.scalar(select(func.count()).select_from(AttemptRow)) == 21
         detail = sending.service().read(found.deliveries[-1].id)
         assert (detail.alert_keys, detail.document) == (["k0"], document("Group0"))
+
+
+def test_of_each_integration_the_first_message_that_it_took_is_known(open_sending: Open) -> None:
+    with run_receiver() as receiver:
+        sending = open_sending(webhook(receiver.url), webhook("http://127.0.0.1:9/", 1))
+        begun_ms = system_clock()
+        sending.put(*(envelope("Group", alert_keys=["k0", "k1"], integration=f"webhook-{place}") for place in (0, 1)))
+        sending.wait_state("delivered", 1)
+        sending.put(envelope("Group", alert_keys=["k0"]), envelope("Other", alert_keys=["k2"]))
+        sending.wait_state("delivered", 3)
+        sending.wait(lambda rows: any(row.integration == "webhook-1" and row.attempts for row in rows))
+        with sending.relational.transaction() as session:
+            found = {row.integration: row for row in find_of_alerts(session, ["k1", "k9"], begun_ms)}
+            assert found["webhook-0"].seq < found["webhook-1"].seq
+            assert found["webhook-0"].delivered_ms is not None
+            assert found["webhook-1"].delivered_ms is None
+            assert "connection" in found["webhook-1"].reason.lower()
+            (again,) = find_of_alerts(session, ["k2"], begun_ms)
+            assert again.subject != ""
+            assert not find_of_alerts(session, ["k9"], begun_ms)
+            assert not find_of_alerts(session, ["k1"], system_clock() + 1)
 
 
 def test_a_claim_is_taken_once(open_sending: Open) -> None:

@@ -17,7 +17,6 @@ from loadwatch_backend.kit.services import find_service
 from loadwatch_backend.promql.admission.classes import Queries
 from loadwatch_backend.promql.engine import Engine, EngineSettings
 from loadwatch_backend.promql.http.endpoints import router
-from loadwatch_backend.promql.http.expressions import expressions_router
 from loadwatch_backend.promql.http.status import status_router
 from loadwatch_backend.store.embedded.engine import open_embedded
 from loadwatch_backend.store.embedded.settings import EmbeddedSettings
@@ -88,7 +87,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Generator[Client]:
     settings = EmbeddedSettings(data_directory=tmp_path_factory.mktemp("server"))
     store = open_embedded(settings, lambda: 1000 * (START_S + 60))
     app = FastAPI()
-    for one in (router, expressions_router, status_router):
+    for one in (router, status_router):
         app.include_router(one)
     app.add_exception_handler(ProblemError, _problem)
     queries = Queries(memory_bytes=256 << 20, at_once=2, wait_seconds=30)
@@ -236,7 +235,6 @@ def test_metadata(client: Client) -> None:
 
 def test_what_grafana_asks_first(client: Client) -> None:
     assert _get(client, "/status/buildinfo")["data"]["version"] == "3.0.0"
-    assert _get(client, "/format_query", query="sum(x)  by(a)")["data"] == "sum by (a) (x)"
 
 
 def test_a_form_is_bounded(client: Client) -> None:

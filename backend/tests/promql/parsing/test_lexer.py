@@ -16,7 +16,7 @@ from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.promql.errors import QueryParseError
 from loadwatch_backend.promql.parsing.expression import Expression, children
 from loadwatch_backend.promql.parsing.lexer import MAX_DEPTH, MAX_LEVELS, MAX_TEXT, tokens_of
-from loadwatch_backend.promql.parsing.parse import format_expression, parse_expression
+from loadwatch_backend.promql.parsing.parse import parse_expression
 
 from backend.tests.promql.generated import GeneratedTexts
 from backend.tests.promql.hostile import HOSTILE, PANICS
@@ -24,19 +24,18 @@ from backend.tests.promql.hostile import HOSTILE, PANICS
 _CHILD = """
 import json, sys
 from loadwatch_backend.kit.errors import BadRequestError, ProblemError
-from loadwatch_backend.promql.parsing.parse import format_expression, parse_expression
+from loadwatch_backend.promql.parsing.parse import parse_expression
 for text in json.load(sys.stdin):
-    for read in (parse_expression, format_expression):
-        try:
-            read(text)
-        except BadRequestError:
-            pass
+    try:
+        parse_expression(text)
+    except BadRequestError:
+        pass
 print("whole")
 """
 
 
 def in_child(texts: Sequence[str]) -> "subprocess.CompletedProcess[str]":
-    """Parses and formats texts in a process of their own."""
+    """Parses texts in a process of their own."""
     return subprocess.run(
         [sys.executable, "-c", _CHILD],
         input=json.dumps(texts),
@@ -88,18 +87,6 @@ def test_hostile_texts_are_refused_by_their_size(text: str) -> None:
 def test_what_is_no_text_of_promql_is_refused_with_its_place(text: str, message: str) -> None:
     with pytest.raises(QueryParseError, match=message):
         parse_expression(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "pretty"),
-    [
-        ('a{b=~`c\\.d`, e="§0", f!~"x|"}  # (comment', 'a{b=~`c\\.d`,e="§0",f!~"x|"}'),
-        ('label_replace(a, "x", "", \'y\', "")', 'label_replace(a, "x", "", \'y\', "")'),
-        ('{"a.b", "c d"="e"}', '{"c d"="e",__name__="a.b"}'),
-    ],
-)
-def test_strings_are_laid_out_as_they_were_written(text: str, pretty: str) -> None:
-    assert format_expression(text) == pretty
 
 
 def test_bytes_of_escapes_make_characters_together() -> None:

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -180,10 +181,11 @@ def test_figures_of_k6s_own_series_say_what_they_lack(bench: Bench):
 
 def test_the_generators_own_facts_make_a_run_invalid(bench: Bench):
     seconds = per_second([90.0] * 60, [0.02] * 60)
-    slow = subject(result_of(seconds), target_rate=100.0, thresholds=("p95<300ms",))
+    busy = Generator(cpu_cores=2, process_cpu_seconds=10.0, thread_cpu=0.98)
+    slow = subject(result_of(seconds), target_rate=100.0, thresholds=("p95<300ms",), generator=busy)
     found = bench.analyst().analyse(slow)
     assert (found.verdict, found.verdict_reasons) == (Verdict.INVALID, ["generator-saturated"])
-    assert found.generator.reasons == ["rate-not-reached"]
+    assert found.generator.reasons == ["rate-not-reached", "cpu"]
     busy = subject(
         result_of(per_second([100.0] * 60, [0.02] * 60), facts=RampFacts(target_rate=100.0, dropped_iterations=500)),
         generator=Generator(cpu_mean=0.5, cpu_max=0.7),
@@ -191,8 +193,18 @@ def test_the_generators_own_facts_make_a_run_invalid(bench: Bench):
     )
     found = bench.analyst().analyse(busy)
     assert found.verdict is Verdict.PASSED
-    assert (found.generator.state, found.generator.reasons) == ("saturated", ["dropped-iterations"])
+    assert (found.generator.state, found.generator.reasons[0]) == ("held-back", "dropped-iterations")
     assert found.generator.target_rate == 100
+
+
+def test_a_run_whose_clients_waited_for_answers_is_valid(bench: Bench):
+    seconds = per_second([40.0] * 60, [0.5] * 60)
+    asked = {"target_rate": 100.0, "thresholds": ("p95<800ms",), "tool": "hey"}
+    found = bench.analyst().analyse(subject(result_of(seconds), **asked, concurrency=20))
+    assert (found.verdict, found.verdict_reasons) == (Verdict.PASSED, [])
+    assert (found.generator.state, found.generator.clients) == ("held-back", 20)
+    told = bench.analyst().analyse(subject(result_of(replace(seconds, users=np.full(60, 20.0))), **asked))
+    assert (told.generator.state, told.generator.clients) == ("held-back", 20)
 
 
 def test_percentiles_without_single_requests_come_with_their_bounds(bench: Bench):

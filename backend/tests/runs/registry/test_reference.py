@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from loadwatch_backend.runs.registry.configuration import snapshot_row
@@ -35,11 +36,10 @@ def _setting(key: str, number: float, section: str = "tables") -> SettingOut:
     )
 
 
-def _add(session: Session, id: str, minute: int, rows: float, scenario: str = "pool") -> None:
+def _add(session: Session, id: str, minute: int, rows: float, scenario: str = "pool", **given_more: Any) -> None:
     started_ms = NOW_MS + minute * 60_000
-    given = RunIn(
-        id=id, name=f"test {id}", scenario=scenario, target_rate=100.0, started_ms=started_ms, clock_ms=NOW_MS
-    )
+    facts: dict[str, Any] = {"target_rate": 100.0} | given_more
+    given = RunIn(id=id, name=f"test {id}", scenario=scenario, started_ms=started_ms, clock_ms=NOW_MS, **facts)
     row = running_row(id, given, NOW_MS)
     end_row(row, RunFinish(ended_ms=started_ms + 30_000), NOW_MS)
     row.rate, row.p95_seconds = 99.0, 0.2
@@ -81,4 +81,22 @@ def test_a_run_without_a_scenario_has_no_reference(relational: Relational) -> No
         _add(session, "run-a", 0, 1.0, "")
         _add(session, "run-b", 1, 1.0, "")
     with relational.transaction() as session:
+        assert find_reference(session, find_run(session, "run-b")) == ({}, None)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"parameters": {"pool": "2"}}, {"target_rate": 300.0}, {"tool": "hey"}, {"scenario_version": "2"}],
+)
+def test_findings_hold_a_run_against_an_equal_one_only(relational: Relational, other: dict[str, Any]) -> None:
+    equal: dict[str, Any] = {"parameters": {"pool": "16"}, "tool": "k6"}
+    with relational.transaction() as session:
+        _add(session, "run-a", 0, 100.0, **equal, commit="1234567890abcdef")
+        _add(session, "run-b", 1, 200.0, **equal | other)
+        _add(session, "run-c", 2, 300.0, **equal, commit="fedcba0987654321")
+        pin(session, "pool", "run-b")
+    with relational.transaction() as session:
+        found = find_reference(session, find_run(session, "run-c"))[1]
+        assert found is not None
+        assert (found.id, found.name) == ("run-a", "test run-a (commit 12345678)"), "another commit is said"
         assert find_reference(session, find_run(session, "run-b")) == ({}, None)

@@ -1,10 +1,11 @@
 """What the load generator's host sees of itself while a run is under way: a check that it could send what was asked.
 
-Sources: /proc/stat (proc_stat(5)), /proc/net/snmp, /proc/<pid>/task/<tid>/children, /proc/<pid>/status.
+Sources: /proc/stat (proc_stat(5)), /proc/net/snmp, /proc/<pid>/task/<tid>/children and stat, /proc/<pid>/status.
 """
 
 import os
 import resource
+import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,6 +45,11 @@ def parse_resident(status: str) -> int:
     return 0
 
 
+def parse_ticks(stat: str) -> int:
+    """`utime` and `stime` of /proc/<pid>/task/<tid>/stat; 0 for a thread that is gone. Names may hold anything."""
+    return sum(int(word) for word in stat.rpartition(")")[2].split()[11:13])
+
+
 class Machine:
     """Reads the host once a second between `start` and `describe`."""
 
@@ -52,6 +58,8 @@ class Machine:
         self._first = self._last = self._cpu()
         self._cpu_max: float | None = None
         self._memory_max = 0
+        self._thread_ticks: dict[Path, int] = {}
+        self._busiest: list[float] = []
         self._retransmits = self._read_retransmits()
         self._child_seconds = _children_seconds()
 
@@ -59,13 +67,20 @@ class Machine:
         """Look at the host, and at a process with all its descendants; the share of CPU in use since the last look."""
         share = None
         now = self._cpu()
-        if now is not None and self._last is not None and now.total > self._last.total:
-            share = (now.busy - self._last.busy) / (now.total - self._last.total)
+        passed = 0 if now is None or self._last is None else now.total - self._last.total
+        if now is not None and self._last is not None and passed > 0:
+            share = (now.busy - self._last.busy) / passed
             self._cpu_max = max(self._cpu_max or 0.0, share)
         self._last = now
         if process is not None:
-            resident = sum(self._resident(pid) for pid in self._family(process))
+            threads = list(self._threads(process))
+            resident = sum(parse_resident(_read(pid / "status")) for pid in {one.parent.parent for one in threads})
             self._memory_max = max(self._memory_max, resident)
+            ticks = {thread: parse_ticks(_read(thread / "stat")) for thread in threads}
+            used = [count - self._thread_ticks.get(thread, 0) for thread, count in ticks.items()]
+            if used and passed > 0:
+                self._busiest.append(max(used) * (os.cpu_count() or 1) / passed)
+            self._thread_ticks = ticks
         return share
 
     def describe(self) -> dict[str, Any]:
@@ -80,22 +95,20 @@ class Machine:
             "cpu_mean": mean,
             "cpu_max": self._cpu_max if self._cpu_max is not None else mean,
             "process_cpu_seconds": max(_children_seconds() - self._child_seconds, 0.0),
+            "thread_cpu": statistics.fmean(self._busiest) if self._busiest else None,
             "memory_max_bytes": self._memory_max or None,
             "retransmits": None
             if retransmits is None or self._retransmits is None
             else max(retransmits - self._retransmits, 0),
         }
 
-    def _family(self, process: int) -> Iterator[int]:
+    def _threads(self, process: int) -> Iterator[Path]:
+        """Folders of the threads of a process and of all its descendants."""
         waiting = [process]
         while waiting:
-            pid = waiting.pop()
-            yield pid
-            for path in (self._proc / str(pid) / "task").glob("*/children"):
-                waiting += [int(word) for word in _read(path).split()]
-
-    def _resident(self, process: int) -> int:
-        return parse_resident(_read(self._proc / str(process) / "status"))
+            for thread in (self._proc / str(waiting.pop()) / "task").glob("*"):
+                yield thread
+                waiting += [int(word) for word in _read(thread / "children").split()]
 
     def _cpu(self) -> CpuTimes | None:
         text = _read(self._proc / "stat")

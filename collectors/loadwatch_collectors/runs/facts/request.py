@@ -71,17 +71,22 @@ def parse_start(text: str) -> int:
         raise UsageError(str(error)) from None
 
 
-def parse_target(rate: float | None, duration: str | None, found: Target) -> Target:
+def parse_target(options: Mapping[str, Any], found: Target) -> Target:
     """What the user said, else what the tool's arguments say.
 
     Raises:
         UsageError: the duration is none.
     """
+    rate, duration, concurrency = (options[name] for name in ("target_rate", "duration", "concurrency"))
     try:
         seconds = parse_duration(duration) if duration else found.duration_seconds
     except ValueError as error:
         raise UsageError(f"--duration: {error}") from error
-    return Target(rate=rate if rate is not None else found.rate, duration_seconds=seconds)
+    return Target(
+        rate=rate if rate is not None else found.rate,
+        duration_seconds=seconds,
+        concurrency=concurrency if concurrency is not None else found.concurrency,
+    )
 
 
 def make_facts(
@@ -99,6 +104,7 @@ def make_facts(
         "started_ms": started_ms,
         "tool": tool,
         "target_rate": target.rate,
+        "concurrency": target.concurrency,
         "target_duration_seconds": target.duration_seconds,
         "parameters": parse_parameters(options["parameters"]),
         "commit": given_commit or origin.commit,

@@ -72,6 +72,9 @@ def describe_run(run: Mapping[str, Any]) -> list[str]:
             lines.append("  latency: " + ", ".join(told))
     for threshold in cast("Sequence[Mapping[str, Any]]", run.get("thresholds") or ()):
         lines.append("  " + describe_threshold(threshold))
+    check = cast("Mapping[str, Any]", run.get("generator") or {})
+    if check.get("state") == "held-back":
+        lines.append(f"  target rate not reached: clients waited for answers ({check['detail']})")
     if verdict == "invalid":
         lines.append("  the figures cannot tell: " + ", ".join(_reasons(run)))
     return lines

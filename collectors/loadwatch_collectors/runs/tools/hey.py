@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from loadwatch_collectors.runs.tools.arguments import find_option, find_program, read_go_duration, read_number
 from loadwatch_collectors.runs.tools.tool import Plan, RunContext, Target, existing
 
-_WORKERS = 50
+_WORKERS = 50.0
 
 
 class Hey:
@@ -24,9 +24,12 @@ class Hey:
     def target(self, arguments: Sequence[str]) -> Target:
         """See Tool; `-q` is for each of the `-c` workers, of which there are 50 by default."""
         each = read_number(find_option(arguments, "-q"))
-        workers = read_number(find_option(arguments, "-c"))
-        rate = each * (_WORKERS if workers is None else workers) if each else None
-        return Target(rate=rate, duration_seconds=read_go_duration(find_option(arguments, "-z")))
+        workers = read_number(find_option(arguments, "-c")) or _WORKERS
+        return Target(
+            rate=each * workers if each else None,
+            duration_seconds=read_go_duration(find_option(arguments, "-z")),
+            concurrency=workers,
+        )
 
     def plan(self, command: Sequence[str], at: int, context: RunContext) -> Plan:
         """See Tool: what it prints is copied."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from loadwatch_collectors.runs.tools.arguments import find_option, find_program, has_option
+from loadwatch_collectors.runs.tools.arguments import find_option, find_program, has_option, read_number
 from loadwatch_collectors.runs.tools.tool import Plan, RunContext, Target, existing
 
 
@@ -16,9 +16,9 @@ class JMeter:
         at = find_program(command, ("jmeter", "jmeter-n", "ApacheJMeter"))
         return at if at is not None else _jar(command)
 
-    def target(self, arguments: Sequence[str]) -> Target:  # noqa: ARG002 - the plan file has it, not the arguments
-        """See Tool; both are inside the test plan."""
-        return Target()
+    def target(self, arguments: Sequence[str]) -> Target:
+        """See Tool; rate and time are inside the test plan, and so are threads unless a property is their number."""
+        return Target(concurrency=read_number(find_option(arguments, "-Jthreads", "-Jusers")))
 
     def plan(self, command: Sequence[str], at: int, context: RunContext) -> Plan:
         """See Tool: `-l` is added where there is none."""

@@ -3,7 +3,13 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from loadwatch_collectors.runs.tools.arguments import find_option, find_program, has_option, read_go_duration
+from loadwatch_collectors.runs.tools.arguments import (
+    find_option,
+    find_program,
+    has_option,
+    read_go_duration,
+    read_number,
+)
 from loadwatch_collectors.runs.tools.tool import Plan, RunContext, Target, existing
 
 _OUT = ("--out", "-o")
@@ -22,8 +28,11 @@ class K6:
         return at if at is not None and "run" in command[at + 1 :] else None
 
     def target(self, arguments: Sequence[str]) -> Target:
-        """See Tool; virtual users are no rate."""
-        return Target(duration_seconds=read_go_duration(find_option(arguments, "--duration", "-d")))
+        """See Tool; virtual users are no rate, and those of a script are in its result."""
+        return Target(
+            duration_seconds=read_go_duration(find_option(arguments, "--duration", "-d")),
+            concurrency=read_number(find_option(arguments, "--vus", "-u")),
+        )
 
     def plan(self, command: Sequence[str], at: int, context: RunContext) -> Plan:
         """See Tool: outputs that the user gave stay; ours come beside them."""

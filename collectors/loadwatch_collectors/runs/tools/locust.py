@@ -31,7 +31,8 @@ class Locust:
                 number = parse_duration(text)
             except ValueError:
                 number = None
-        return Target(duration_seconds=number)
+        users = read_number(find_option(arguments, "-u", "--users", attached=True))
+        return Target(duration_seconds=number, concurrency=users)
 
     def plan(self, command: Sequence[str], at: int, context: RunContext) -> Plan:
         """See Tool: a prefix that the user gave stays."""

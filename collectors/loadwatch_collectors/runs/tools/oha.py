@@ -11,6 +11,7 @@ from loadwatch_collectors.runs.tools.arguments import (
 )
 from loadwatch_collectors.runs.tools.tool import Plan, RunContext, Target, existing
 
+_CONNECTIONS = 50.0
 _FORMAT = ("--output-format",)
 _FILE = ("-o", "--output")
 
@@ -29,6 +30,7 @@ class Oha:
         return Target(
             rate=read_number(find_option(arguments, "-q", attached=True)) or None,
             duration_seconds=read_go_duration(find_option(arguments, "-z", attached=True)),
+            concurrency=read_number(find_option(arguments, "-c", attached=True)) or _CONNECTIONS,
         )
 
     def plan(self, command: Sequence[str], at: int, context: RunContext) -> Plan:

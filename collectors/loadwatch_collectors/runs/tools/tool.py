@@ -62,6 +62,8 @@ class Target:
 
     rate: float | None = None
     duration_seconds: float | None = None
+    concurrency: float | None = None
+    """Clients that each wait for an answer before they send again; None for a tool that waits for none."""
 
 
 class Tool(Protocol):

@@ -10,6 +10,7 @@ from loadwatch_collectors.runs.tools.arguments import (
     find_program,
     program_name,
     read_go_duration,
+    read_number,
 )
 from loadwatch_collectors.runs.tools.tool import Plan, RunContext, Target, existing
 
@@ -42,7 +43,11 @@ class Vegeta:
         """See Tool; without `-rate` vegeta sends 50 a second."""
         text = find_option(arguments, "-rate", "--rate")
         duration = read_go_duration(find_option(arguments, "-duration", "--duration"))
-        return Target(rate=_DEFAULT_RATE if text is None else read_rate(text), duration_seconds=duration)
+        return Target(
+            rate=_DEFAULT_RATE if text is None else read_rate(text),
+            duration_seconds=duration,
+            concurrency=read_number(find_option(arguments, "-max-workers", "--max-workers")),
+        )
 
     def plan(self, command: Sequence[str], at: int, context: RunContext) -> Plan:
         """See Tool: standard output is copied, unless it is a terminal, which has no use for it."""

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from loadwatch_collectors.runs.tools.arguments import find_option, find_program, read_go_duration, read_number
 from loadwatch_collectors.runs.tools.tool import Plan, RunContext, Target, existing
 
+_CONNECTIONS = 10.0
+
 
 class Wrk:
     """`wrk`, and `wrk2`, which has a rate."""
@@ -20,6 +22,7 @@ class Wrk:
         text = find_option(arguments, "-d", "--duration", attached=True)
         return Target(
             rate=read_number(find_option(arguments, "-R", "--rate", attached=True)),
+            concurrency=read_number(find_option(arguments, "-c", "--connections", attached=True)) or _CONNECTIONS,
             duration_seconds=10.0 if text is None else read_number(text) or read_go_duration(text),
         )
 

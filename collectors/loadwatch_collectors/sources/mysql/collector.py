@@ -40,7 +40,7 @@ SHOW_MAX_CONNECTIONS = "SHOW GLOBAL VARIABLES LIKE 'max_connections'"
 SELECT_PROCESSES = """
     SELECT user, IF(LOCATE(':', host), LEFT(host, LENGTH(host) - LENGTH(SUBSTRING_INDEX(host, ':', -1)) - 1), host)
              AS client, COUNT(*)
-      FROM {table} WHERE id <> CONNECTION_ID() GROUP BY user, client ORDER BY 3 DESC LIMIT 500
+      FROM {table} WHERE id NOT IN ({own}) GROUP BY user, client ORDER BY 3 DESC LIMIT 500
 """
 SELECT_TABLES = """
     SELECT table_schema, table_name, table_rows, data_length, index_length, data_free
@@ -183,7 +183,9 @@ class MySQLCollector:
     def _processes(self) -> list[Sample]:
         lean = self._server.has_lean_processlist
         table = "performance_schema.processlist" if lean else "information_schema.processlist"
-        rows = self._session.query(SELECT_PROCESSES.format(table=table))
+        rows = self._session.query(
+            SELECT_PROCESSES.format(table=table, own=", ".join(map(str, self._session.own_ids())))
+        )
         self._note("PROCESS", missing_process(self._server, [row[0] or "" for row in rows], self._settings.user))
         return process_samples(rows)
 

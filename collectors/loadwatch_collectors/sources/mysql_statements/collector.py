@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from loadwatch_formats.metrics.mysql_statements import COVERAGE, EXECUTED, EXPLAINED, METRICS
+from loadwatch_formats.own_traffic import COMMENT
+from loadwatch_formats.statements.fingerprint import digest_of
 from loadwatch_formats.statements.masking import mask
 
 from loadwatch_collectors.collector import KEPT, Borrow, CollectFault, Collector, MissingPrivilege, Sample, Source
@@ -28,7 +30,7 @@ from loadwatch_collectors.sources.mysql_statements.slow_log import SlowLogFollow
 from loadwatch_collectors.sources.statements.counts import CALLS, Counts, Growth, Key, Sums, add
 from loadwatch_collectors.sources.statements.pace import Pace
 from loadwatch_collectors.sources.statements.totals import OTHER_KEY, TEXTS, UNSEEN_KEY, Totals
-from loadwatch_collectors.transport.mysql_session import SERVER_KEYS, MySQLLogin, MySQLSession, check_login
+from loadwatch_collectors.transport.mysql_session import OWN_DIGESTS, SERVER_KEYS, MySQLLogin, MySQLSession, check_login
 from loadwatch_collectors.transport.mysql_session import Row as Texts
 
 WHOLE_EVERY_SECONDS = 60.0
@@ -315,7 +317,10 @@ class MySQLStatementsCollector:
         digests = sorted({key.digest for key in wanted})[: queries.MOST_TEXTS]
         quoted = ", ".join(self._session.quote(digest) for digest in digests)
         rows = self._session.query(queries.SELECT_TEXTS.format(digests=quoted))
-        texts = {Key(schema or "", digest or ""): mask(text or "") for schema, digest, text in rows}
+        texts = {
+            Key(schema or "", digest or ""): COMMENT if digest_of(text or "") in OWN_DIGESTS else mask(text or "")
+            for schema, digest, text in rows
+        }
         return _only(texts, wanted)
 
     def _add_prepared(self, began: float) -> float:

@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 
+from loadwatch_formats.own_traffic import COMMENT
 from loadwatch_formats.statements.fingerprint import digest_of, first_word
 from loadwatch_formats.statements.masking import mask
 from loadwatch_formats.statements.slow_log import SlowLogReader, SlowStatement
@@ -119,7 +120,8 @@ class SlowLogFollower:
         digest = digest_of(one.text)
         key = Key(one.schema, digest)
         if key not in self.texts:
-            self.texts[key], self.words[key] = mask(one.text), first_word(one.text)
+            own = COMMENT in one.text
+            self.texts[key], self.words[key] = COMMENT if own else mask(one.text), first_word(one.text)
         if one.seconds >= self._slowest.get(key, 0.0):
             self._slowest[key], self.examples[key] = one.seconds, one.text
         counts = (

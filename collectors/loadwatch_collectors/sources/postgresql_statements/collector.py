@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from loadwatch_formats.metrics.postgresql_statements import COVERAGE, EXECUTED, EXPLAINED, FIELDS, LABELS, METRICS
+from loadwatch_formats.own_traffic import COMMENT
 from loadwatch_formats.statements.masking import mask
 from loadwatch_formats.statements.tokens import Dialect
 
@@ -241,7 +242,9 @@ class PostgreSQLStatementsCollector:
         ids = sorted({key.digest for key in wanted})[:MOST_TEXTS]
         rows = self._session.query(SELECT_TEXTS.format(schema=self._schema), [ids])
         texts = {
-            Key(database or "", query): mask(text or "", Dialect.POSTGRESQL) for database, query, text in rows if query
+            Key(database or "", query): COMMENT if COMMENT in (text or "") else mask(text or "", Dialect.POSTGRESQL)
+            for database, query, text in rows
+            if query
         }
         return {key: texts[key] for key in wanted if key in texts}
 

@@ -50,11 +50,6 @@ class ProcessSettings:
         """Where the process listens, if it is looked for by that."""
         return address_of("localhost", self.port) if self.port else ""
 
-    @property
-    def is_database(self) -> bool:
-        """Nothing tells."""
-        return False
-
     def describe(self) -> str:
         """The search in words, for errors."""
         name = next(name for name in _SEARCHES if getattr(self, name) is not None)

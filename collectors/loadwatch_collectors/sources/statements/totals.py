@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from loadwatch_formats.metrics.mysql_statements import FIELDS, OTHER, UNSEEN
+from loadwatch_formats.own_traffic import COMMENT, NAME
 
 from loadwatch_collectors.collector import KEPT, Labels, Sample
 from loadwatch_collectors.sources.statements.counts import MOST_KNOWN, NOTHING, SECONDS, Counts, Key, add
@@ -11,9 +12,10 @@ REPEAT_MS = 30_000
 """A sum that stands still is sent again so often: who asks for the newest value looks back five minutes at most."""
 OVERTAKING = 2.0
 """How many times the time of the least of those with a name one must have taken to get a name in its place."""
-OTHER_KEY, UNSEEN_KEY = Key("", OTHER), Key("", UNSEEN)
+OTHER_KEY, UNSEEN_KEY, OWN_KEY = Key("", OTHER), Key("", UNSEEN), Key("", NAME)
 TEXTS = {
     OTHER_KEY: "(all other statements)",
+    OWN_KEY: "(Loadwatch's own statements)",
     UNSEEN_KEY: "(prepared statements whose text was gone before it could be read)",
 }
 LABELS = ("schema", "digest", "digest_text")
@@ -55,11 +57,16 @@ class Totals:
         self._named: dict[Key, _Named] = {}
         self._waiting: dict[Key, Counts] = {}
         self._before_ms = now_ms
+        self._own: set[Key] = set()
 
     def wanted(self, grown: Mapping[Key, Counts]) -> list[Key]:
         """Those that get a name with this reading, if their texts can be told; the dearest first."""
         for key, counts in grown.items():
-            if key not in self._named and (key in self._waiting or len(self._waiting) < MOST_KNOWN):
+            if (
+                key not in self._named
+                and key not in self._own
+                and (key in self._waiting or len(self._waiting) < MOST_KNOWN)
+            ):
                 self._waiting[key] = add(self._waiting.get(key, NOTHING), counts)
         fresh = [key for key in grown if key in self._waiting]
         fresh.sort(key=lambda key: -self._waiting[key][SECONDS])
@@ -77,8 +84,14 @@ class Totals:
         return chosen
 
     def add(self, grown: Mapping[Key, Counts], texts: Mapping[Key, str]) -> None:
-        """Count what has grown; those of `wanted` have their texts in `texts`."""
-        for key, counts in grown.items():
+        """Count what has grown; those of `wanted` have their texts in `texts`: own ones have `COMMENT` in theirs."""
+        own = {key for key, text in texts.items() if COMMENT in text}
+        self._own |= own
+        for key in own:
+            self._waiting.pop(key, None)
+        texts = {**texts, OWN_KEY: TEXTS[OWN_KEY]}
+        for statement, counts in grown.items():
+            key = OWN_KEY if statement in self._own else statement
             named = self._named.get(key)
             if named is None and key in texts:
                 named = self._named[key] = self._name(key, texts[key])

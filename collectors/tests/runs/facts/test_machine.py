@@ -1,7 +1,15 @@
 import os
 from pathlib import Path
 
-from loadwatch_collectors.runs.facts.machine import CpuTimes, Machine, parse_cpu, parse_resident, parse_retransmits
+import pytest
+from loadwatch_collectors.runs.facts.machine import (
+    CpuTimes,
+    Machine,
+    parse_cpu,
+    parse_resident,
+    parse_retransmits,
+    parse_ticks,
+)
 
 
 def test_parsers() -> None:
@@ -41,3 +49,23 @@ def test_cpu_between_two_looks(tmp_path: Path) -> None:
     stat.write_text("cpu  90 0 0 210 0 0 0 0\n")
     found = machine.describe()
     assert (found["cpu_mean"], found["cpu_max"]) == (0.45, 0.9)
+
+
+def test_the_busiest_thread_of_a_process_and_its_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+
+    def at(passed: int, threads: dict[str, int]) -> None:
+        (tmp_path / "stat").write_text(f"cpu  0 0 0 {2 * passed} 0 0 0 0\n")
+        for thread, ticks in threads.items():
+            folder = tmp_path / thread
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "stat").write_text(f"1 (a) b) S {'0 ' * 10}{ticks} 5 0\n")
+            (folder / "children").write_text("9" if thread == "7/task/7" else "")
+
+    at(0, {})
+    machine = Machine(tmp_path)
+    for second in (1, 2, 3):
+        at(100 * second, {"7/task/7": 10 * second, "7/task/8": 20 * second, "9/task/9": 96 * second - 5})
+        machine.sample(7)
+    assert machine.describe()["thread_cpu"] == pytest.approx(0.96)
+    assert parse_ticks("") == 0

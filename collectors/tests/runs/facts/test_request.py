@@ -23,14 +23,19 @@ def test_links() -> None:
         parse_links(["ftp://h"], [])
 
 
+GIVEN = {"target_rate": None, "duration": None, "concurrency": None}
+
+
 def test_times_and_targets() -> None:
     assert parse_start("1970-01-01T09:00:01.5+09:00") == 1500
     assert parse_start("1970-01-01T00:00:01Z") == 1000
     for wrong in ("yesterday", "2026-11-21T10:00:00"):
         with pytest.raises(UsageError):
             parse_start(wrong)
-    found = Target(rate=5, duration_seconds=10)
-    assert parse_target(None, None, found) == found
-    assert parse_target(0, "2m", found) == Target(rate=0, duration_seconds=120)
+    found = Target(rate=5, duration_seconds=10, concurrency=4)
+    assert parse_target(GIVEN, found) == found
+    assert parse_target(GIVEN | {"target_rate": 0, "duration": "2m", "concurrency": 3}, found) == Target(
+        rate=0, duration_seconds=120, concurrency=3
+    )
     with pytest.raises(UsageError, match="--duration"):
-        parse_target(None, "soon", found)
+        parse_target(GIVEN | {"duration": "soon"}, found)

@@ -483,3 +483,17 @@ def test_the_configurations_of_the_guide_are_valid() -> None:
     read = [load_config(parse_document(block, "guide"), sources_by_name()) for block in blocks]
     named = {item.source.name for config in read for item in config.collectors}
     assert named == {"dbstats", "probe", "mysql", "freshness", "prometheus"}
+
+
+def test_no_session_of_the_agent_is_a_client(mariadb: MariaDB) -> None:
+    settings = MySQLSettings(port=mariadb.port, user="watcher", tls="off", processes_every=0)
+    collector, other = MySQLCollector(settings), MySQLSession(settings)
+    try:
+        other.run(lambda: None)
+        with connections(mariadb, 2):
+            users = [dict(one.labels)["mysql_user"] for one in collector.collect() if one.name == f"{LISTENER}user"]
+        assert users
+        assert "watcher" not in users
+    finally:
+        collector.close()
+        other.close()

@@ -17,6 +17,7 @@ from loadwatch_collectors.sources.mysql_statements import collector as collector
 from loadwatch_collectors.sources.mysql_statements import slow_log
 from loadwatch_collectors.sources.mysql_statements.collector import MySQLStatementsCollector, MySQLStatementsSettings
 from loadwatch_formats.metrics.mysql_statements import CALLS, COVERAGE, FIELDS, METRICS, OTHER, SECONDS, UNSEEN
+from loadwatch_formats.own_traffic import NAME
 
 from collectors.tests.mariadb import MariaDB, running_mariadb
 from collectors.tests.measuring_server import SOURCE
@@ -340,3 +341,19 @@ def until(collector: MySQLStatementsCollector, holds: Callable[[list[Sample]], b
             return samples
         assert time.monotonic() < give_up, by_text(samples)
         time.sleep(0.05)
+
+
+def test_own_statements_stand_together_and_apart(counting: MariaDB) -> None:
+    with reading(counting) as collector:
+        for _ in range(3):
+            collector.collect()
+            with counting.connect() as connection, connection.cursor() as cursor:
+                cursor.execute("SELECT COUNT(*) FROM shop.goods WHERE stock > 4711")
+            time.sleep(1.1)  # the server tells of the last seconds
+        samples = list(collector.collect())
+    texts = {dict(one.labels)["digest_text"] for one in samples if one.name == CALLS}
+    assert "(Loadwatch's own statements)" in texts
+    assert any("`shop`" in text and "`stock` > ?" in text for text in texts)
+    assert not [text for text in texts if "performance_schema" in text.lower()], texts
+    [own] = {one.value for one in samples if one.name == CALLS and dict(one.labels)["digest"] == NAME and one.value}
+    assert own >= 3

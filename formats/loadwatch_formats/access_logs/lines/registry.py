@@ -2,13 +2,15 @@
 
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import replace
 
 from loadwatch_formats.access_logs.lines.alb import ALB
 from loadwatch_formats.access_logs.lines.combined import COMBINED
 from loadwatch_formats.access_logs.lines.envoy import ENVOY
 from loadwatch_formats.access_logs.lines.json_lines import JSON_LINES
-from loadwatch_formats.access_logs.lines.line import REST, AccessLogError, LineFormat, LineOptions, LineReader
+from loadwatch_formats.access_logs.lines.line import REST, AccessLogError, LineFormat, LineOptions, LineReader, Texts
 from loadwatch_formats.access_logs.lines.ltsv import LTSV
+from loadwatch_formats.own_traffic import without_own_requests
 
 FORMATS: tuple[LineFormat, ...] = (ALB, ENVOY, COMBINED, LTSV, JSON_LINES)
 """The stricter first."""
@@ -42,7 +44,12 @@ def recognise(sample: str, options: LineOptions | None = None, most: int = _SAMP
             f"its first {len(lines)} lines are not what is known ({tried}); name the format, or for LTSV and JSON "
             "the keys that hold path, status and seconds"
         )
-    return best
+    found = best
+
+    def read(text: str) -> Iterable[Texts]:
+        return found.read(without_own_requests(text))
+
+    return replace(best, read=read)
 
 
 def recognise_first(samples: Iterable[str], options: LineOptions | None = None) -> tuple[LineReader, str]:

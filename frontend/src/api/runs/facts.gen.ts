@@ -10,6 +10,7 @@ export const FACTS = [
   { name: "scenario_version", kind: "text", most: 200, query: "scenario_version", typed: true, listed: true, facet: "" },
   { name: "tool", kind: "text", most: 200, query: "", typed: false, listed: true, facet: "tools" },
   { name: "target_rate", kind: "number", most: 200, query: "target_rate", typed: true, listed: true, facet: "" },
+  { name: "concurrency", kind: "number", most: 200, query: "concurrency", typed: false, listed: false, facet: "" },
   { name: "target_duration_seconds", kind: "number", most: 200, query: "", typed: false, listed: false, facet: "" },
   { name: "commit", kind: "text", most: 200, query: "commit", typed: true, listed: true, facet: "" },
   { name: "branch", kind: "text", most: 200, query: "branch", typed: true, listed: true, facet: "branches" },

@@ -127,7 +127,8 @@ export const compare = {
   sweepNeedsRepeats: "Two or three runs of each value show how much is noise.",
   sweepTied:
     "{{values}} cannot be told apart; the lowest counts as the best. More repeats of each would narrow it down.",
-  sweepLeftOut: "{{count}} runs take no part: invalid, aborted, or the load generator was the limit.",
+  sweepLeftOut:
+    "{{count}} runs cannot be the best: invalid, aborted, or the load generator was the limit. Where a value has no others they are drawn hollow.",
   sweepMixed: "Runs of the same value also differ in {{names}}, so they are no plain repeats.",
   sweepFalls:
     "Negative scaling: from {{value}} on, more costs throughput. Look for what all of them share: a lock, a hot key, the database's cores.",

@@ -89,7 +89,6 @@ export const faults: Readonly<Record<string, string>> = {
   "query-limit": "クエリの上限を超えました。",
   "query-memory": "クエリに使えるメモリの上限を超えました。",
   "receiver-not-found": "受信者が見つかりません。",
-  "remote-read-request": "リモートリードのリクエストとして読めません。",
   "report-files": "レポートに含めるファイルの指定が正しくありません。",
   "result-in-the-future": "結果の時刻が未来になっています。",
   "review-conflict": "ほかの人がレビューを更新しました。",

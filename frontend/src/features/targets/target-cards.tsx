@@ -5,6 +5,7 @@ import { Card, CardHead, Cards } from "@/ui/list/card";
 import { StateMark } from "@/ui/state-mark";
 import { Fact, Facts } from "@/ui/text/facts";
 import { Hint } from "@/ui/text/text";
+import { RemoveTarget } from "./remove-target";
 import { figures, TONES } from "./target-figures";
 import type { TargetRow } from "./target-rows";
 import classes from "./targets-page.module.css";
@@ -34,6 +35,7 @@ export function TargetCards({ rows }: { rows: readonly TargetRow[] }) {
               <Fact name={t("targets.samples")}>{text.samples}</Fact>
             </Facts>
             {row.error !== null && <p className={classes.error}>{say(row.error)}</p>}
+            <RemoveTarget row={row} />
             {row.agents.length > 1 && (
               <p className={classes.error}>{t("targets.overlap", { agents: row.agents.join(", ") })}</p>
             )}

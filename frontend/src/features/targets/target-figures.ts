@@ -3,7 +3,7 @@ import { formatValue } from "@/lib/units";
 import type { Tone } from "@/ui/state-mark";
 import type { Health, TargetRow } from "./target-rows";
 
-export const TONES: Readonly<Record<Health, Tone>> = { up: "ok", down: "bad", unknown: "unknown" };
+export const TONES: Readonly<Record<Health, Tone>> = { up: "ok", down: "bad", unknown: "unknown", gone: "unknown" };
 
 /** A row's numbers as text. */
 export function figures(row: TargetRow, locale: Locale) {

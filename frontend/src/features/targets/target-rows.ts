@@ -1,7 +1,7 @@
 /** Rows of the targets table: one per collector. Sorting and filtering, pure. */
 import type { Target } from "@/api/types";
 
-export type Health = "up" | "down" | "unknown";
+export type Health = "up" | "down" | "unknown" | "gone";
 
 export interface TargetRow {
   readonly key: string;
@@ -16,6 +16,8 @@ export interface TargetRow {
   readonly error: string | null;
   /** Agents that read it at this moment; two are one too many. */
   readonly agents: readonly string[];
+  /** Who said that it was not taken away. */
+  readonly keptBy: string | null;
 }
 
 export type SortField = "health" | "job" | "instance" | "collector" | "lag" | "duration" | "cpu" | "samples";
@@ -27,23 +29,26 @@ export interface Sort {
 
 /** What needs attention first. */
 export const DEFAULT_SORT: Sort = { field: "health", descending: false };
-const URGENCY: Readonly<Record<Health, number>> = { down: 0, unknown: 1, up: 2 };
+const URGENCY: Readonly<Record<Health, number>> = { down: 0, unknown: 1, up: 2, gone: 3 };
 
 export function targetRows(targets: readonly Target[]): readonly TargetRow[] {
-  return targets.flatMap(({ job, instance, collectors }) =>
-    collectors.map((one) => ({
-      key: JSON.stringify([job, instance, one.collector]),
-      job,
-      instance,
-      collector: one.collector,
-      health: one.up === null ? ("unknown" as const) : one.up ? ("up" as const) : ("down" as const),
-      lag: one.lag_seconds,
-      duration: one.duration_seconds,
-      cpu: one.cpu_ratio,
-      samples: one.samples,
-      error: one.error,
-      agents: one.agents,
-    })),
+  return targets.flatMap(({ job, instance, collectors, gone, kept_by }) =>
+    collectors.map(
+      (one): TargetRow => ({
+        key: JSON.stringify([job, instance, one.collector]),
+        job,
+        instance,
+        collector: one.collector,
+        health: one.up === null ? (gone ? "gone" : "unknown") : one.up ? "up" : "down",
+        lag: one.lag_seconds,
+        duration: one.duration_seconds,
+        cpu: one.cpu_ratio,
+        samples: one.samples,
+        error: one.error,
+        agents: one.agents,
+        keptBy: kept_by,
+      }),
+    ),
   );
 }
 

@@ -5,6 +5,7 @@ import { SortHead, sortOrder, Table } from "@/ui/list/table";
 import { StateMark } from "@/ui/state-mark";
 import { Dim } from "@/ui/text/text";
 import { fieldName } from "./field-name";
+import { RemoveTarget } from "./remove-target";
 import { figures, TONES } from "./target-figures";
 import type { Sort, SortField, TargetRow } from "./target-rows";
 import classes from "./targets-page.module.css";
@@ -70,7 +71,7 @@ export function TargetTable({
               <td data-number>{text.samples}</td>
               <td className={classes.error}>
                 {row.agents.length > 1 && <p>{t("targets.overlap", { agents: row.agents.join(", ") })}</p>}
-                {row.error === null ? <Dim>{t("targets.noError")}</Dim> : say(row.error)}
+                {row.error === null ? <Dim>{t("targets.noError")}</Dim> : say(row.error)} <RemoveTarget row={row} />
               </td>
             </tr>
           );

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import { targetsQuery } from "@/api/queries";
+import { GoneTargets } from "@/panels/gone-targets";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { FilterBar, FilterSelect } from "@/ui/list/filter-bar";
 import { SearchField } from "@/ui/list/search-field";
@@ -18,7 +19,7 @@ import { TargetTable } from "./target-table";
 import classes from "./targets-page.module.css";
 
 const REFRESH_MS = 2000;
-const HEALTHS: readonly Health[] = ["up", "down", "unknown"];
+const HEALTHS: readonly Health[] = ["up", "down", "unknown", "gone"];
 const FIELDS: readonly SortField[] = ["health", "job", "instance", "collector", "lag", "duration", "cpu", "samples"];
 
 /** Health, lag, cost and last error of every collector. */
@@ -32,17 +33,19 @@ export function TargetsPage() {
   const rows = targetRows(targets.data?.targets ?? []);
   const shown = sortRows(filterRows(rows, text, health), sort);
   const up = rows.filter((row) => row.health === "up").length;
+  const total = rows.filter((row) => row.health !== "gone").length;
   const pick = (field: SortField) =>
     setSort((held) => ({ field, descending: held.field === field ? !held.descending : false }));
   return (
     <>
-      <PageHead title={t("targets.title")} aside={rows.length > 0 && t("targets.summary", { up, total: rows.length })}>
+      <PageHead title={t("targets.title")} aside={rows.length > 0 && t("targets.summary", { up, total })}>
         <Link to="/connect">{t("connect.link")}</Link>
         <Link to="/timeouts">{t("timeouts.link")}</Link>
         <Link to="/pools">{t("pools.link")}</Link>
         <Link to="/store">{t("store.link")}</Link>
       </PageHead>
       <QueryFault title={t("targets.failed")} query={targets} />
+      <GoneTargets />
       {targets.isPending && <Loading height={240} label={t("targets.loading")} />}
       {targets.data && rows.length === 0 && <NoTargets />}
       {rows.length > 0 && (

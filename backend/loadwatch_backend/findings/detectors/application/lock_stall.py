@@ -141,12 +141,11 @@ def _stall(window: Window, load: Load, labels: Mapping[str, str], in_flight: Flo
     used, cpu = _used(window, labels), window[PROCESS_CPU].where(**labels).rate
     if not _rest_is_idle(window, labels, piled, used, in_flight, cpu):
         return None
-    places = np.flatnonzero(slow)
     accepted = window[ACCEPTED].where(**labels).rate
     even = load.rate >= 0.5 * usual(load.rate, window.focus)
     stuck = focused(window, (accepted < NO_PROGRESS * usual(accepted, window.focus)) & even & (in_flight >= LEAST_PILE))
     return _Stall(
-        episode=Episode(int(places[0]), int(places[-1]) + 1),
+        episode=window.one_of(times),
         piles=piles,
         in_flight=in_flight,
         used=used,

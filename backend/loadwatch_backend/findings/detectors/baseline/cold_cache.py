@@ -5,7 +5,7 @@ import numpy as np
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
 from loadwatch_backend.findings.seen.against import labels_of, pairs, worse
 from loadwatch_backend.findings.seen.evidence import show
-from loadwatch_backend.findings.seen.facts import selector, together
+from loadwatch_backend.findings.seen.facts import selector, together, usual
 from loadwatch_backend.findings.seen.numbers import share
 from loadwatch_backend.findings.window import Window
 from loadwatch_backend.signals.model import Unit
@@ -17,6 +17,8 @@ READS, REQUESTS = (
 )
 EMPTIER = 0.5
 MISSES = 0.01
+WARMER = 0.8
+"""Answers that are no quicker with a warm cache were not slow for a cold one."""
 LEAST_REQUESTS = 1_000.0
 
 KIND = Kind(
@@ -69,7 +71,7 @@ def look(window: Window) -> Look:
 
 
 def _misses(window: Window, labels: dict[str, str]) -> float | None:
-    """Share of reads that went to disk in the first third of the run, where it is high and then falls."""
+    """Share of reads that went to disk in the first third of the run, where it is high and then falls as p95 does."""
     reads, asked = window[READS].where(**labels).rate, window[REQUESTS].where(**labels).rate
     third = max((window.focus.stop - window.focus.start) // 3, 1)
     first = slice(window.focus.start, window.focus.start + third)
@@ -80,7 +82,9 @@ def _misses(window: Window, labels: dict[str, str]) -> float | None:
         if whole < LEAST_REQUESTS:
             return None
         parts.append(window.total(reads, span) / whole)
-    return parts[0] if parts[0] >= MISSES and parts[1] <= 0.5 * parts[0] else None
+    warmed = parts[0] >= MISSES and parts[1] <= 0.5 * parts[0]
+    quicker = window.load is not None and usual(window.load.p95, last) <= WARMER * usual(window.load.p95, first)
+    return parts[0] if warmed and quicker else None
 
 
 def _finding(

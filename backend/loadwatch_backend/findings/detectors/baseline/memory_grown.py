@@ -19,6 +19,8 @@ SWAPPED = "node_vmstat_pswpout"
 GROWN = 1.2
 LEAST_BYTES = 50 * 1024.0**2
 LITTLE = 0.15
+EXPLAINS = 0.05
+"""Of the host's memory, that the process must have grown by: less is not what the host is short of."""
 SWAPPING_PAGES = 10.0
 """Pages a second that are written to swap: fewer are old pages that nobody needs."""
 
@@ -87,7 +89,7 @@ def _finding(
     swapped: FloatArray = of(SWAPPED).rate
     swapping = window.total(swapped) >= SWAPPING_PAGES * (window.focus.stop - window.focus.start) * window.step_seconds
     little = total > 0 and least < LITTLE * total
-    if not (little or swapping):
+    if not (little or swapping) or now - before < EXPLAINS * total:
         return None
     chosen = selector(labels)
     left = f"{size(least)} of {size(total)} were left" if np.isfinite(least + total) else "the host swapped"

@@ -12,6 +12,8 @@ from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.texts.words import Words
 
 GROWN = 1.5
+SCANS = 1.5
+"""A scan takes as many times longer as there are more rows, and some more where they no longer fit into memory."""
 LEAST_ROWS = 10_000.0
 ROWS, ESTIMATE = "table_rows", "mysql_info_schema_table_rows"
 
@@ -43,7 +45,6 @@ def look(window: Window) -> Look:
     baseline = window.baseline
     if baseline is None:
         return Look()
-    effects = worse(window, baseline)
     grown: dict[str, list[tuple[str, float, float]]] = {}
     rest: list[Words] = []
     observations: list[Words] = []
@@ -54,10 +55,11 @@ def look(window: Window) -> Look:
         )
         if now < GROWN * before or now - before < LEAST_ROWS:
             rest.append(words)
-        elif effects:
+        elif worse(window, baseline, SCANS * now / max(before, 1.0)):
             grown.setdefault(target, []).append((table, before, now))
         else:
             observations.append(words)
+    effects = worse(window, baseline)
     findings = [_finding(window, baseline.name, target, tables, effects) for target, tables in sorted(grown.items())]
     return Look(findings=findings, clear=together(rest[:3]), observations=observations)
 

@@ -80,13 +80,13 @@ def look(window: Window) -> Look:
         if not found:
             clear.append(words)
             continue
-        episode = found[0].joined(found[-1])
+        episode = window.one_of(found)
         dialled = _dialled(window, database, aborted, episode)
         gave_up = failures(window, episode)
         if not dialled or (window.load is not None and gave_up < LEAST_SHARE * window.total(asked, episode.span)):
             observations.append(words)
             continue
-        findings.append(_finding(window, database, aborted, episode))
+        findings.append(_finding(window.during(episode), database, aborted, episode))
     return Look(findings=findings, clear=together(clear), observations=observations)
 
 

@@ -13,6 +13,7 @@ from loadwatch_backend.findings.seen.databases import (
     most_around,
     refusals,
     refusals_shown,
+    steps_for_growth,
     users,
 )
 from loadwatch_backend.findings.seen.evidence import show
@@ -94,7 +95,7 @@ def _locked_out(window: Window, database: Database, rest: tuple[BoolArray, Float
         return None
     if displaced is not None and displaced[0] > episode.end:
         displaced = None
-    return _finding(window, database, episode, held, used, displaced)
+    return _finding(window.during(episode), database.during(episode), episode, held, used, displaced)
 
 
 def _only(holds: BoolArray, span: slice) -> BoolArray:
@@ -181,7 +182,7 @@ def _finding(
         to_ms=window.grid.time_ms(episode.end - 1),
         labels=database.labels,
         evidence=_evidence(window, database, episode, held, used, displaced),
-        steps=_steps(database, len(names)),
+        steps=[*steps_for_growth(window, database, episode), *_steps(database, len(names))],
     )
 
 

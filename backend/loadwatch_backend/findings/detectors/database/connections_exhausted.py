@@ -13,6 +13,7 @@ from loadwatch_backend.findings.seen.databases import (
     level_shown,
     refusals,
     refusals_shown,
+    steps_for_growth,
 )
 from loadwatch_backend.findings.seen.facts import felt, focused, largest, together, when_began
 from loadwatch_backend.findings.seen.numbers import count
@@ -57,7 +58,7 @@ def look(window: Window) -> Look:
             continue
         episode = refusals(window, database, focused(window, database.refusing))
         if episode is not None:
-            findings.append(_finding(window, database, episode))
+            findings.append(_finding(window.during(episode), database.during(episode), episode))
             continue
         words = Words(
             f"{database.name} had {count(most)} of {count(database.bound)} connections at most and refused none.",
@@ -76,7 +77,6 @@ def _finding(window: Window, database: Database, episode: Episode) -> Finding:
     when, times = when_began(window, from_ms), window.total(database.refused, episode.span)
     bound, holders = database.bound, holders_of(window, database, episode.span)[:3]
     who = f" ({', '.join(f'{user} {count(held)}' for user, held in holders)})" if holders else ""
-    largest_holder = holders[0][0] if holders else ""
     return Finding(
         kind=KIND,
         sentence=Words(
@@ -90,12 +90,13 @@ def _finding(window: Window, database: Database, episode: Episode) -> Finding:
         labels=database.labels,
         evidence=[level_shown(window, database), refusals_shown(window, database), *felt(window, episode)],
         steps=[
+            *steps_for_growth(window, database, episode),
             Step(
                 text=Words(
-                    f"Bound the pools of {largest_holder or 'the applications'}: all instances together below "
-                    f"{count(bound * 0.8)}, so that {count(bound * 0.2)} stay for others.",
-                    f"{largest_holder or 'アプリ'}のプールを、全インスタンス合計{count(bound * 0.8)}未満に制限し、"
-                    f"{count(bound * 0.2)}接続を他のために残す。",
+                    f"Bound all pools, over all instances together, below {count(bound * 0.8)}, so that "
+                    f"{count(bound * 0.2)} stay for others.",
+                    f"全プールを、全インスタンス合計{count(bound * 0.8)}未満に制限し、{count(bound * 0.2)}接続を"
+                    "他のために残す。",
                 )
             ),
             Step(

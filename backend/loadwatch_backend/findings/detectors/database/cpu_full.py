@@ -102,7 +102,7 @@ def _of_program(window: Window, program: Program) -> Finding | bool:
         return False
     target = {name: program.labels.get(name, "") for name in ("job", "instance")}
     running = window[RUNNING].where(**target).max
-    episode = _led_to(window, program, running, found[0].joined(found[-1]))
+    episode = _led_to(window, program, running, window.one_of(found))
     queued = usual(running, episode.span)
     demand = [_queue_shown(window, program, running, queued)] if queued > QUEUE * program.allowed + 1 else []
     held_up, effects = unmet(window, episode), felt(window, episode)

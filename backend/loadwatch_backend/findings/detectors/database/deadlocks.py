@@ -10,7 +10,7 @@ from loadwatch_backend.findings.seen.databases import SWITCHED_ON_BY
 from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.facts import felt, focused, largest, selector, together, when_began
 from loadwatch_backend.findings.seen.numbers import count, counted, figure
-from loadwatch_backend.findings.window import Episode, Window
+from loadwatch_backend.findings.window import Episode, Window, episodes
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.texts.words import Words
@@ -65,7 +65,9 @@ def look(window: Window) -> Look:
     for name, labels, rate, expression, source in seen:
         if not np.isfinite(window.inside(rate)).any():
             continue
-        times = window.total(rate)
+        found = episodes(focused(window, rate > 0))
+        during = window.during(window.one_of(found)) if found else window
+        times = during.total(rate)
         words = Words(
             f"{counted(times, 'deadlock', 'deadlocks')} at {name}{source.en}.",
             f"{name}のデッドロックは{count(times)}件{source.ja}。",
@@ -73,7 +75,7 @@ def look(window: Window) -> Look:
         if times < LEAST:
             (clear if round(times) < 1 else observations).append(words)
             continue
-        findings.append(_finding(window, name, labels, rate, expression, source))
+        findings.append(_finding(during, name, labels, rate, expression, source))
     return Look(findings=findings, clear=together(clear), observations=observations)
 
 

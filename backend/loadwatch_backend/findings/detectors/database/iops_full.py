@@ -192,7 +192,7 @@ def _of_disks(
     if not found:
         clear.append(words)
         return
-    episode = found[0].joined(found[-1])
+    episode = window.one_of(found)
     moved = sum(window.total(window[metric].where(**on_disk).rate, episode.span) for metric in DISK_BYTES)
     own = sum(window.total(window[metric].where(**labels).rate, episode.span) for metric in OWN_BYTES)
     effects = felt(window, episode)

@@ -68,12 +68,12 @@ def look(window: Window) -> Look:
         if not found:
             clear.append(words)
             continue
-        episode = found[0].joined(found[-1])
+        episode = window.one_of(found)
         effects = felt(window, episode)
         if window.load is not None and not effects:
             observations.append(words)
             continue
-        findings.append(_finding(window, labels, waiting, table.rate, episode, effects))
+        findings.append(_finding(window.during(episode), labels, waiting, table.rate, episode, effects))
     return Look(findings=findings, clear=together(clear), observations=observations)
 
 

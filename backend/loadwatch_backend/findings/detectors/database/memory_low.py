@@ -157,7 +157,7 @@ def _of_pages(window: Window, labels: dict[str, str], table: Table) -> Finding |
     found = episodes(focused(window, waits >= LEAST_WAITS), least=least, gap=3)
     if not found:
         return None
-    episode = found[0].joined(found[-1])
+    episode = window.one_of(found)
     effects = felt(window, episode)
     if not effects:
         return None

@@ -118,7 +118,7 @@ def _finding(window: Window, group: tuple[str, str], members: Sequence[_Member])
         found = episodes(focused(window, hot.cpu >= HOT), least=least, gap=5)
         if not found:
             continue
-        episode = found[0].joined(found[-1])
+        episode = window.one_of(found)
         level = {one.name: usual(one.cpu, episode.span) for one in members}
         cold = [one for one in members if one is not hot and level[one.name] <= COLD]
         asked = unmet(window, episode)

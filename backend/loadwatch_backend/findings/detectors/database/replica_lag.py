@@ -78,12 +78,12 @@ def look(window: Window) -> Look:
         if not found:
             clear.append(words)
             continue
-        episode = found[0].joined(found[-1])
+        episode = window.one_of(found)
         before = -largest(-replica.lag, slice(0, episode.first + 1))
         if most < GREW * before:
             observations.append(words)
             continue
-        findings.append(_finding(window, replica, episode, most))
+        findings.append(_finding(window.during(episode), replica, episode, largest(replica.lag, episode.span)))
     return Look(findings=findings, clear=together(clear), observations=observations)
 
 

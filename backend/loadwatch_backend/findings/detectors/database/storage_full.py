@@ -72,10 +72,11 @@ def look(window: Window) -> Look:
             continue
         full = focused(window, storage.free <= FULL * storage.whole)
         found = episodes(full, least=least_instants(window.grid, storage.interval_ms, samples=2), gap=5)
-        harm = [] if not found else _harm(window, found[0].joined(found[-1]))
-        if harm:
-            findings.append(_finding(window, storage, found[0].joined(found[-1]), least, harm))
-            continue
+        if found:
+            episode = window.one_of(found)
+            if harm := _harm(window, episode):
+                findings.append(_finding(window.during(episode), storage, episode, least, harm))
+                continue
         words = Words(
             f"{storage.name} had {size(least)} of {size(storage.whole)} of storage free at least{storage.source.en}.",
             f"{storage.name}の空きストレージは最小{size(least)} / {size(storage.whole)}{storage.source.ja}。",

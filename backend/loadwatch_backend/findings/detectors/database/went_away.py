@@ -126,7 +126,7 @@ def _silent(window: Window, labels: Mapping[str, str], name: str) -> _Absence | 
     return _Absence(
         labels=labels,
         name=name,
-        episode=found[0].joined(found[-1]),
+        episode=window.one_of(found),
         shown=up,
         expression=f"up{selector({**labels, 'collector': 'mysql'})}",
         back=False,

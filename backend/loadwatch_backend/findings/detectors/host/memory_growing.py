@@ -104,7 +104,7 @@ def _short(window: Window, place: str, total: float) -> Episode | None:
     swapped = window[SWAPPED].where(instance=place).rate
     holds = focused(window, (available.max < LITTLE * total) | (swapped > SWAPPING))
     found = episodes(holds, least=least_instants(window.grid, available.slowest_ms), gap=5)
-    return found[0].joined(found[-1]) if found else None
+    return window.one_of(found) if found else None
 
 
 def _finding(

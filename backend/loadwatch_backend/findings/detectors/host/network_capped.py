@@ -85,7 +85,7 @@ def _said(way: Way, most: float) -> Words:
 def _full(window: Window, way: Way) -> Episode | None:
     least = least_instants(window.grid, way.interval_ms, seconds=FULL_SECONDS)
     found = episodes(focused(window, way.rate >= FULL * way.cap), least=least, gap=3)
-    return found[0].joined(found[-1]) if found else None
+    return window.one_of(found) if found else None
 
 
 def _flat_top(window: Window, way: Way) -> Episode | None:

@@ -79,7 +79,7 @@ def _nobody_watched(host: HostCpu, busy: float) -> Words:
 
 
 def _finding(window: Window, host: HostCpu, found: list[Episode]) -> Finding:
-    whole = found[0].joined(found[-1])
+    whole = window.one_of(found)
     holds = np.zeros(window.grid.count, dtype=np.bool_)
     for one in found:
         holds[one.span] = True

@@ -68,12 +68,12 @@ def look(window: Window) -> Look:
         if not found:
             clear.append(words)
             continue
-        episode = found[0].joined(found[-1])
+        episode = window.one_of(found)
         waits, effects = _waits(window, labels, episode), felt(window, episode)
         if not waits or (window.load is not None and not effects):
             observations.append(words)
             continue
-        findings.append(_finding(window, labels, moved, episode, [*waits, *effects]))
+        findings.append(_finding(window.during(episode), labels, moved, episode, [*waits, *effects]))
     return Look(findings=findings, clear=together(clear), observations=observations)
 
 

@@ -79,7 +79,7 @@ def _hot(window: Window, group: Peers, place: int) -> Finding | None:
     times = episodes(holds, least=max(round(LEAST_SECONDS / window.step_seconds), 3), gap=3)
     if not times:
         return None
-    episode = times[0].joined(times[-1])
+    episode = window.one_of(times)
     effects = felt(window, episode)
     if not effects:
         return None

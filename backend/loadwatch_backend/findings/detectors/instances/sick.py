@@ -230,7 +230,7 @@ def _seen(window: Window, group: Peers, place: int, measure: _Measure) -> tuple[
     words_ja = {"own": format_ja(level), "others": format_ja(usual_one)}
     labels = {"job": group.job, "instance": instance}
     said = measure.said
-    return times[0].joined(times[-1]), show(
+    return window.one_of(times), show(
         window,
         Words(f"{instance}: {said.en.format(**words)}.", f"{instance}: {said.ja.format(**words_ja)}。"),
         link=measure.link,

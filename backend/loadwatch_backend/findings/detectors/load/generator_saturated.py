@@ -8,7 +8,7 @@ from loadwatch_formats.metrics.loadtest import GENERATOR_CPU
 from loadwatch_backend.findings.engine import look_of
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
 from loadwatch_backend.findings.seen.evidence import show
-from loadwatch_backend.findings.seen.facts import focused, largest, usual
+from loadwatch_backend.findings.seen.facts import focused, largest
 from loadwatch_backend.findings.seen.hosts import CPU, host
 from loadwatch_backend.findings.seen.numbers import count, figure, share
 from loadwatch_backend.findings.window import Episode, Generator, Load, Window, episodes
@@ -19,18 +19,7 @@ from loadwatch_backend.texts.words import Words
 JOB = "load-generator"
 FAR_BELOW = 0.95
 LEAST_SECONDS = 10.0
-UNDER_WAY_SECONDS = 40.0
-"""A tool tells of a request when it ends: the newest seconds of a run under way are short of those that still wait."""
-SLOW_SECONDS = 1.0
-"""Answers that take longer may be what the generator waited for."""
 BUSY = 0.9
-OWN = frozenset({"cpu", "dropped-iterations"})
-"""Signs that are the generator's own, whatever the system did."""
-UNEVEN = frozenset({"gaps", "late-sends"})
-OPEN = frozenset({"vegeta", "k6", "gatling", "artillery", "wrk2"})
-"""Tools that send on time whatever the answers do: where these send unevenly it is their own fault."""
-WAITING_SECONDS = 0.2
-"""Answers that take this long may be what a tool of another kind waited for."""
 
 KIND = Kind(
     id="generator-saturated",
@@ -57,33 +46,24 @@ KIND = Kind(
 
 
 def look(window: Window) -> Look:
-    """At most one finding: of the run's own check, else of what is streamed."""
+    """At most one finding, of the run's check of its generator: a rate that is short tells nothing of its cause."""
     generator, load = window.generator, window.load
-    if load is None:
+    if load is None or generator is None or generator.state == "unknown":
         return Look()
-    if generator is not None:
-        if generator.state == "saturated":
-            return look_of(_finding(window, load, generator), None)
-        if generator.state == "unknown":
-            return Look()
-        return look_of(None, _clear(load, window, generator.target_rate, generator.reached_rate))
-    short = _short(window, load, UNDER_WAY_SECONDS)
-    if short is None:
-        asked = usual(load.target, window.focus)
-        return look_of(None, _clear(load, window, asked, usual(load.rate, window.focus)) if asked > 0 else None)
-    asked, reached = (usual(values, short.span) for values in (load.target, load.rate))
-    slow = largest(load.p95, window.focus)
-    if not slow < SLOW_SECONDS:
-        return Look()
-    told = Generator(state="saturated", reasons=["rate-not-reached"], target_rate=asked, reached_rate=reached)
-    return look_of(_finding(window, load, told), None)
+    if generator.state == "saturated":
+        return look_of(_finding(window, load, generator), None)
+    return look_of(None, _clear(load, window, generator))
 
 
-def _clear(load: Load, window: Window, asked: float | None, reached: float | None) -> Words:
+def _clear(load: Load, window: Window, generator: Generator) -> Words:
+    asked, reached = generator.target_rate, generator.reached_rate
     if asked and reached:
+        waited = generator.state == "held-back"
         return Words(
-            f"The generator sent {figure(reached)} of the {figure(asked)} requests/s that it was asked for.",
-            f"生成側は要求毎秒{figure(asked)}件に対し毎秒{figure(reached)}件を送信。",
+            f"The generator sent {figure(reached)} of the {figure(asked)} requests/s that it was asked for"
+            + (": its clients waited for answers." if waited else "."),
+            f"生成側は要求毎秒{figure(asked)}件に対し毎秒{figure(reached)}件を送信"
+            + ("(応答を待っていたため)。" if waited else "。"),
         )
     sent = window.total(load.rate)
     return Words(
@@ -92,12 +72,11 @@ def _clear(load: Load, window: Window, asked: float | None, reached: float | Non
     )
 
 
-def _short(window: Window, load: Load, newest_seconds: float) -> Episode | None:
-    """Where less than was asked for was sent, for long; the newest seconds are left out."""
+def _short(window: Window, load: Load) -> Episode | None:
+    """Where less than was asked for was sent, for long."""
     holds = focused(window, _over_seconds(load.rate, window) < FAR_BELOW * load.target)
-    holds[max(window.focus.stop - round(newest_seconds / window.step_seconds), 0) :] = False
     found = episodes(holds, least=max(round(LEAST_SECONDS / window.step_seconds), 3), gap=2)
-    return found[0].joined(found[-1]) if found else None
+    return window.one_of(found) if found else None
 
 
 def _over_seconds(values: FloatArray, window: Window, seconds: float = 5.0) -> FloatArray:
@@ -111,21 +90,13 @@ def _over_seconds(values: FloatArray, window: Window, seconds: float = 5.0) -> F
 
 
 def _finding(window: Window, load: Load, generator: Generator) -> Finding:
-    reasons = set(generator.reasons)
-    short = _short(window, load, 0.0)
-    episode = short or Episode(window.focus.start, window.focus.stop)
+    episode = _short(window, load) or Episode(window.focus.start, window.focus.stop)
     cpu = _cpu(window)
-    own = OWN | UNEVEN if generator.tool in OPEN else OWN
-    slow = usual(load.p95, episode.span) >= WAITING_SECONDS or largest(load.p95, window.focus) >= SLOW_SECONDS
-    waited = not reasons & own and slow
     en, ja = _said(generator)
     if cpu is not None:
         busiest = largest(cpu, window.focus)
         en += f"; its host's CPU was {share(busiest)} busy"
         ja += f"。そのホストのCPU使用率は{share(busiest)}"
-    if waited:
-        en += "; answers were slow, so it may have waited for them"
-        ja += "。応答が遅く、それを待っていた可能性がある"
     return Finding(
         kind=KIND,
         sentence=Words(f"{en}.", f"{ja}。"),
@@ -134,7 +105,6 @@ def _finding(window: Window, load: Load, generator: Generator) -> Finding:
         labels={"tool": generator.tool} if generator.tool else {},
         evidence=_evidence(window, load, generator, cpu),
         steps=_steps(generator),
-        severity=Severity.INFO if waited else None,
     )
 
 
@@ -256,16 +226,6 @@ def _steps(generator: Generator) -> Sequence[Step]:
                     f"What this run shows is that the system bears {rate} requests/s at least, and no more than that.",
                     f"この結果から言えるのは、システムが少なくとも毎秒{rate}件に耐えることだけ。",
                 )
-            )
-        )
-    if generator.dropped:
-        steps.append(
-            Step(
-                text=Words(
-                    "k6: give it more users than rate × the longest answer's seconds, before the run begins.",
-                    "k6: 開始前に「レート × 最長応答秒数」より多いユーザーを割り当てる。",
-                ),
-                code="preAllocatedVUs: 2000, maxVUs: 2000",
             )
         )
     return steps

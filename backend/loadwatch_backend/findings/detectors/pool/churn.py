@@ -17,6 +17,7 @@ from loadwatch_backend.findings.seen.facts import (
     selector,
     together,
 )
+from loadwatch_backend.findings.seen.lives import LIFE_METRICS, lives
 from loadwatch_backend.findings.seen.numbers import count, figure, share
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
@@ -72,7 +73,9 @@ def look(window: Window) -> Look:
         long_enough = least_instants(window.grid, table.slowest_ms, seconds=LEAST_SECONDS)
         found = episodes(focused(window, closed >= least), least=long_enough, gap=long_enough)
         if found:
-            findings.append(_finding(window, pool, closed, asked, found[0].joined(found[-1])))
+            kept = of_pool(window, IDLE_LIMIT, pool.labels).max
+            episode = window.one_of(found, kept, lives(window, pool.labels))
+            findings.append(_finding(window.during(episode), pool, closed, asked, episode))
             continue
         clear.append(
             Words(
@@ -182,6 +185,7 @@ DETECTOR = Detector(
         "go_sql_open_connections",
         "go_sql_max_open_connections",
         IDLE_LIMIT,
+        *LIFE_METRICS,
         LOGINS,
         "ingest_accepted_total",
     ),

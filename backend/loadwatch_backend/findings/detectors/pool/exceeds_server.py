@@ -54,9 +54,14 @@ KIND = Kind(
 
 def look(window: Window) -> Look:
     """At most one finding: with several databases nobody knows which pool talks to which."""
-    bounded = [pool for pool in pools(window) if largest(pool.limit, window.focus) > 0]
     found = [database for database in databases(window) if database.bound > 0]
-    if len(found) != 1 or not bounded:
+    if len(found) != 1:
+        return Look()
+    episode = refusals(window, found[0], focused(window, found[0].refusing))
+    if episode is not None:
+        window, found = window.during(episode), [found[0].during(episode)]
+    bounded = [pool for pool in pools(window) if largest(pool.limit, window.focus) > 0]
+    if not bounded:
         return Look()
     if any(largest(pool.limit, window.focus) == 0 and largest(pool.open, window.focus) > 0 for pool in pools(window)):
         return Look()
@@ -72,7 +77,6 @@ def look(window: Window) -> Look:
     )
     if may_open <= room:
         return Look(clear=equation)
-    episode = refusals(window, database, focused(window, database.refusing))
     opened = added([pool.open for pool in bounded])
     # Pools that fit for themselves are not what is wrong where others take the rest.
     if (

@@ -20,6 +20,7 @@ from loadwatch_backend.findings.seen.facts import (
     usual,
     when_began,
 )
+from loadwatch_backend.findings.seen.lives import LIFE_METRICS
 from loadwatch_backend.findings.seen.numbers import count, counted, duration, duration_ja, figure, share
 from loadwatch_backend.findings.seen.pool_size import BURSTS, size_for
 from loadwatch_backend.findings.seen.pool_waits import FULL, exhausted, mean_wait
@@ -67,7 +68,8 @@ def look(window: Window) -> Look:
             continue
         episode = exhausted(window, pool)
         if episode is not None:
-            findings.append(_finding(window, pool, bound, episode))
+            bound = largest(pool.limit, episode.span)
+            findings.append(_finding(window.during(episode), pool, bound, episode))
             continue
         most, waits = largest(pool.in_use, window.focus), window.total(pool.waits)
         if not math.isfinite(most):
@@ -97,8 +99,13 @@ def _finding(window: Window, pool: Pool, bound: float, episode: Episode) -> Find
     spare = spare_connections(window, episode.span)
     from_ms = window.grid.time_ms(episode.first)
     when = when_began(window, from_ms)
-    en = f"The pool of {count(bound)} connections of {pool.name} ran out {when.en}; "
-    ja = f"{pool.name}の{count(bound)}接続のプールが{when.ja}に枯渇。"
+    full = spare is not None and spare[0] < 1
+    en, ja = "", ""
+    if spare is not None and full:
+        en = f"The database had none of its {count(spare[1])} connections to spare, and more would be refused: "
+        ja = f"DBの{count(spare[1])}接続に余裕はなく、プールを増やしても拒否される。"
+    en += f"{'the' if full else 'The'} pool of {count(bound)} connections of {pool.name} ran out {when.en}; "
+    ja += f"{pool.name}の{count(bound)}接続のプールが{when.ja}に枯渇。"
     longest = largest(window.load.p99, episode.span) if window.load is not None else float("nan")
     if gave_up >= 1:
         en += f"{counted(gave_up, 'request', 'requests')} gave up"
@@ -108,7 +115,10 @@ def _finding(window: Window, pool: Pool, bound: float, episode: Episode) -> Find
     else:
         en += f"{counted(waits, 'request', 'requests')} waited {duration(mean)} on average"
         ja += f"{count(waits)}件が平均{duration_ja(mean)}待った"
-    if spare is not None:
+    if spare is None:
+        en += "; whether the database has room for more is not known"
+        ja += "。DBに余裕があるかは不明"
+    elif not full:
         en += f"; the database had {count(spare[0])} connections to spare"
         ja += f"。DBにはあと{count(spare[0])}接続の余裕があった"
     return Finding(
@@ -118,7 +128,7 @@ def _finding(window: Window, pool: Pool, bound: float, episode: Episode) -> Find
         to_ms=window.grid.time_ms(episode.end - 1),
         labels=pool.labels,
         evidence=[*_evidence(window, pool, bound, waits), *effects],
-        severity=None if effects or window.load is None else Severity.WARNING,
+        severity=None if effects and not full else Severity.WARNING,
         steps=_steps(window, pool, bound, episode, spare),
         harm=Harm(
             # Waits that never end are told by their number only.
@@ -161,6 +171,16 @@ def _evidence(window: Window, pool: Pool, bound: float, waits: float) -> list[Ev
 
 def _steps(window: Window, pool: Pool, bound: float, episode: Episode, spare: tuple[float, float] | None) -> list[Step]:
     steps: list[Step] = []
+    if spare is None:
+        steps.append(
+            Step(
+                text=Words(
+                    "First see how many connections the database has left: only then can a size be named.",
+                    "まずDBの残り接続数を確認する。それが分かるまで適切なサイズは決められない。",
+                ),
+                code="mysql:\n  host: 127.0.0.1\n  user: loadwatch",
+            )
+        )
     served, asked = _throughput(window, pool, episode)
     # A pool that is full in bursts is empty at most instants: then the mean tells how long a connection is held.
     busy = usual(pool.in_use, episode.span) or window.total(pool.in_use, episode.span) / window.step_seconds / len(
@@ -169,8 +189,7 @@ def _steps(window: Window, pool: Pool, bound: float, episode: Episode, spare: tu
     hold = busy / served if served > 0 else 0.0
     if hold > 0:
         wanted = size_for(max(asked, served) * hold)
-        room = None if spare is None else bound + spare[0]
-        size = wanted if room is None else min(wanted, math.floor(room * 0.9))
+        size = 0 if spare is None else min(wanted, math.floor((bound + spare[0]) * 0.9))
         if size > bound:
             steps.append(
                 Step(
@@ -233,7 +252,7 @@ DETECTOR = Detector(
     kind=KIND,
     look=look,
     needs=("go_sql_in_use_connections",),
-    reads=(*POOL_METRICS, "ingest_stored_total", "ingest_accepted_total"),
+    reads=(*POOL_METRICS, *LIFE_METRICS, "ingest_stored_total", "ingest_accepted_total"),
     follows=(
         "database-cpu-full",
         "database-lock-waits",

@@ -79,8 +79,8 @@ def look(window: Window) -> Look:
                 steps=[
                     Step(
                         text=Words(
-                            "Shorten its statements first: the run's page lists them, the dearest first.",
-                            "まずこのルートのSQLを短くする。実行のページに時間の長い順で並んでいる。",
+                            f"Shorten the statements of {name} first: the run's page lists them, the dearest first.",
+                            f"まず{name}のSQLを短くする。実行のページに時間の長い順で並んでいる。",
                         )
                     )
                 ],

@@ -17,8 +17,9 @@ from loadwatch_backend.findings.seen.facts import (
     together,
     usual,
 )
+from loadwatch_backend.findings.seen.lives import lives
 from loadwatch_backend.findings.seen.numbers import count, duration, duration_ja, figure, share
-from loadwatch_backend.findings.window import Episode, Window, least_instants
+from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.texts.words import Words
@@ -75,9 +76,10 @@ def look(window: Window) -> Look:
         if not any(np.isfinite(window.inside(rate)).any() for rate in rates):
             continue
         worse = int(totals[1] > totals[0])
-        found = _renewed(window, pool, rates[worse])
+        setting = (BY_AGE, BY_IDLENESS)[worse]
+        found = _renewed(window, pool, rates[worse], setting[1])
         if found is not None:
-            findings.append(_finding(window, pool, rates[worse], (BY_AGE, BY_IDLENESS)[worse], found))
+            findings.append(_finding(window.during(found), pool, rates[worse], setting, found))
             continue
         clear.append(
             Words(
@@ -88,12 +90,12 @@ def look(window: Window) -> Look:
     return Look(findings=findings, clear=together(clear))
 
 
-def _renewed(window: Window, pool: Pool, closed: FloatArray) -> Episode | None:
+def _renewed(window: Window, pool: Pool, closed: FloatArray, setting: str) -> Episode | None:
     """From the first to the last closing, where they come at a rate that matters over all of that time."""
-    places = np.flatnonzero(focused(window, closed > 0))
-    if not len(places):
+    found = episodes(focused(window, closed > 0))
+    if not found:
         return None
-    episode = Episode(int(places[0]), int(places[-1]) + 1)
+    episode = window.one_of(found, of_pool(window, setting, pool.labels).max, lives(window, pool.labels))
     if len(episode) < least_instants(window.grid, pool.interval_ms, seconds=LEAST_SECONDS):
         return None
     rate = window.total(closed, episode.span) / (len(episode) * window.step_seconds)

@@ -6,7 +6,7 @@ from loadwatch_backend.findings.model import Detector, Finding, Kind, Link, Look
 from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.facts import felt, focused, largest, pools
 from loadwatch_backend.findings.seen.numbers import count, figure
-from loadwatch_backend.findings.window import Episode, Window
+from loadwatch_backend.findings.window import Window, episodes
 from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.texts.words import Words
 
@@ -59,8 +59,7 @@ def look(window: Window) -> Look:
         busy = focused(window, (asked >= LEAST_LOGINS) & often)
         if int(busy.sum()) * window.step_seconds < 3:
             continue
-        places = np.flatnonzero(busy)
-        episode = Episode(int(places[0]), int(places[-1]) + 1)
+        episode = window.one_of(episodes(busy))
         opened, requests = window.total(logins, episode.span), window.total(asked, episode.span)
         findings.append(
             Finding(

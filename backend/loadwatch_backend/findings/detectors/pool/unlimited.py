@@ -75,7 +75,7 @@ def look(window: Window) -> Look:
     clear: list[Words] = []
     observations: list[Words] = []
     known = [pool for pool in pools(window) if np.isfinite(largest(pool.limit, window.focus))]
-    bounded = [pool for pool in known if largest(pool.limit, window.focus) > 0]
+    bounded = [pool for pool in known if -largest(-pool.limit, window.focus) > 0]
     clear += [
         Words(
             f"The pool of {pool.name} may open {count(largest(pool.limit, window.focus))} connections.",
@@ -107,7 +107,7 @@ def _by_job(unlimited: Sequence[Pool]) -> list[_Unlimited]:
         _Unlimited(
             labels=group[0].labels if len(group) == 1 else {"job": job},
             name=group[0].name if len(group) == 1 else f"{job} ({len(group)} pools)",
-            open=added([pool.open for pool in group]),
+            open=added([np.where(pool.limit > 0, np.nan, pool.open) for pool in group]),
             interval_ms=max(pool.interval_ms for pool in group),
         )
         for job, group in sorted(jobs.items())
@@ -119,6 +119,7 @@ def _refused(window: Window, pool: _Unlimited) -> Finding | None:
         episode = refusals(window, database, focused(window, database.refusing))
         if episode is None:
             continue
+        database = database.during(episode)
         most = largest(pool.open, slice(max(episode.first - 3, 0), episode.end + 3))
         if not most >= SHARE_OF_LIMIT * database.bound:
             continue
@@ -129,8 +130,9 @@ def _refused(window: Window, pool: _Unlimited) -> Finding | None:
             f"{pool.name}のプールには上限がなく(SetMaxOpenConns 0)、{database.name}の上限{count(database.bound)}に対し"
             f"最大{count(most)}接続を開こうとし、ログイン{count(times)}件が拒否された。",
         )
-        shown = [_open_shown(window, pool, database.bound), refusals_shown(window, database)]
-        return _finding(window, pool, sentence, episode, database, [*shown, level_shown(window, database)])
+        during = window.during(episode)
+        shown = [_open_shown(during, pool, database.bound), refusals_shown(during, database)]
+        return _finding(during, pool, sentence, episode, database, [*shown, level_shown(during, database)])
     return None
 
 
@@ -143,7 +145,7 @@ def _crowded(window: Window, pool: _Unlimited) -> Finding | None:
         found = episodes(holds, least=least, gap=3)
         if not found:
             continue
-        episode = found[0].joined(found[-1])
+        episode = window.one_of(found)
         effects = felt(window, episode)
         if not effects:
             continue
@@ -157,8 +159,9 @@ def _crowded(window: Window, pool: _Unlimited) -> Finding | None:
             f"{pool.name}のプールには上限がなく(SetMaxOpenConns 0)最大{count(most)}接続を開き、{database.name}では"
             f"{count(running)}文が同時に実行された{on.ja}。{effects[0].text.ja}",
         )
-        shown = [_open_shown(window, pool, None), _running_shown(window, database, many)]
-        return _finding(window, pool, sentence, episode, database, shown, Severity.WARNING)
+        during = window.during(episode)
+        shown = [_open_shown(during, pool, None), _running_shown(during, database, many)]
+        return _finding(during, pool, sentence, episode, database, shown, Severity.WARNING)
     return None
 
 

@@ -7,6 +7,7 @@ from loadwatch_backend.findings.seen.demand import IN_FLIGHT, queued, unmet
 from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.facts import felt, focused, largest, selector, since_start, together, usual
 from loadwatch_backend.findings.seen.host_cpu import FOREIGN, PROGRAM_CPU, PROGRAM_METRICS, STOLEN, Program, programs
+from loadwatch_backend.findings.seen.lives import lives
 from loadwatch_backend.findings.seen.numbers import figure, share
 from loadwatch_backend.findings.window import BoolArray, Episode, Window, episodes, least_instants
 from loadwatch_backend.signals.model import Unit
@@ -74,12 +75,12 @@ def look(window: Window) -> Look:
         if not found:
             clear.append(words)
             continue
-        episode = found[0].joined(found[-1])
+        episode = window.one_of(found, lives(window, program.labels))
         harm = _harm(window, program, episode)
         if harm is None:
             observations.append(words)
             continue
-        findings.append(_finding(window, program, episode, harm))
+        findings.append(_finding(window.during(episode), program, episode, harm))
     return Look(findings=findings, clear=together(clear), observations=observations)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
 from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.facts import felt, focused, largest, pools, selector, since_start, together, usual
+from loadwatch_backend.findings.seen.lives import LIFE_METRICS, lives
 from loadwatch_backend.findings.seen.numbers import count
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
@@ -59,10 +60,12 @@ def look(window: Window) -> Look:
         name = labels.get("name", labels.get("instance", ""))
         full = focused(window, opened.max >= FULL * limit)
         found = episodes(full, least=least_instants(window.grid, opened.slowest_ms, samples=2, seconds=2), gap=5)
-        demand = [] if not found else _demand(window, found[0].joined(found[-1]))
-        if demand:
-            findings.append(_finding(window, dict(labels), opened.max, bound, found[0].joined(found[-1]), demand))
-            continue
+        if found:
+            episode = window.one_of(found, limit, lives(window, labels))
+            bound = largest(limit, episode.span)
+            if demand := _demand(window, episode):
+                findings.append(_finding(window.during(episode), dict(labels), opened.max, bound, episode, demand))
+                continue
         words = Words(
             f"{name} had {count(most)} of {count(bound)} files open at most.",
             f"{name}は最大{count(bound)}中{count(most)}ファイルを使用。",
@@ -178,7 +181,7 @@ DETECTOR = Detector(
     kind=KIND,
     look=look,
     needs=(OPEN,),
-    reads=(LIMIT, ACCEPT_ERRORS, ACCEPT_QUEUE, HARD_LIMIT),
+    reads=(LIMIT, ACCEPT_ERRORS, ACCEPT_QUEUE, HARD_LIMIT, *LIFE_METRICS),
     follows=FOLLOWS,
     switched_on_by="process:\n  port: 8080",
 )

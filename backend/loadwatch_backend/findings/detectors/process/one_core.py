@@ -9,6 +9,7 @@ from loadwatch_backend.findings.seen.demand import IN_FLIGHT, queued, unmet
 from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.facts import felt, focused, largest, selector, since_start, together, usual
 from loadwatch_backend.findings.seen.host_cpu import PROGRAM_CPU, PROGRAM_METRICS, Program, programs
+from loadwatch_backend.findings.seen.lives import lives
 from loadwatch_backend.findings.seen.numbers import figure
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
 from loadwatch_backend.signals.model import Unit
@@ -70,7 +71,7 @@ def look(window: Window) -> Look:
             observations.append(words)
             continue
         harm = [*([] if asked is None else [asked]), *effects]
-        findings.append(_finding(window, program, host.cores, episode, harm))
+        findings.append(_finding(window.during(episode), program, host.cores, episode, harm))
     return Look(findings=findings, clear=together(clear), observations=observations)
 
 
@@ -83,7 +84,7 @@ def _one_core(window: Window, program: Program) -> Episode | None:
     holds = (program.cpu >= LEAST) & room
     least = least_instants(window.grid, program.interval_ms, seconds=LEAST_SECONDS)
     found = episodes(focused(window, holds), least=least, gap=3)
-    return found[0].joined(found[-1]) if found else None
+    return window.one_of(found, lives(window, program.labels)) if found else None
 
 
 def _finding(window: Window, program: Program, cores: int, episode: Episode, harm: list[Evidence]) -> Finding:

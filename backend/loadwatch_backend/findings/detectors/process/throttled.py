@@ -66,12 +66,12 @@ def look(window: Window) -> Look:
         if not found:
             clear.append(words)
             continue
-        episode = found[0].joined(found[-1])
+        episode = window.one_of(found, window[QUOTA].where(**labels).max)
         # Without a load that is known, the pauses are harm enough; with one, somebody has to feel them.
         if window.load is not None and not felt(window, episode):
             observations.append(words)
             continue
-        findings.append(_finding(window, labels, name, ratio, episode))
+        findings.append(_finding(window.during(episode), labels, name, ratio, episode))
     return Look(findings=findings, clear=together(clear), observations=observations)
 
 

@@ -1,7 +1,7 @@
 """Connections wait in the kernel's queue until the program accepts them, and beyond its end they are dropped."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, 
 from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.facts import felt, focused, largest, selector, since_start, together, usual
 from loadwatch_backend.findings.seen.numbers import count, duration, duration_ja, figure
-from loadwatch_backend.findings.window import BoolArray, Episode, Window, episodes, least_instants
+from loadwatch_backend.findings.window import BoolArray, Episode, Window, episodes, in_force, least_instants
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.texts.words import Words
@@ -61,6 +61,7 @@ class _Port:
     labels: Mapping[str, str]
     queue: FloatArray
     bound: float
+    limit: FloatArray
     dropped: FloatArray
     interval_ms: int
     database: bool
@@ -99,7 +100,9 @@ def look(window: Window) -> Look:
         if not harm and window.load is not None:
             observations.append(words)
             continue
-        findings.append(_finding(window, port, episode, harm))
+        bound = largest(port.limit, episode.span)
+        port = replace(port, bound=bound if bound > 0 else float("nan"))
+        findings.append(_finding(window.during(episode), port, episode, harm))
     return Look(findings=findings, clear=together(clear), observations=observations)
 
 
@@ -108,12 +111,14 @@ def _ports(window: Window) -> list[_Port]:
     found: list[_Port] = []
     for labels, table in window[QUEUE].by("job", "instance", "port"):
         host = {name: labels.get(name, "") for name in ("job", "instance")}
-        bound = largest(window[LIMIT].where(**host, port=labels.get("port", "")).max, window.focus)
+        limit = in_force(window[LIMIT].where(**host, port=labels.get("port", "")).max)
+        bound = largest(limit, window.focus)
         found.append(
             _Port(
                 labels=labels,
                 queue=table.max,
                 bound=bound if bound > 0 else float("nan"),
+                limit=limit,
                 dropped=window[OVERFLOWS].where(**host).rate,
                 interval_ms=table.slowest_ms,
                 database=labels.get("port") == "3306" or bound in back_logs,
@@ -124,13 +129,14 @@ def _ports(window: Window) -> list[_Port]:
 
 def _waiting(window: Window, port: _Port) -> Episode | None:
     """Where the queue stood, was full, or was near that while the host dropped connections."""
-    full = port.queue >= FULL * port.bound
-    near = _around(window, port.queue >= NEAR * port.bound, 2.0) & (port.dropped > 0)
-    least_standing = max(STANDING, STANDING_SHARE * np.nan_to_num(port.bound))
+    limit = np.where(port.limit > 0, port.limit, np.nan)
+    full = port.queue >= FULL * limit
+    near = _around(window, port.queue >= NEAR * limit, 2.0) & (port.dropped > 0)
+    least_standing = np.maximum(STANDING, STANDING_SHARE * np.nan_to_num(limit))
     never_less = ~_around(window, ~(port.queue >= least_standing), STANDING_SECONDS / 2)
     holds = focused(window, full | near | never_less)
     found = episodes(holds, least=least_instants(window.grid, port.interval_ms), gap=5)
-    return found[0].joined(found[-1]) if found else None
+    return window.one_of(found, port.limit) if found else None
 
 
 def _around(window: Window, holds: BoolArray, seconds: float) -> BoolArray:

@@ -8,7 +8,7 @@ from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, 
 from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.facts import felt, focused, largest, selector, since_start, together
 from loadwatch_backend.findings.seen.numbers import count, share
-from loadwatch_backend.findings.window import Episode, Table, Window, episodes, least_instants
+from loadwatch_backend.findings.window import Episode, Table, Window, episodes, in_force, least_instants
 from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.texts.words import Words
 
@@ -47,7 +47,8 @@ def look(window: Window) -> Look:
     clear: list[Words] = []
     observations: list[Words] = []
     for labels, host in window[CONNECTIONS].where(side="remote").by("job", "instance"):
-        bound = largest(window[LIMIT].where(**labels).max, window.focus)
+        limit = in_force(window[LIMIT].where(**labels).max)
+        bound = largest(limit, window.focus)
         ports = [(largest(table.sum, window.focus), port["port"], table) for port, table in host.by("port")]
         known = [one for one in ports if np.isfinite(one[0])]
         if not known or not bound > 0:
@@ -59,16 +60,17 @@ def look(window: Window) -> Look:
             f"{name}からポート{port}へのローカルポートは最大{count(bound)}中{count(most)}。",
         )
         least = least_instants(window.grid, table.slowest_ms)
-        found = episodes(focused(window, table.sum >= FULL * bound), least=least, gap=5)
+        found = episodes(focused(window, table.sum >= FULL * limit), least=least, gap=5)
         if not found:
             clear.append(words)
             continue
-        episode = found[0].joined(found[-1])
+        episode = window.one_of(found, limit)
+        bound = largest(limit, episode.span)
         harm = [*_not_stored(window, episode), *felt(window, episode)]
         if not harm:
             observations.append(words)
             continue
-        findings.append(_finding(window, {**labels, "port": port}, table, bound, episode, harm))
+        findings.append(_finding(window.during(episode), {**labels, "port": port}, table, bound, episode, harm))
     return Look(findings=findings, clear=together(clear), observations=observations)
 
 

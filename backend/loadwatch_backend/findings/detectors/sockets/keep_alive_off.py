@@ -72,7 +72,8 @@ def look(window: Window) -> Look:
             gap=5,
         )
         if found:
-            findings.append(_finding(window, labels, opened, requests, found[0].joined(found[-1])))
+            episode = window.one_of(found)
+            findings.append(_finding(window.during(episode), labels, opened, requests, episode))
             continue
         name = labels.get("instance", "the host")
         clear.append(

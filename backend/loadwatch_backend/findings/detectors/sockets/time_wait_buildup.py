@@ -9,7 +9,7 @@ from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.facts import felt, focused, largest, selector, since_start, together
 from loadwatch_backend.findings.seen.host_cpu import smooth
 from loadwatch_backend.findings.seen.numbers import count, duration, duration_ja, figure
-from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
+from loadwatch_backend.findings.window import Episode, Window, episodes, in_force, least_instants
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.texts.words import Words
@@ -55,7 +55,8 @@ def look(window: Window) -> Look:
     clear: list[Words] = []
     observations: list[Words] = []
     for labels, table in window[TIME_WAIT].by("job", "instance"):
-        level, bound = table.max, largest(window[BUCKETS].where(**labels).max, window.focus)
+        level, limit = table.max, in_force(window[BUCKETS].where(**labels).max)
+        bound = largest(limit, window.focus)
         most = largest(level, window.focus)
         if not np.isfinite(most + bound) or bound <= 0:
             continue
@@ -64,17 +65,19 @@ def look(window: Window) -> Look:
             f"{name} had {count(most)} of {count(bound)} TIME-WAIT buckets taken at most.",
             f"{name}のTIME-WAITは最大{count(bound)}中{count(most)}。",
         )
-        high = focused(window, level >= HIGH * bound)
+        high = focused(window, level >= HIGH * limit)
         least = least_instants(window.grid, table.slowest_ms)
         if not episodes(high, least=least, gap=5):
             clear.append(words)
             continue
         opened = _opened(window, labels, table.slowest_ms)
-        found = episodes(high & (opened * STAYS_SECONDS >= COMING * bound), least=least, gap=10)
+        found = episodes(high & (opened * STAYS_SECONDS >= COMING * limit), least=least, gap=10)
         if not found or not _is_time_wait(window, labels, level):
             observations.append(words)
             continue
-        findings.append(_finding(window, labels, level, bound, opened, found[0].joined(found[-1])))
+        episode = window.one_of(found, limit)
+        bound = largest(limit, episode.span)
+        findings.append(_finding(window.during(episode), labels, level, bound, opened, episode))
     return Look(findings=findings, clear=together(clear), observations=observations)
 
 

@@ -62,7 +62,9 @@ def look(window: Window) -> Look:
                 )
             )
             continue
-        findings.append(_finding(window, labels, lost, times, found[0].joined(found[-1])))
+        episode = window.one_of(found, window[BUCKETS].where(**labels).max)
+        during = window.during(episode)
+        findings.append(_finding(during, labels, lost, during.total(lost), episode))
     return Look(findings=findings, clear=together(clear))
 
 

@@ -48,12 +48,13 @@ def look(window: Window) -> Look:
             )
         )
     found = episodes(focused(window, refused > 0), gap=5)
-    episode = found[0].joined(found[-1])
+    episode = window.one_of(found)
+    times = window.total(refused, episode.span)
     gone = [death for death in deaths(window) if death.gone_during(episode) and not death.database]
     # Stopped with care, and back: refusals are what a restart costs, and nobody's fault.
     restarted = bool(gone) and all(death.back is not None and not torn(window, death) for death in gone)
     named = gone[0] if len(gone) == 1 else None
-    return Look(findings=[_finding(window, episode, times, sent, named, restarted=restarted)])
+    return Look(findings=[_finding(window.during(episode), episode, times, sent, named, restarted=restarted)])
 
 
 def _finding(

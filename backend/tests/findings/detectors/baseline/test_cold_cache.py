@@ -13,13 +13,17 @@ DB = '{job="mysql",instance="db"}'
 KEY = (MYSQL, "buffer_pool_filled")
 
 
-def _seen(against: Baseline | None, reads: Values | None = None) -> Window:
+WARMING = steps((20, 0.5), (40, 0.1))
+"""p95 while the cache warms."""
+
+
+def _seen(against: Baseline | None, reads: Values | None = None, p95: Values = WARMING) -> Window:
     cold = steps((20, 500.0), (40, 10.0)) if reads is None else reads
     series: dict[str, Values] = {
         f"mysql_global_status_innodb_buffer_pool_reads{DB}": rising(cold),
         f"mysql_global_status_innodb_buffer_pool_read_requests{DB}": rising(10_000.0),
     }
-    return replace(window(series, load=load(100.0)), baseline=against)
+    return replace(window(series, load=load(100.0, p95=p95)), baseline=against)
 
 
 def test_an_emptier_pool_with_misses_that_fall_and_a_slower_run_is_found() -> None:
@@ -45,3 +49,9 @@ def test_a_warm_pool_is_clear_and_another_rate_or_no_baseline_is_not_judged() ->
     assert "85 % full" in warm.clear.en
     assert not DETECTOR.look(_seen(baseline({KEY: 0.9}, {KEY: 0.05}, target=200.0))).findings
     assert DETECTOR.look(_seen(None)).clear is None
+
+
+def test_answers_that_are_as_slow_with_a_warm_cache_have_another_reason() -> None:
+    seen = DETECTOR.look(_seen(baseline({KEY: 0.9}, {KEY: 0.05}), p95=0.5))
+    assert not seen.findings
+    assert seen.observations

@@ -13,12 +13,12 @@ KEY = (APP, "resident_memory")
 HOST = '{job="host",instance="app-1"}'
 
 
-def _look(available: float, swapped: float = 0.0, now: float = 600.0) -> Look:
+def _look(available: float, swapped: float = 0.0, now: float = 600.0, total: float = 1_024.0) -> Look:
     series: dict[str, Values] = {
         'process_resident_memory_bytes{job="app",instance="app-1",name="app"}': now * MIB,
         'node_cpu_seconds_total{job="host",instance="app-1",cpu="0",mode="user"}': rising(0.2),
         f"node_memory_MemAvailable_bytes{HOST}": available * MIB,
-        f"node_memory_MemTotal_bytes{HOST}": 1_024.0 * MIB,
+        f"node_memory_MemTotal_bytes{HOST}": total * MIB,
         f"node_vmstat_pswpout{HOST}": rising(swapped),
     }
     against = baseline({KEY: 300.0 * MIB}, {KEY: now * MIB})
@@ -43,3 +43,9 @@ def test_a_little_more_is_clear() -> None:
     seen = _look(60.0, now=320.0)
     assert not seen.findings
     assert seen.clear is not None
+
+
+def test_a_process_that_grew_by_little_of_a_large_host_is_not_what_the_host_is_short_of() -> None:
+    seen = _look(6_000.0, swapped=500.0, total=64_000.0)
+    assert not seen.findings
+    assert seen.observations

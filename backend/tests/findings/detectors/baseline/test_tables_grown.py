@@ -40,3 +40,11 @@ def test_a_little_growth_is_clear() -> None:
 def test_a_table_that_only_one_run_knows_and_no_baseline_say_nothing() -> None:
     assert _look(baseline({}, {KEY: 4_000_000.0})).clear is None
     assert _look(None).clear is None
+
+
+def test_a_run_that_slowed_by_more_than_the_rows_can_explain_is_an_observation() -> None:
+    # 1.6 times the rows do not make answers five times slower.
+    seen = _look(baseline({KEY: 200_000.0}, {KEY: 320_000.0}))
+    assert not seen.findings
+    assert seen.observations
+    assert _look(baseline({KEY: 200_000.0}, {KEY: 320_000.0}, p95=0.2)).findings

@@ -48,6 +48,7 @@ def test_a_client_that_had_connections_before_makes_it_certain() -> None:
     finding = found(DETECTOR, window(series))
     assert finding.certainty is Certainty.CERTAIN
     assert "bi fell from 5 connections to none" in finding.sentence.en
+    assert finding.steps[0].text.en == "app holds 56 of 60: stop or bound it."
 
 
 def test_it_is_seen_after_the_load_too() -> None:

@@ -7,16 +7,16 @@ from loadwatch_backend.findings.model import Certainty
 from backend.tests.findings.windows import START_MS, Values, found, load, over, rising, steps, window
 
 DB = '{job="mysql",instance="db"}'
+USERS = "mysql_info_schema_processlist_processes_by_user"
 
 
 def _series(connected: Values, refused: Values) -> dict[str, Values]:
-    users = "mysql_info_schema_processlist_processes_by_user"
     return {
         f"mysql_global_status_threads_connected{DB}": connected,
         f"mysql_global_variables_max_connections{DB}": 60.0,
         f"mysql_global_status_aborted_connects{DB}": rising(refused),
-        f'{users}{{job="mysql",instance="db",mysql_user="app"}}': 52.0,
-        f'{users}{{job="mysql",instance="db",mysql_user="bi"}}': 5.0,
+        f'{USERS}{{job="mysql",instance="db",mysql_user="app"}}': 52.0,
+        f'{USERS}{{job="mysql",instance="db",mysql_user="bi"}}': 5.0,
     }
 
 
@@ -28,6 +28,19 @@ def test_refused_logins_at_the_limit_name_who_holds_the_connections() -> None:
     assert "(app 52, bi 5); it refused 1,000 logins" in finding.sentence.en
     assert "1,000" in finding.sentence.ja
     assert finding.labels == {"job": "mysql", "instance": "db"}
+
+
+def test_the_first_step_names_who_grew_not_who_holds_most() -> None:
+    series = _series(over(steps((30, 68.0), (30, 61.0))), steps((30, 0), (30, 20)))
+    series |= {f'{USERS}{{job="mysql",instance="db",mysql_user="night_job"}}': over(steps((20, 1.0), (40, 21.0)))}
+    step = found(DETECTOR, window(series)).steps[0].text
+    assert step.en == "night_job holds 21 of 60: stop or bound it."
+    assert step.ja.startswith("night_jobが60接続中21を保持")
+
+
+def test_where_nobody_grew_the_pools_come_first() -> None:
+    series = _series(over(steps((10, 8.0), (50, 61.0))), steps((10, 0), (50, 20)))
+    assert found(DETECTOR, window(series)).steps[0].text.en.startswith("Bound all pools")
 
 
 def test_a_full_house_that_nobody_knocks_at_is_an_observation() -> None:

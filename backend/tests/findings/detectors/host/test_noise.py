@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from loadwatch_backend.findings.detectors.host.noise import DETECTOR
 from loadwatch_backend.findings.model import Certainty, Severity
-from loadwatch_backend.findings.seen.host_cpu import noisy
 
 from backend.tests.findings.machines import host, program
 from backend.tests.findings.windows import START_MS, Values, found, load, over, steps, window
@@ -48,15 +47,6 @@ def test_a_full_host_where_nobody_is_watched_cannot_be_judged() -> None:
     seen = DETECTOR.look(window(host(4.0) | own))
     assert not seen.findings
     assert "nothing tells who" in seen.observations[0].en
-
-
-def test_noise_of_one_host_is_not_that_of_another() -> None:
-    quiet = host(1.0, labels='job="host",instance="vm-2"', box="other")
-    there = program(0.2, labels='job="db",instance="db-1"', box="other")
-    seen = window(host(4.0) | quiet | program(0.5) | there)
-    assert noisy(seen).any()
-    assert noisy(seen, {"job": "app", "instance": "app-1"}).any()
-    assert not noisy(seen, {"job": "db", "instance": "db-1"}).any()
 
 
 def test_gaps_are_unknown() -> None:

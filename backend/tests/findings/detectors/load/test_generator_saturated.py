@@ -2,7 +2,7 @@
 
 import numpy as np
 from loadwatch_backend.findings.detectors.load.generator_saturated import DETECTOR
-from loadwatch_backend.findings.model import Certainty, Severity
+from loadwatch_backend.findings.model import Certainty
 from loadwatch_backend.findings.window import Generator
 
 from backend.tests.findings.windows import START_MS, Values, found, load, rising, steps, window
@@ -41,14 +41,16 @@ def test_dropped_iterations_are_said() -> None:
     told = Generator(state="saturated", reasons=["dropped-iterations"], dropped=420, tool="k6")
     finding = found(DETECTOR, window({}, load=load(600.0), generator=told))
     assert "k6 dropped 420 iterations" in finding.sentence.en
-    assert "maxVUs" in finding.steps[-1].code
 
 
-def test_where_answers_were_slow_it_accuses_nobody() -> None:
-    told = Generator(state="saturated", reasons=["rate-not-reached"], target_rate=1_000.0, reached_rate=600.0)
-    finding = found(DETECTOR, window({}, load=load(600.0, target=1_000.0, p95=4.0), generator=told))
-    assert finding.weight is Severity.INFO
-    assert "may have waited" in finding.sentence.en
+def test_a_generator_whose_clients_waited_for_answers_is_cleared() -> None:
+    told = Generator(state="held-back", reasons=["rate-not-reached"], target_rate=600.0, reached_rate=210.0, tool="hey")
+    seen = DETECTOR.look(window(dict[str, Values](CPU), load=load(210.0, target=600.0, p95=0.6), generator=told))
+    assert not seen.findings
+    assert seen.clear is not None
+    assert seen.clear.en.endswith(
+        "sent 210 of the 600 requests/s that it was asked for: its clients waited for answers."
+    )
 
 
 def test_a_busy_host_alone_is_no_finding() -> None:
@@ -57,38 +59,18 @@ def test_a_busy_host_alone_is_no_finding() -> None:
     assert not seen.findings
     assert seen.clear is not None
     assert "1,000 of the 1,000" in seen.clear.en
-    doubt = Generator(
-        state="suspect", reasons=["rate-not-reached", "users-capped"], target_rate=1_000.0, reached_rate=9
-    )
+    doubt = Generator(state="suspect", reasons=["rate-not-reached"], target_rate=1_000.0, reached_rate=9)
     assert not DETECTOR.look(window({}, load=load(9.0, target=1_000.0), generator=doubt)).findings
 
 
-def test_live_the_streamed_target_tells_and_the_newest_seconds_are_left_out() -> None:
-    sent = steps((60, 600.0), (60, 1_000.0))
-    finding = found(DETECTOR, window({}, seconds=120, load=load(sent, seconds=120, target=1_000.0)))
-    assert "sent 600 of the 1,000" in finding.sentence.en
-    newest = load(steps((80, 1_000.0), (40, 600.0)), seconds=120, target=1_000.0)
-    assert not DETECTOR.look(window({}, seconds=120, load=newest)).findings
-    slow = load(sent, seconds=120, target=1_000.0, p95=3.0)
-    assert not DETECTOR.look(window({}, seconds=120, load=slow)).findings
+def test_a_rate_that_is_short_accuses_nobody_without_a_check_of_the_generator() -> None:
+    sent = load(steps((60, 600.0), (60, 1_000.0)), seconds=120, target=1_000.0)
+    seen = DETECTOR.look(window({}, seconds=120, load=sent))
+    assert not seen.findings
+    assert seen.clear is None
 
 
 def test_uneven_clocks_and_no_load_are_no_finding() -> None:
     uneven = np.where(np.arange(60) % 2 == 0, 900.0, 1_100.0)
     assert not DETECTOR.look(window({}, load=load(uneven, target=1_000.0))).findings
     assert DETECTOR.look(window({}, generator=SHORT)).clear is None
-
-
-def test_clients_that_wait_for_slow_answers_send_unevenly_and_are_not_accused() -> None:
-    reasons = ["rate-not-reached", "gaps", "late-sends"]
-    told = Generator(state="saturated", reasons=reasons, target_rate=800.0, reached_rate=295.0, tool="measuring-load")
-    finding = found(DETECTOR, window({}, load=load(295.0, target=800.0, p95=0.98), generator=told))
-    assert finding.weight is Severity.INFO
-
-
-def test_a_stall_of_some_seconds_is_what_clients_waited_for() -> None:
-    told = Generator(state="saturated", reasons=["rate-not-reached", "gaps"], target_rate=200.0, reached_rate=170.0)
-    slow = steps((30, 0.02), (20, 3.0), (10, 0.02))
-    sent = steps((30, 200.0), (20, 110.0), (10, 200.0))
-    finding = found(DETECTOR, window({}, load=load(sent, target=200.0, p95=slow), generator=told))
-    assert finding.weight is Severity.INFO

@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 from loadwatch_backend.findings.detectors.pool.exhausted import DETECTOR
-from loadwatch_backend.findings.model import Certainty
+from loadwatch_backend.findings.model import Certainty, Severity
 
 from backend.tests.findings.detectors.statements.costs import costing, share, statement
 from backend.tests.findings.windows import START_MS, Values, found, load, over, rising, steps, window
 
 POOL = '{job="app",instance="app-1",db_name="hits"}'
+APP = '{job="app",instance="app-1"}'
 DATABASE = '{job="mysql",instance="db"}'
 
 
@@ -110,3 +111,32 @@ def test_the_route_that_holds_connections_longest_is_where_to_begin() -> None:
     cost = costing(statement(seconds=60.0), share(100.0, 0.09)).cost
     finding = found(DETECTOR, replace(window(_series(), load=load(100.0, timeout=20.0)), cost=cost))
     assert "Begin with GET /timeline: its requests keep a connection busy for 90 ms each" in finding.steps[-1].text.en
+
+
+FELT = load(100.0, timeout=20.0, p95=3.0)
+
+
+def test_without_any_effect_it_is_no_more_than_a_warning() -> None:
+    assert found(DETECTOR, window(_series(), load=FELT)).weight is Severity.CRITICAL
+    for quiet in (None, load(100.0)):
+        assert found(DETECTOR, window(_series(), load=quiet)).weight is Severity.WARNING
+
+
+def test_a_database_that_is_full_is_said_first() -> None:
+    series: dict[str, Values] = _series() | {f"mysql_global_status_threads_connected{DATABASE}": 60.0}
+    finding = found(DETECTOR, window(series | {f"ingest_stored_total{APP}": rising(100.0)}, load=FELT))
+    assert finding.weight is Severity.WARNING
+    assert finding.sentence.en.startswith(
+        "The database had none of its 60 connections to spare, and more would be refused: the pool of 30 connections"
+    )
+    assert finding.sentence.ja.startswith("DBの60接続に余裕はなく")
+    assert "had 0 connections to spare" not in finding.sentence.en
+    assert not any("SetMaxOpenConns" in step.code for step in finding.steps)
+
+
+def test_without_a_database_in_sight_no_size_is_named() -> None:
+    series = {name: values for name, values in _series().items() if not name.startswith("mysql_")}
+    finding = found(DETECTOR, window(series | {f"ingest_stored_total{APP}": rising(100.0)}, load=FELT))
+    assert finding.sentence.en.endswith("; whether the database has room for more is not known.")
+    assert finding.steps[0].text.en.startswith("First see how many connections the database has left")
+    assert not any("SetMaxOpenConns" in step.code for step in finding.steps)

@@ -48,7 +48,7 @@ def test_a_restart_that_finished_its_requests_accuses_nobody() -> None:
 
 @pytest.mark.parametrize("harm", ["timeout", "http_5xx"])
 def test_the_next_version_on_the_same_port_is_not_blamed_for_the_failures_of_the_next_load(harm: str) -> None:
-    """The load of the version before ended with it; what begins with the next one fails for reasons of its own."""
+    """The load of the version before ended with it; what begins after that fails for reasons of its own."""
     next_load = load(steps((30, 0.0), (4, 0.0), (26, 100.0)), **{harm: steps((30, 0.0), (4, 0.0), (26, 40.0))})
     seen = DETECTOR.look(window(ANEW, load=next_load))
     assert not seen.findings

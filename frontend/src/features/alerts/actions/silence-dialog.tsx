@@ -15,20 +15,34 @@ import { Icon } from "@/ui/icon";
 import { Dim, Hint } from "@/ui/text/text";
 import { useChange } from "@/ui/use-change";
 import { shortInstant } from "../model/short-instant";
-import { DURATIONS, matchersFor, matchersProblem, type SilenceDuration, silenceEnd } from "../model/silence";
+import {
+  DURATIONS,
+  matchersFor,
+  matchersProblem,
+  type SilenceDuration,
+  silenceEnd,
+  silenceReason,
+} from "../model/silence";
 import classes from "./dialogs.module.css";
 import { MatcherRows } from "./matcher-rows";
 import { useTouch } from "./use-touch";
 
-/** Keeps what an alert stands for quiet for a time. */
-export function SilenceDialog({ alert, onClose }: { alert: Alert; onClose: () => void }) {
+interface Props {
+  readonly alert: Alert;
+  /** The others of its incident, where that is meant. */
+  readonly others: readonly Alert[];
+  readonly onClose: () => void;
+}
+
+/** Keeps what an alert or an incident stands for quiet for a time. */
+export function SilenceDialog({ alert, others, onClose }: Props) {
   const { t } = useTranslation();
   const locale = useLocale();
   const { zone } = useView();
   const now = useNow(serverNow, 10_000);
-  const [matchers, setMatchers] = useState(() => matchersFor(alert));
+  const [matchers, setMatchers] = useState(() => matchersFor([alert, ...others]));
   const [duration, setDuration] = useState<SilenceDuration>("1h");
-  const [comment, setComment] = useState("");
+  const [comment, setComment] = useState(() => silenceReason(t, alert, others));
   const [asked, setAsked] = useState(false);
   const touch = useTouch();
   const problem = matchersProblem(matchers);

@@ -3,29 +3,34 @@ import { type ReactNode, useCallback, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { unacknowledgeAlert } from "@/api/alerts/queries";
 import type { Alert } from "@/api/alerts/types";
+import { saveSilence } from "@/api/notify/queries";
+import { serverNow } from "@/api/server-clock";
+import { HOUR } from "@/lib/time/time";
 import { faultText } from "@/ui/fault/problem";
 import { notifyGood, notifyProblem } from "@/ui/notify";
+import { matchersFor, silenceReason } from "../model/silence";
 import { AcknowledgeDialog } from "./acknowledge-dialog";
 import { DismissDialog } from "./dismiss-dialog";
 import { SilenceDialog } from "./silence-dialog";
 
-export type AlertAction = "acknowledge" | "unacknowledge" | "silence" | "dismiss";
+export type AlertAction = "acknowledge" | "unacknowledge" | "silence" | "silence-now" | "dismiss";
 
 export interface AlertActions {
-  /** `total`: of how many alerts, where an incident is meant. */
-  readonly act: (action: AlertAction, alert: Alert, total?: number) => void;
+  /** With `others` the incident is meant, which may have more of them: `total`. */
+  readonly act: (action: AlertAction, alert: Alert, others?: readonly Alert[], total?: number) => void;
   /** The dialog that is open, to be placed anywhere on the page. */
   readonly dialog: ReactNode;
 }
 
 interface Meant {
   readonly alert: Alert;
+  readonly others: readonly Alert[];
   /** More than one is its incident. */
   readonly total: number;
 }
 
 interface Open extends Meant {
-  readonly action: AlertAction;
+  readonly action: keyof typeof DIALOGS;
 }
 
 /** What is done about alerts: dialogs for what needs a word, taking back at once. */
@@ -39,15 +44,27 @@ export function useAlertAction(): AlertActions {
     onError: (error) => notifyProblem(t("alerts.actionFailed"), faultText(error, t)),
     onSettled: () => client.invalidateQueries({ queryKey: ["alerts"] }),
   });
-  const act = useCallback(
-    (action: AlertAction, alert: Alert, total = 1) => {
-      if (action === "unacknowledge") takeBack({ alert, total });
-      else setOpen({ action, alert, total });
+  const { mutate: silence, isPending: silencing } = useMutation({
+    mutationFn: ({ alert, others }: Meant) => {
+      const from = serverNow();
+      const comment = silenceReason(t, alert, others);
+      const matchers = [...matchersFor([alert, ...others])];
+      return saveSilence(null, { matchers, starts_ms: from, ends_ms: from + HOUR, comment });
     },
-    [takeBack],
+    onSuccess: (_, { others }) => notifyGood(t("alerts.incident.silenced", { total: 1 + others.length })),
+    onError: (error) => notifyProblem(t("alerts.actionFailed"), faultText(error, t)),
+    onSettled: () => client.invalidateQueries({ queryKey: ["alerts"] }),
+  });
+  const act = useCallback(
+    (action: AlertAction, alert: Alert, others: readonly Alert[] = [], total = 1 + others.length) => {
+      if (action === "unacknowledge") takeBack({ alert, others, total });
+      else if (action === "silence-now") silencing || silence({ alert, others, total });
+      else setOpen({ action, alert, others, total });
+    },
+    [takeBack, silence, silencing],
   );
   const close = useCallback(() => setOpen(null), []);
-  const Dialog = open === null || open.action === "unacknowledge" ? null : DIALOGS[open.action];
+  const Dialog = open === null ? null : DIALOGS[open.action];
   return { act, dialog: open !== null && Dialog !== null && <Dialog {...open} onClose={close} /> };
 }
 

@@ -18,7 +18,6 @@ export function AlertButtons({ alert, others, onAct }: Props) {
   const { t } = useTranslation();
   const may = useMay("alerts:write");
   if (!may || alert.state === "resolved") return null;
-  const total = 1 + others.length;
   const seen = [alert, ...others].every((one) => one.acknowledged !== null);
   const named = (text: string) => `${text}: ${alert.name}`;
   return (
@@ -29,7 +28,7 @@ export function AlertButtons({ alert, others, onAct }: Props) {
           className={classes.button ?? ""}
           leftSection={<Icon name="check" size={14} />}
           aria-label={named(t("alerts.acknowledge"))}
-          onClick={() => onAct("acknowledge", alert, total)}
+          onClick={() => onAct("acknowledge", alert, others)}
         >
           {t("alerts.acknowledge")}
         </Button>
@@ -39,7 +38,7 @@ export function AlertButtons({ alert, others, onAct }: Props) {
           className={classes.button ?? ""}
           leftSection={<Icon name="undo" size={14} />}
           aria-label={named(t("alerts.unacknowledge"))}
-          onClick={() => onAct("unacknowledge", alert, total)}
+          onClick={() => onAct("unacknowledge", alert, others)}
         >
           {t("alerts.unacknowledge")}
         </Button>
@@ -49,7 +48,7 @@ export function AlertButtons({ alert, others, onAct }: Props) {
         className={classes.button ?? ""}
         leftSection={<Icon name="bellOff" size={14} />}
         aria-label={named(t("alerts.silence.open"))}
-        onClick={() => onAct("silence", alert)}
+        onClick={() => onAct("silence", alert, others)}
       >
         {t("alerts.silence.open")}
       </Button>

@@ -1,7 +1,6 @@
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import type { Alert } from "@/api/alerts/types";
-import { formatDuration } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
 import { useReasonText } from "@/ui/fault/reason";
@@ -70,7 +69,7 @@ export function AlertCard({ alert, others = NONE, left = false, now, onAct }: Pr
       {others.length > 0 && (
         <div className={classes.others}>
           <Disclosure
-            summary={t(alert.finding === null ? "alerts.incident.sameRun" : "alerts.incident.follows", {
+            summary={t("alerts.incident.others", {
               total: others.length,
             })}
           >
@@ -99,7 +98,7 @@ export function Receivers({ alert, now }: { alert: Alert; now: number }) {
             name: one.receiver,
             since: shortInstant(one.since_ms, now, zone, locale),
             reason: say(one.reason),
-            next: formatDuration(Math.max(0, one.next_attempt_ms - now), locale),
+            next: shortInstant(Math.max(one.next_attempt_ms, now), now, zone, locale),
           })}
         </span>
       ))}

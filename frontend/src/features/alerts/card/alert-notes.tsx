@@ -1,7 +1,7 @@
 import type { TFunction } from "i18next";
 import { useTranslation } from "react-i18next";
 import type { Alert } from "@/api/alerts/types";
-import { formatDuration, type Locale, type TimeZone } from "@/lib/time/time";
+import { formatDuration, inZone, type Locale, type TimeZone } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
 import { Icon, type IconName } from "@/ui/icon";
@@ -55,7 +55,10 @@ function notesOf(alert: Alert, { t, now, locale, zone }: Words): readonly Note[]
   if (found !== null) {
     const said = found.said_ms === null ? "" : t("alerts.note.asOf", { time: at(found.said_ms) });
     const certainty = [t(`findings.certainty_${found.certainty}`), said].filter(Boolean).join(", ");
-    const text = t("alerts.note.finding", { sentence: found.sentence[locale], certainty });
+    const text = t("alerts.note.finding", {
+      sentence: inZone(found.sentence[locale], zone, alert.active_ms),
+      certainty,
+    });
     notes.push({ id: "finding", icon: "info", text });
   }
   const seen = alert.acknowledged;
@@ -70,7 +73,7 @@ function notesOf(alert: Alert, { t, now, locale, zone }: Words): readonly Note[]
   }
   const cause = alert.follows_from;
   if (cause !== null) {
-    const text = t("alerts.note.followsFrom", { cause: cause.sentence[locale] });
+    const text = t("alerts.note.followsFrom", { cause: inZone(cause.sentence[locale], zone, alert.active_ms) });
     notes.push({ id: "follows-from", icon: "bellOff", text });
   } else if (alert.inhibited_by.length > 0) {
     notes.push({ id: "inhibited", icon: "bellOff", text: t("alerts.note.inhibited") });
@@ -86,7 +89,9 @@ function notesOf(alert: Alert, { t, now, locale, zone }: Words): readonly Note[]
     notes.push({ id: "flapping", icon: "pulse", text, warns: true });
   }
   if (alert.holding_until_ms !== null && alert.state !== "resolved") {
-    notes.push({ id: "held", icon: "clock", text: t("alerts.note.held", { time: at(alert.holding_until_ms) }) });
+    const over = alert.holding_until_ms <= now;
+    const text = over ? t("alerts.note.heldOver") : t("alerts.note.held", { time: at(alert.holding_until_ms) });
+    notes.push({ id: "held", icon: "clock", text });
   }
   return notes;
 }

@@ -4,8 +4,11 @@ import { Sparkline } from "@/charts/bars/sparkline";
 import { formatMeasure } from "@/lib/run-text";
 import { useLocale } from "@/lib/use-locale";
 import { Dim } from "@/ui/text/text";
-import { comparisonOf } from "../model/text";
 import classes from "./alert-card.module.css";
+
+const COMPARISONS: Readonly<Record<string, "above" | "from" | "below" | "upTo" | "at" | "not">> = {
+  ...{ ">": "above", ">=": "from", "<": "below", "<=": "upTo", "==": "at", "!=": "not" },
+};
 
 /** The value against what it is compared with, and how it came to it over the last half hour; large without that. */
 export function AlertValue({ alert, large = false }: { alert: Alert; large?: boolean }) {
@@ -18,9 +21,7 @@ export function AlertValue({ alert, large = false }: { alert: Alert; large?: boo
     <div className={classes.value} data-old={alert.no_data} data-large={large}>
       <p className={classes.figures}>
         <strong>{value}</strong>
-        {limit !== null && (
-          <Dim>{t("alerts.against", { sign: comparisonOf(alert.expression) ?? t("alerts.limit"), limit })}</Dim>
-        )}
+        {limit !== null && <Dim>{t(`alerts.against_${COMPARISONS[alert.comparison] ?? "limit"}`, { limit })}</Dim>}
       </p>
       {drawn && (
         <Sparkline

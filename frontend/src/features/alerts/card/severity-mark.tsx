@@ -17,17 +17,19 @@ interface Props {
   readonly state: AlertState;
   /** A load test is under way: nothing that calls for somebody. */
   readonly calm?: boolean;
+  /** It is over because nobody sends its target any more, which is no recovery. */
+  readonly stopped?: boolean;
 }
 
 /** How grave an alert is and where it stands: a shape of its own for each, and words; colour only repeats them. */
-export function SeverityMark({ severity, state, calm = false }: Props) {
+export function SeverityMark({ severity, state, calm = false, stopped = false }: Props) {
   const { t } = useTranslation();
   const gravity = gravityOf(severity);
   return (
     <span className={classes.mark} data-gravity={gravity} data-state={state} data-calm={calm}>
-      <Icon name={state === "resolved" ? "check" : ICONS[gravity]} size={14} />
+      <Icon name={stopped ? "unknown" : state === "resolved" ? "check" : ICONS[gravity]} size={14} />
       <span className={classes.words}>
-        <span>{t(`alerts.state_${state}`)}</span>
+        <span>{stopped ? t("alerts.reason_stopped-sending") : t(`alerts.state_${state}`)}</span>
         {severity !== "" && <span className={classes.severity}>{severity}</span>}
       </span>
     </span>

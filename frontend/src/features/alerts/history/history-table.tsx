@@ -5,7 +5,7 @@ import { Link } from "react-router";
 import type { Alert } from "@/api/alerts/types";
 import { serverNow } from "@/api/server-clock";
 import { formatMeasure } from "@/lib/run-text";
-import { formatDuration } from "@/lib/time/time";
+import { formatDuration, inZone } from "@/lib/time/time";
 import { useNow } from "@/lib/time/use-now";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
@@ -39,7 +39,7 @@ export function HistoryTable({ alerts }: { alerts: readonly Alert[] }) {
     const others = open ? matter.others : [];
     return [
       first,
-      ...others.map((one) => ({ key: one.id, matter: { id: one.id, cause: one, others: [] }, open, within: true })),
+      ...others.map((one) => ({ key: one.id, matter: { id: one.id, head: one, others: [] }, open, within: true })),
     ];
   });
   const toggle = (id: string) => setOpened(opened.has(id) ? without(opened, id) : new Set([...opened, id]));
@@ -106,12 +106,19 @@ function Row({ line, now, onToggle, as }: RowProps) {
   const { zone } = useView();
   const path = useAlertPath();
   const { matter, open } = line;
-  const { cause: alert, others } = matter;
+  const { head: alert, others } = matter;
   const found = alert.finding;
   const { startMs, endMs } = spanOf(matter);
   const state = endMs === null ? "firing" : alert.state;
   const cells = {
-    state: <SeverityMark severity={alert.severity} state={state} calm={alert.run !== null} />,
+    state: (
+      <SeverityMark
+        severity={alert.severity}
+        state={state}
+        calm={alert.run !== null}
+        stopped={alert.resolved_reason === "stopped-sending"}
+      />
+    ),
     name: (
       <>
         <Link to={path(alert.id)} className={classes.name}>
@@ -119,7 +126,7 @@ function Row({ line, now, onToggle, as }: RowProps) {
         </Link>
         {found !== null && !line.within && (
           <Hint>
-            {found.sentence[locale]}
+            {inZone(found.sentence[locale], zone, alert.active_ms)}
             {found.said_ms !== null &&
               ` (${t("alerts.note.asOf", { time: shortInstant(found.said_ms, now, zone, locale) })})`}
           </Hint>
@@ -128,7 +135,7 @@ function Row({ line, now, onToggle, as }: RowProps) {
         {others.length > 0 && (
           <button type="button" className={classes.more} aria-expanded={open} onClick={() => onToggle(matter.id)}>
             <Icon name={open ? "chevronDown" : "chevronRight"} size={12} />
-            {t(alert.finding === null ? "alerts.incident.sameRun" : "alerts.incident.follows", {
+            {t("alerts.incident.others", {
               total: others.length,
             })}
           </button>

@@ -6,7 +6,7 @@ import { timeTicks } from "@/lib/ticks";
 import { formatDuration, formatInstant, formatTick, type Range } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
-import { causeSentence } from "../model/incident";
+import { headSentence } from "../model/incident";
 import type { AlertLane, LaneSpan } from "../model/lanes";
 import { useAlertPath } from "../model/use-alert-path";
 import classes from "./time-lanes.module.css";
@@ -113,7 +113,7 @@ function Span({ span }: { span: LaneSpan }) {
       data-open={span.open}
       style={{ ...placeStyle(span.left, span.width), top: span.row * ROW + 4 }}
       aria-label={words}
-      title={`${words}\n${causeSentence(alert, locale)}`}
+      title={`${words}\n${headSentence(alert, locale, zone)}`}
       draggable={false}
     />
   );

@@ -6,6 +6,7 @@ import { serverNow } from "@/api/server-clock";
 import { useMay } from "@/lib/access-scopes";
 import { useNow } from "@/lib/time/use-now";
 import { AlertsNav } from "@/panels/alerts-nav";
+import { GoneTargets } from "@/panels/gone-targets";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { useListKeys } from "@/ui/list/use-list-keys";
 import { Loading } from "@/ui/loading";
@@ -47,6 +48,7 @@ export function AlertsPage() {
       <div className={classes.page}>
         <QueryFault title={t("alerts.failed")} query={list} />
         {list.data && <WatchWarnings list={list.data} now={now} />}
+        <GoneTargets />
         {(alerts.length > 0 || filtered) && <AlertFilters state={state} onChange={change} severities={severities} />}
         {list.isPending && <Loading height={180} label={t("alerts.loading")} />}
         <div className={classes.list} aria-busy={list.isPlaceholderData}>
@@ -114,7 +116,7 @@ function useActionKeys(alerts: readonly Alert[], act: AlertActions["act"]): void
     const alert = group?.alerts.find((one) => one.id === id);
     if (group === undefined || alert === undefined || !may) return;
     const seen = [alert, ...group.others].every((one) => one.acknowledged !== null);
-    act(action === "acknowledge" && seen ? "unacknowledge" : action, alert, 1 + group.others.length);
+    act(action === "acknowledge" && seen ? "unacknowledge" : action, alert, group.others);
   };
   useListKeys({ a: (id) => on(id, "acknowledge"), s: (id) => on(id, "silence") });
 }

@@ -58,11 +58,11 @@ it("turns a drag in either direction into a range of at least a second", () => {
 });
 
 it("draws an incident as one span, from its first alert to the end of its last, as grave as the gravest", () => {
-  const mark = { id: "i", cause: "cause" };
+  const mark = { id: "i", head: "head" };
   const lanes = layOutLanes(
     [
       alert("late", { name: "Late", severity: "critical", fired_ms: 30_000, resolved_ms: 60_000, incident: mark }),
-      alert("cause", { name: "Cause", fired_ms: 20_000, resolved_ms: 40_000, incident: mark }),
+      alert("head", { name: "Cause", fired_ms: 20_000, resolved_ms: 40_000, incident: mark }),
     ],
     RANGE,
   );

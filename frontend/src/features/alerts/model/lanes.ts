@@ -1,4 +1,4 @@
-/** Incidents of the past on a time line: a lane for each name of a cause, spans side by side in as few rows as they need. Pure. */
+/** Incidents of the past on a time line: a lane for each name of a head, spans side by side in as few rows as they need. Pure. */
 import type { Alert } from "@/api/alerts/types";
 import { MINUTE, type Range } from "@/lib/time/time";
 import { GRAVITIES, type Gravity, gravityOf, type Matter, mattersOf } from "./text";
@@ -41,8 +41,8 @@ export function layOutLanes(alerts: readonly Alert[], range: Range): readonly Al
   const place = (ms: number) => ((ms - range.startMs) / length) * 100;
   const names = new Map<string, Matter[]>();
   for (const matter of mattersOf(alerts)) {
-    const held = names.get(matter.cause.name);
-    if (held === undefined) names.set(matter.cause.name, [matter]);
+    const held = names.get(matter.head.name);
+    if (held === undefined) names.set(matter.head.name, [matter]);
     else held.push(matter);
   }
   const lanes = [...names].map(([name, members]) => {
@@ -51,7 +51,7 @@ export function layOutLanes(alerts: readonly Alert[], range: Range): readonly Al
     const spans = members
       .map((matter) => ({ ...matter, ...spanOf(matter) }))
       .toSorted((a, b) => a.startMs - b.startMs)
-      .flatMap(({ cause, others, startMs, endMs }): LaneSpan[] => {
+      .flatMap(({ head, others, startMs, endMs }): LaneSpan[] => {
         const open = endMs === null || endMs > range.endMs;
         const from = Math.min(100 - LEAST_WIDTH, Math.max(0, place(startMs)));
         const to = Math.min(100, Math.max(from + LEAST_WIDTH, open ? 100 : place(endMs)));
@@ -62,11 +62,11 @@ export function layOutLanes(alerts: readonly Alert[], range: Range): readonly Al
           return [];
         }
         ends[row] = to;
-        const gravity = gravest([cause, ...others]);
+        const gravity = gravest([head, ...others]);
         const spot = { left: from, width: to - from, row, open };
-        return [{ alert: cause, others: others.length, startMs, endMs, gravity, ...spot }];
+        return [{ alert: head, others: others.length, startMs, endMs, gravity, ...spot }];
       });
-    const gravity = gravest(members.flatMap(({ cause, others }) => [cause, ...others]));
+    const gravity = gravest(members.flatMap(({ head, others }) => [head, ...others]));
     const last = Math.max(...members.map((matter) => spanOf(matter).startMs));
     return { name, gravity, rows: Math.max(1, ends.length), spans, more, last };
   });
@@ -76,8 +76,8 @@ export function layOutLanes(alerts: readonly Alert[], range: Range): readonly Al
 }
 
 /** From the first of an incident's alerts to the end of the last; null while one fires. */
-export function spanOf({ cause, others }: Matter): { readonly startMs: number; readonly endMs: number | null } {
-  const all = [cause, ...others];
+export function spanOf({ head, others }: Matter): { readonly startMs: number; readonly endMs: number | null } {
+  const all = [head, ...others];
   const ends = all.map(({ resolved_ms }) => resolved_ms);
   return {
     startMs: Math.min(...all.map(beginOf)),

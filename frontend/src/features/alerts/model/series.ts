@@ -57,6 +57,7 @@ const REASONS = [
   "dismissed",
   "rule-gone",
   "run-ended",
+  "stopped-sending",
   "joined",
   "acknowledged",
   "unacknowledged",

@@ -4,11 +4,29 @@ import { matchersFor, matchersProblem, silenceEnd } from "./silence";
 
 it("begins with all labels but the run, the name first", () => {
   const labels = { severity: "page", run: "r1", alertname: "X", instance: "db" };
-  expect(matchersFor(alert("a", { labels })).map(({ name, operator, value }) => `${name}${operator}${value}`)).toEqual([
-    "alertname=X",
-    "instance=db",
-    "severity=page",
+  expect(
+    matchersFor([alert("a", { labels })]).map(({ name, operator, value }) => `${name}${operator}${value}`),
+  ).toEqual(["alertname=X", "instance=db", "severity=page"]);
+});
+
+it("takes in every alert of an incident, and nothing with other values", () => {
+  const alerts = [
+    { labels: { alertname: "Refused", severity: "critical", instance: "db.1", job: "mysql" } },
+    { labels: { alertname: "High", severity: "warning", instance: "db.1", job: "mysql" } },
+    { labels: { alertname: "Errors", severity: "critical", run: "r1" } },
+  ];
+  const matchers = matchersFor(alerts);
+  expect(matchers.map(({ name, operator, value }) => `${name}${operator}${value}`)).toEqual([
+    "alertname=~Errors|High|Refused",
+    "instance=~|db\\.1",
+    "job=~|mysql",
+    "severity=~critical|warning",
   ]);
+  const falls = (labels: Readonly<Record<string, string>>) =>
+    matchers.every(({ name, value }) => new RegExp(`^(?:${value})$`).test(labels[name] ?? ""));
+  expect(alerts.every(({ labels }) => falls(labels))).toBe(true);
+  expect(falls({ alertname: "High", severity: "warning", instance: "dbx1", job: "mysql" })).toBe(false);
+  expect(falls({ alertname: "Down", severity: "critical", instance: "db.1", job: "mysql" })).toBe(false);
 });
 
 it("ends tomorrow at nine by the clock that the page shows", () => {

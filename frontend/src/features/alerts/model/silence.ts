@@ -1,6 +1,8 @@
-/** A silence as it is made from an alert. Pure. */
+/** A silence as it is made from alerts. Pure. */
+import type { TFunction } from "i18next";
 import type { Alert, Matcher, MatchOperator } from "@/api/alerts/types";
 import { HOUR, MINUTE, type TimeZone } from "@/lib/time/time";
+import { labelValues } from "./incident";
 
 export const OPERATORS: readonly MatchOperator[] = ["=", "!=", "=~", "!~"];
 
@@ -25,12 +27,23 @@ export function silenceEnd(duration: SilenceDuration, nowMs: number, zone: TimeZ
     : new Date(day.getFullYear(), day.getMonth(), day.getDate() + 1, MORNING_HOUR).getTime();
 }
 
-/** All labels of the alert, so that nothing else falls silent; a later run is not this one, so `run` stays out. */
-export function matchersFor(alert: Pick<Alert, "labels">): readonly Matcher[] {
-  return Object.entries(alert.labels)
-    .filter(([name]) => name !== "run")
-    .toSorted(([a], [b]) => Number(b === "alertname") - Number(a === "alertname") || (a < b ? -1 : 1))
-    .map(([name, value]) => ({ name, operator: "=", value }));
+/** All labels of these alerts with all their values, so that nothing else falls silent; a later run is not this one. */
+export function matchersFor(alerts: readonly Pick<Alert, "labels">[]): readonly Matcher[] {
+  const names = new Set(alerts.flatMap(({ labels }) => Object.keys(labels)));
+  names.delete("run");
+  return [...names]
+    .toSorted((a, b) => Number(b === "alertname") - Number(a === "alertname") || (a < b ? -1 : 1))
+    .map((name) => {
+      // An alert without the label has it empty.
+      const values = [...new Set(alerts.map(({ labels }) => labels[name] ?? ""))].toSorted();
+      if (values.length === 1) return { name, operator: "=", value: values.join() };
+      return { name, operator: "=~", value: values.map((one) => one.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|") };
+    });
+}
+
+/** What is silenced, for who asks why it is quiet; the server notes by whom. */
+export function silenceReason(t: TFunction, alert: Alert, others: readonly Alert[]): string {
+  return t("alerts.silence.reason", { name: alert.name, labels: labelValues(alert.labels), total: others.length });
 }
 
 export type MatcherProblem = "name" | "none" | "many";

@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
 import { alert, rule, SEEN, SILENCE } from "@/testing/alert-fixtures";
 import {
-  comparisonOf,
   gravityOf,
   groupAlerts,
   labelText,
@@ -33,17 +32,17 @@ it("groups by name, the gravest first, then the newest; what is in hand or quiet
   expect(groups[0]?.alerts.map(({ id }) => id)).toEqual(["new", "old"]);
 });
 
-it("an incident stands where the gravest of its alerts does, and apart from others of the cause's name", () => {
-  const mark = { id: "i", cause: "cause" };
+it("an incident stands where the gravest of its alerts does, and apart from others of the head's name", () => {
+  const mark = { id: "i", head: "head" };
   const groups = groupAlerts([
     alert("alone", { name: "PoolWaits", severity: "warning" }),
-    alert("cause", { name: "PoolWaits", severity: "warning", incident: mark }),
+    alert("head", { name: "PoolWaits", severity: "warning", incident: mark }),
     alert("grave", { name: "LoadErrors", severity: "critical", incident: mark }),
   ]);
   expect(
     groups.map(({ name, alerts, others }) => [name, alerts.map(({ id }) => id), others.map(({ id }) => id)]),
   ).toEqual([
-    ["PoolWaits", ["cause"], ["grave"]],
+    ["PoolWaits", ["head"], ["grave"]],
     ["PoolWaits", ["alone"], []],
   ]);
 });
@@ -56,14 +55,6 @@ it("shows the labels that tell alerts of one rule apart", () => {
   ]);
   expect(labelText(labels)).toBe('instance="db", job="mysql"');
   expect(otherAnnotations({ summary: "s", loadwatch_unit: "ratio", team: "db" })).toEqual([["team", "db"]]);
-});
-
-it("finds how an expression compares, and nothing where it does not end in a number", () => {
-  expect(comparisonOf("a / b > 0.8")).toBe(">");
-  expect(comparisonOf("(a <= -1.5e3)")).toBe("<=");
-  expect(comparisonOf("up == bool 0")).toBe("==");
-  expect(comparisonOf("a > b")).toBeNull();
-  expect(comparisonOf("absent(up)")).toBeNull();
 });
 
 it("takes no link that a browser would run", () => {
@@ -90,14 +81,14 @@ it("finds rules by all words, and puts what cannot be evaluated first", () => {
   ]);
 });
 
-it("puts alerts together by their incidents, at the place of the first, named after the cause", () => {
-  const mark = { id: "i", cause: "b" };
+it("puts alerts together by their incidents, at the place of the first, named after the head", () => {
+  const mark = { id: "i", head: "b" };
   const alerts = [alert("x"), alert("a", { incident: mark }), alert("y"), alert("b", { incident: mark })];
-  expect(mattersOf(alerts).map(({ cause, others }) => [cause.id, others.map(({ id }) => id)])).toEqual([
+  expect(mattersOf(alerts).map(({ head, others }) => [head.id, others.map(({ id }) => id)])).toEqual([
     ["x", []],
     ["b", ["a"]],
     ["y", []],
   ]);
-  // The cause may not match a search.
-  expect(mattersOf(alerts.slice(0, 2)).map(({ cause }) => cause.id)).toEqual(["x", "a"]);
+  // The head may not match a search.
+  expect(mattersOf(alerts.slice(0, 2)).map(({ head }) => head.id)).toEqual(["x", "a"]);
 });

@@ -43,9 +43,9 @@ const rank = (severity: string) => GRAVITIES.indexOf(gravityOf(severity));
 export interface AlertGroup {
   readonly id: string;
   readonly name: string;
-  /** Of the gravest among them, the others after it; of an incident its cause alone. */
+  /** Of the gravest among them, the others after it; of an incident the alert that stands for it. */
   readonly alerts: readonly Alert[];
-  /** What belongs to that cause. */
+  /** Of the same incident. */
   readonly others: readonly Alert[];
 }
 
@@ -71,19 +71,19 @@ export function sortAlerts(alerts: readonly Alert[]): readonly Alert[] {
 
 function grouped(sorted: readonly Alert[]): readonly AlertGroup[] {
   const groups = new Map<string, { name: string; alerts: Alert[]; others: readonly Alert[] }>();
-  for (const { id, cause, others } of mattersOf(sorted)) {
-    const key = others.length > 0 ? `incident ${id}` : `name ${cause.name}`;
+  for (const { id, head, others } of mattersOf(sorted)) {
+    const key = others.length > 0 ? `incident ${id}` : `name ${head.name}`;
     const held = groups.get(key);
-    if (held === undefined) groups.set(key, { name: cause.name, alerts: [cause], others });
-    else held.alerts.push(cause);
+    if (held === undefined) groups.set(key, { name: head.name, alerts: [head], others });
+    else held.alerts.push(head);
   }
   return [...groups].map(([id, group]) => ({ id, ...group }));
 }
 
-/** One matter of a list: the alert that it is named after, and what belongs to it. */
+/** One matter of a list: the alert that stands for it, and the others of its incident. */
 export interface Matter {
   readonly id: string;
-  readonly cause: Alert;
+  readonly head: Alert;
   /** In the order of the list. */
   readonly others: readonly Alert[];
 }
@@ -97,8 +97,8 @@ export function mattersOf(alerts: readonly Alert[]): readonly Matter[] {
     else held.push(alert);
   }
   return [...found].flatMap(([id, members]) => {
-    const cause = members.find((one) => one.id === one.incident.cause) ?? members[0];
-    return cause === undefined ? [] : [{ id, cause, others: members.filter((one) => one !== cause) }];
+    const head = members.find((one) => one.id === one.incident.head) ?? members[0];
+    return head === undefined ? [] : [{ id, head, others: members.filter((one) => one !== head) }];
   });
 }
 
@@ -153,12 +153,6 @@ export function textOf(
   locale: Locale,
 ): string {
   return given.translations[locale]?.[name] ?? given.annotations[name] ?? "";
-}
-
-/** How the value is compared, when the expression ends in a comparison with a number. */
-export function comparisonOf(expression: string): string | null {
-  const match = /(>=|<=|==|!=|>|<)\s*(?:bool\s+)?-?[\d.][\d.e+-]*\s*\)*\s*$/i.exec(expression);
-  return match?.[1] ?? null;
 }
 
 /** Only web addresses and paths become links; a rule file is not trusted with `javascript:`. */

@@ -7,6 +7,7 @@ import { serverNow } from "@/api/server-clock";
 import { useMay } from "@/lib/access-scopes";
 import { useNow } from "@/lib/time/use-now";
 import { useLocale } from "@/lib/use-locale";
+import { useView } from "@/lib/view/context";
 import { AlertsNav } from "@/panels/alerts-nav";
 import { CommandLine } from "@/ui/command-line";
 import { QueryFault } from "@/ui/fault/query-fault";
@@ -22,26 +23,26 @@ import { Receivers } from "../card/alert-card";
 import { AlertLinks } from "../card/alert-links";
 import { AlertNotes } from "../card/alert-notes";
 import { Since } from "../card/since";
-import { causeSentence, isSeen } from "../model/incident";
+import { headSentence, isSeen, isSilenced } from "../model/incident";
 import { otherAnnotations, textOf } from "../model/text";
 import { AlertChart } from "./alert-chart";
 import classes from "./alert-page.module.css";
 import { EarlierList } from "./earlier-list";
 import { FirstSteps } from "./first-steps";
-import { FollowsList } from "./follows-list";
 import { IncidentBar } from "./incident-bar";
 import { IncidentHead } from "./incident-head";
+import { OthersList } from "./others-list";
 import { TransitionList } from "./transition-list";
 
 const REFRESH_MS = 2000;
 
-/** An alert's incident: its cause, what to do and what follows; and what happened to the alert that was opened. */
+/** An alert's incident: its most severe alert, what to do and the others; and what happened to the alert that was opened. */
 export function AlertPage() {
   const { t } = useTranslation();
   const { alertId = "" } = useParams();
   const detail = useQuery({
     ...alertQuery(alertId),
-    refetchInterval: ({ state }) => (state.data?.alert.state === "resolved" ? false : REFRESH_MS),
+    refetchInterval: ({ state }) => (state.data?.incident.ended_ms ? false : REFRESH_MS),
   });
   const name = detail.data?.alert.name;
   usePageTitle(name ?? t("alerts.title"));
@@ -61,16 +62,16 @@ function Detail({ detail }: { detail: AlertDetail }) {
   const now = useNow(serverNow);
   const { act, dialog } = useAlertAction();
   useIncidentKeys(incident, act);
-  const itself = incident.cause.id === alert.id;
+  const itself = incident.head.id === alert.id;
   const height = useNarrow() ? 150 : 220;
   return (
     <div className={classes.page}>
       <IncidentHead incident={incident} now={now} />
       <Section label={t("alerts.page.value")}>
-        <AlertChart alert={incident.cause} transitions={itself ? transitions : []} height={height} />
+        <AlertChart alert={incident.head} transitions={itself ? transitions : []} height={height} />
       </Section>
       <FirstSteps incident={incident} />
-      <FollowsList incident={incident} opened={alert} now={now} />
+      <OthersList incident={incident} opened={alert} now={now} />
       <Section title={alert.name} aside={!itself && <Since alert={alert} now={now} />}>
         <Words alert={alert} now={now} titled={itself} />
         {!itself && <AlertChart alert={alert} transitions={transitions} height={height} />}
@@ -105,17 +106,18 @@ function Detail({ detail }: { detail: AlertDetail }) {
 /** A and S anywhere on the page are about the incident. */
 function useIncidentKeys(incident: Incident, act: AlertActions["act"]): void {
   const may = useMay("alerts:write") && incident.ended_ms === null;
-  const { cause, total } = incident;
+  const { head, others, total } = incident;
   useListKeys({
-    a: () => may && act(isSeen(incident) ? "unacknowledge" : "acknowledge", cause, total),
-    s: () => may && cause.state !== "resolved" && act("silence", cause),
+    a: () => may && act(isSeen(incident) ? "unacknowledge" : "acknowledge", head, others, total),
+    s: () => may && !isSilenced(incident) && act("silence-now", head, others),
   });
 }
 
 /** What its rule says of an alert, what else is so about it, and where to look; less where the page is titled by it. */
 function Words({ alert, now, titled = false }: { alert: Alert; now: number; titled?: boolean }) {
   const locale = useLocale();
-  const above = titled ? causeSentence(alert, locale) : "";
+  const { zone } = useView();
+  const above = titled ? headSentence(alert, locale, zone) : "";
   const texts = [textOf(alert, "summary", locale), textOf(alert, "description", locale)].filter(
     (text) => text !== "" && text !== above,
   );

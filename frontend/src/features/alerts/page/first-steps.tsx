@@ -11,7 +11,7 @@ export function FirstSteps({ incident }: { incident: Incident }) {
   const { t } = useTranslation();
   const locale = useLocale();
   const steps = incident.steps[locale] ?? incident.steps.en ?? [];
-  const runbook = safeLink(textOf(incident.cause, "runbook_url", locale));
+  const runbook = safeLink(textOf(incident.head, "runbook_url", locale));
   if (steps.length === 0 && runbook === null) return null;
   return (
     <Section

@@ -1,61 +1,103 @@
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
-import type { Incident } from "@/api/alerts/types";
+import type { Delivery, Incident } from "@/api/alerts/types";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
+import { useReasonText } from "@/ui/fault/reason";
 import { Icon } from "@/ui/icon";
 import { Dim } from "@/ui/text/text";
 import { AlertNotes } from "../card/alert-notes";
 import { AlertValue } from "../card/alert-value";
 import { SeverityMark } from "../card/severity-mark";
 import { Since } from "../card/since";
-import { causeSentence, labelValues } from "../model/incident";
+import { headSentence, labelValues } from "../model/incident";
 import { shortInstant } from "../model/short-instant";
 import { gravityOf, isQuiet } from "../model/text";
 import classes from "./incident.module.css";
 
-/** What is the matter: the cause in one sentence, since when, its value. Grey where a load test is under way. */
+/** What is the matter: the most severe alert in one sentence, since when, its value. Grey where a load test is under way. */
 export function IncidentHead({ incident, now }: { incident: Incident; now: number }) {
   const { t } = useTranslation();
   const locale = useLocale();
-  const { cause, acknowledged, firing } = incident;
+  const { head, acknowledged, firing } = incident;
   const { zone } = useView();
-  const found = cause.finding;
+  const found = head.finding;
   const said = found?.said_ms ?? null;
   const about = [
-    labelValues(cause.labels),
+    labelValues(head.labels),
     found === null ? "" : t(`findings.certainty_${found.certainty}`),
     said === null ? "" : t("alerts.note.asOf", { time: shortInstant(said, now, zone, locale) }),
   ];
   return (
     <header
       className={classes.head}
-      data-gravity={gravityOf(cause.severity)}
-      data-quiet={isQuiet(cause) || cause.acknowledged !== null}
-      data-calm={cause.run !== null}
+      data-gravity={gravityOf(head.severity)}
+      data-quiet={isQuiet(head) || head.acknowledged !== null}
+      data-calm={head.run !== null}
     >
       <div className={classes.line}>
-        <SeverityMark severity={cause.severity} state={cause.state} calm={cause.run !== null} />
-        <Since alert={cause} now={now} />
-        {cause.run !== null && (
-          <Link to={`/runs/${cause.run.id}`} className={classes.run}>
+        <SeverityMark
+          severity={head.severity}
+          state={head.state}
+          calm={head.run !== null}
+          stopped={head.resolved_reason === "stopped-sending"}
+        />
+        <Since alert={head} now={now} />
+        {head.run !== null && (
+          <Link to={`/runs/${head.run.id}`} className={classes.run}>
             <Icon name="play" size={12} />
-            {t("alerts.incident.duringLoad", { run: cause.run.name || cause.run.id })}
+            {t("alerts.incident.duringLoad", { run: head.run.name || head.run.id })}
           </Link>
         )}
       </div>
-      <h1 className={classes.title}>{causeSentence(cause, locale)}</h1>
+      <h1 className={classes.title}>{headSentence(head, locale, zone)}</h1>
       <div className={classes.facts}>
-        <AlertValue alert={cause} large />
+        <AlertValue alert={head} large />
         <p className={classes.about}>
-          {cause.name}
+          {head.name}
           <Dim>{about.filter((part) => part !== "").map((part) => ` · ${part}`)}</Dim>
         </p>
       </div>
-      <AlertNotes alert={cause} now={now} titled />
+      <AlertNotes alert={head} now={now} titled />
+      <Notified incident={incident} now={now} />
       {acknowledged > 0 && acknowledged < firing && (
         <p className={classes.partly}>{t("alerts.incident.partly", { acknowledged, firing })}</p>
       )}
     </header>
+  );
+}
+
+/** Who was sent it and took it, each with the time; and who did not. */
+function Notified({ incident, now }: { incident: Incident; now: number }) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  const { zone } = useView();
+  const say = useReasonText();
+  const { notified, firing } = incident;
+  const at = (ms: number) => shortInstant(ms, now, zone, locale);
+  const nameOf = ({ receiver, integration_kind }: Delivery) => `${receiver} (${integration_kind})`;
+  const taken = notified.flatMap((one) =>
+    one.delivered_ms === null ? [] : [`${nameOf(one)} ${at(one.delivered_ms)}`],
+  );
+  return (
+    <>
+      {taken.length > 0 && (
+        <p className={classes.about}>
+          {t("alerts.incident.notified")} {taken.join(" · ")}
+        </p>
+      )}
+      {notified
+        .filter((one) => one.delivered_ms === null)
+        .map((one) => (
+          <p key={one.id} className={classes.partly}>
+            {t("alerts.incident.notNotified", {
+              name: nameOf(one),
+              time: at(one.created_ms),
+              reason: one.reason === "" ? t("alerts.incident.notYet") : say(one.reason),
+            })}
+          </p>
+        ))}
+      {taken.length === 0 && firing > 0 && <p className={classes.partly}>{t("alerts.incident.notifiedNobody")}</p>}
+    </>
   );
 }

@@ -10,8 +10,14 @@ import { Hint } from "@/ui/text/text";
 import { useCodeText } from "../model/use-code-text";
 import classes from "../page/run-page.module.css";
 
-const TONES: Readonly<Record<string, Tone>> = { ok: "ok", suspect: "warn", saturated: "bad", unknown: "unknown" };
-const STATES = ["ok", "suspect", "saturated", "unknown"] as const;
+const TONES: Readonly<Record<string, Tone>> = {
+  ok: "ok",
+  suspect: "warn",
+  saturated: "bad",
+  "held-back": "warn",
+  unknown: "unknown",
+};
+const STATES = ["ok", "suspect", "saturated", "held-back", "unknown"] as const;
 
 /** Could the generator send what it was asked to? If not, the figures are its own and not the system's. */
 export function GeneratorPanel({ check }: { check: GeneratorCheck }) {
@@ -24,6 +30,11 @@ export function GeneratorPanel({ check }: { check: GeneratorCheck }) {
     [
       t("runs.page.reached"),
       check.reached_rate === null ? null : formatValue(check.reached_rate, "per_second", locale),
+    ],
+    [t("runs.page.clients"), check.clients == null ? null : formatCount(check.clients)],
+    [
+      t("runs.page.ceilingRate"),
+      check.ceiling_rate == null ? null : formatValue(check.ceiling_rate, "per_second", locale),
     ],
     [t("runs.page.dropped"), check.dropped_iterations === null ? null : formatCount(check.dropped_iterations)],
     [t("runs.page.generatorCpu"), check.cpu_max === null ? null : formatValue(check.cpu_max, "ratio", locale)],
@@ -47,6 +58,7 @@ export function GeneratorPanel({ check }: { check: GeneratorCheck }) {
           ))}
         </Facts>
       )}
+      {state === "held-back" && <p>{t("runs.page.generatorHint_held-back")}</p>}
       {check.reasons.length > 0 ? (
         <ul className={classes.reasons}>
           {check.reasons.map((reason) => (
