@@ -47,13 +47,16 @@ def merge_fleets(window: Window, findings: Sequence[Finding], because_of: Causes
         merged.append(one)
         renamed |= {member.key: one.key for member in members}
         causes[one.key] = because_of.get(worst.key, ())
-    causes = {key: [renamed[cause] for cause in own if renamed[cause] != key] for key, own in causes.items()}
+    causes = {
+        key: list(dict.fromkeys(renamed[cause] for cause in own if renamed[cause] != key))
+        for key, own in causes.items()
+    }
     for place, sick in enumerate(merged):
         for one, lower in differing:
             same = (sick.labels.get("job"), sick.labels.get("instance")) == (one.labels["job"], one.instances[0])
             if sick.kind is SICK and same:
                 cause, effect = (one, sick) if lower else (sick, one)
-                causes[effect.key] = list(dict.fromkeys([*causes[effect.key], cause.key]))
+                causes[effect.key] = [*causes[effect.key], cause.key]
                 if not lower:
                     merged[place] = replace(sick, severity=one.weight)
     return merged, {key: own for key, own in causes.items() if own}

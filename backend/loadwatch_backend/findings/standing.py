@@ -33,7 +33,7 @@ class Standing:
         """Its labels; those of a fleet with this instance where it is one of them, else with the worst."""
         if not self.instances:
             return self.labels
-        return {**self.labels, "instance": instance if instance in self.instances else self.instances[0]}
+        return {**self.labels, "instance": instance if instance and instance in self.instances else self.instances[0]}
 
     @property
     def accuses(self) -> bool:

@@ -36,7 +36,7 @@ HISTORY_POINTS = 60
 HISTORY_STEP_MS = 5_000
 DEMAND_STEPS = 3
 """Whoever waited within so many of these steps counts as waiting: waits come in bursts."""
-GONE_MS = 60_000
+GONE_MS = 30_000
 """Whose last value is older is gone, where others of the kind go on: it is counted no more."""
 MOST_LATE_ENTRIES = 20
 """Of one resource of a whole AWS account; those with the least headroom."""

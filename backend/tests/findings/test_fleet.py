@@ -8,7 +8,7 @@ from loadwatch_backend.findings.engine import diagnose
 from loadwatch_backend.findings.model import Diagnosis, Finding
 from loadwatch_backend.findings.registry import DETECTORS
 
-from backend.tests.findings.windows import Values, load, over, rising, window
+from backend.tests.findings.windows import START_MS, Values, load, over, rising, window
 
 TEN = [f"web-{number}" for number in range(1, 11)]
 
@@ -151,3 +151,21 @@ def test_the_first_step_does_not_begin_with_or_and_no_step_speaks_of_nothing() -
     assert all("0 µs" not in text.en for text in texts)
     assert texts
     assert not any(text.en.startswith("Or ") or text.ja.startswith("または") for text in texts[:1])
+
+
+def test_a_run_under_way_is_judged_by_itself_and_not_by_the_quiet_minutes_before_it() -> None:
+    series: dict[str, Values] = {}
+    for name in TEN:
+        rate = np.where(np.arange(60) >= 40, 10.0, 0.0)
+        labels = f'{{job="web",instance="{name}",db_name="hits"}}'
+        series |= _pool(name, wait=0.0) | {
+            f"go_sql_wait_count_total{labels}": rising(rate),
+            f"go_sql_wait_duration_seconds_total{labels}": rising(rate * (0.5 if name == "web-7" else 0.048)),
+        }
+    seen = replace(window(series, load=load(200.0)), of_run=False, since_ms=START_MS + 40_000)
+    said = diagnose(seen, DETECTORS)
+    assert said.findings[0].id == "sick-instance"
+    assert said.findings[0].labels["instance"] == "web-7"
+    assert "500ミリ秒" in said.findings[0].sentence.ja
+    # Each cause once, however many instances name it.
+    assert all(len(set(causes)) == len(causes) for causes in said.because_of.values())
