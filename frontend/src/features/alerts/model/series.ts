@@ -57,6 +57,7 @@ const REASONS = [
   "dismissed",
   "rule-gone",
   "run-ended",
+  "outlived-run",
   "joined",
   "acknowledged",
   "unacknowledged",
