@@ -154,7 +154,8 @@ export const alerts = {
   "reason_rule-gone": "the rule was changed or taken away",
   "reason_run-ended": "its run ended",
   "reason_stopped-sending": "Stopped sending",
-  reason_joined: "joined an incident that was acknowledged",
+  "reason_outlived-run": "holds on after its run: sent on as any other alert",
+  reason_joined: "came back to an incident that was acknowledged",
   reason_acknowledged: "acknowledged",
   reason_unacknowledged: "acknowledgement taken back",
 

@@ -153,7 +153,8 @@ export const alerts = {
   "reason_rule-gone": "ルールが変更または削除された",
   "reason_run-ended": "負荷の実行が終了",
   "reason_stopped-sending": "送信停止",
-  reason_joined: "確認済みのインシデントに加わった",
+  "reason_outlived-run": "負荷の実行後も続いているため、通常のアラートとして通知",
+  reason_joined: "確認済みのインシデントで再発",
   reason_acknowledged: "確認",
   reason_unacknowledged: "確認の取り消し",
 
