@@ -3004,7 +3004,7 @@ export interface components {
             comment: string;
             /**
              * Incident
-             * @description All alerts of its incident that fire are meant, and those that join while all are acknowledged.
+             * @description All alerts of its incident that fire are meant, and those of them that come back meanwhile.
              * @default false
              */
             incident: boolean;
@@ -10035,7 +10035,7 @@ export interface components {
             value: number | null;
             /**
              * Reason
-             * @description Empty where the condition is the reason; else recovered, no-data, data-back, flapping, steady, dismissed, rule-gone, run-ended, acknowledged, unacknowledged or joined (an acknowledged incident).
+             * @description Empty where the condition is the reason; else recovered, no-data, data-back, flapping, steady, dismissed, rule-gone, run-ended, outlived-run, acknowledged, unacknowledged or joined (again, an acknowledged incident).
              */
             reason: string;
             /**
