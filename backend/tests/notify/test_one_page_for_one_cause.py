@@ -219,6 +219,18 @@ def test_a_run_that_ends_lets_nothing_go_and_takes_its_alerts_along(tmp_path: Pa
     assert ended_ms <= START_MS + (ENDS + 65) * 1_000, "as soon as rates over the last minute are good"
 
 
+@pytest.mark.parametrize("name", [name for name, timeline in CAUSES.items() if timeline.run])
+def test_the_trouble_of_a_run_that_ends_with_it_wakes_nobody(tmp_path: Path, name: str) -> None:
+    """Rates over the last quarter of a minute hold on after the run, and say nothing of what is then."""
+    file = FILE.replace("  routes:\n", "  routes:\n    - {matchers: ['run=~\".+\"'], receiver: load-tests}\n")
+    desk = Desk(tmp_path, file + "  - {name: load-tests, webhook_configs: [{url: 'http://127.0.0.1:9/'}]}\n")
+    try:
+        sent = play(desk, CAUSES[name], run_ends=ENDS)
+    finally:
+        desk.close()
+    assert [(one.receiver, one.status) for one in sent] == [("load-tests", "firing"), ("load-tests", "resolved")]
+
+
 def test_without_them_it_is_many(tmp_path: Path) -> None:
     desk = Desk(tmp_path, FILE + "loadwatch: {default_inhibit_rules: false}\n")
     try:
