@@ -73,7 +73,7 @@ Below `/prometheus/api/v1`, with Prometheus' parameters, shapes and errors; a re
 | `query_exemplars` | an empty list: no exemplars are stored |
 | `format_query`, `parse_query` | an expression laid out over lines, and as a tree |
 | `rules`, `alerts` | [rules](rules.md) with their alerts |
-| `targets`, `scrape_pools` | who sent samples within a day, and how that is; what was scraped only they know |
+| `targets`, `scrape_pools` | who sent samples within seven days and how that is; what was scraped only they know |
 | `alertmanagers` | none: notifications are sent by the server itself |
 | `status/buildinfo`, `…/runtimeinfo`, `…/flags`, `…/config` | the server, in Prometheus' words |
 | `status/tsdb` | numbers of series by name, label and value, over all that are kept |
