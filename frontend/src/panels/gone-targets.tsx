@@ -25,20 +25,20 @@ export function GoneTargets() {
   const names = gone.slice(0, NAMED).map(({ job, instance }) => `${instance} (${job})`);
   if (gone.length > NAMED) names.push(t("targets.goneMore", { count: gone.length - NAMED }));
   const since = formatClock(Math.max(...gone.map((one) => one.sent_ms ?? 0)), zone, "minute");
-  const buttons = (
-    <Group gap="xs">
-      <Button size="xs" loading={answer.isPending} onClick={() => answer.mutate(true)}>
-        {t("targets.goneYes")}
-      </Button>
-      <Button size="xs" variant="default" disabled={answer.isPending} onClick={() => answer.mutate(false)}>
-        {t("targets.goneNo")}
-      </Button>
-    </Group>
-  );
   return (
-    <Notice framed role="status" action={may && buttons}>
+    <Notice framed role="status">
       {t("targets.gone", { count: gone.length, names: names.join(", "), since })}
       <Hint>{t("targets.goneHint")}</Hint>
+      {may && (
+        <Group gap="xs" mt="xs">
+          <Button size="xs" loading={answer.isPending} onClick={() => answer.mutate(true)}>
+            {t("targets.goneYes")}
+          </Button>
+          <Button size="xs" variant="default" disabled={answer.isPending} onClick={() => answer.mutate(false)}>
+            {t("targets.goneNo")}
+          </Button>
+        </Group>
+      )}
       <FaultText error={answer.error} />
     </Notice>
   );

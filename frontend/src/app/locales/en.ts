@@ -323,7 +323,6 @@ export const en = {
     goneMore: "and {{count}} more",
     goneYes: "Taken away",
     goneNo: "No, keep",
-    goneKept: "Kept in the list of targets as gone",
     goneHint: "Their alerts have ended without a recovery. What was taken away comes back when it is sent again.",
   },
   signIn: {

@@ -349,7 +349,6 @@ export const ja: Texts<typeof en & typeof pages> = {
     goneMore: "ほか{{count}}件",
     goneYes: "撤去した",
     goneNo: "撤去していない",
-    goneKept: "送信停止のターゲットとして一覧に残します",
     goneHint: "関連するアラートは、回復を確認できないまま終了しました。撤去したものも、再び送信されると戻ります。",
   },
   signIn: {

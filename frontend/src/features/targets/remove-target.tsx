@@ -21,7 +21,7 @@ export function RemoveTarget({ row }: { row: TargetRow }) {
     <>
       {row.keptBy !== null && <Hint>{t("targets.kept", { by: row.keptBy })}</Hint>}
       {may && (
-        <Button size="compact-sm" variant="default" loading={remove.isPending} onClick={() => remove.mutate()}>
+        <Button ml="xs" size="compact-sm" variant="default" loading={remove.isPending} onClick={() => remove.mutate()}>
           {t("targets.remove")}
         </Button>
       )}

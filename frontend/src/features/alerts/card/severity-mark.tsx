@@ -26,7 +26,12 @@ export function SeverityMark({ severity, state, calm = false, stopped = false }:
   const { t } = useTranslation();
   const gravity = gravityOf(severity);
   return (
-    <span className={classes.mark} data-gravity={gravity} data-state={state} data-calm={calm}>
+    <span
+      className={classes.mark}
+      data-gravity={stopped ? "none" : gravity}
+      data-state={stopped ? "stopped" : state}
+      data-calm={calm}
+    >
       <Icon name={stopped ? "unknown" : state === "resolved" ? "check" : ICONS[gravity]} size={14} />
       <span className={classes.words}>
         <span>{stopped ? t("alerts.reason_stopped-sending") : t(`alerts.state_${state}`)}</span>
