@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import { ApiError } from "@/api/client";
@@ -9,6 +9,7 @@ import { formatClock } from "@/lib/time/time";
 import { useView } from "@/lib/view/context";
 import { useReasonText } from "@/ui/fault/reason";
 import { Icon } from "@/ui/icon";
+import { IconButton } from "@/ui/icon-button";
 import classes from "./status-banners.module.css";
 
 type Status = components["schemas"]["StatusOut"];
@@ -47,10 +48,14 @@ function NotDelivered({ status }: { status: Status }) {
   const say = useReasonText();
   const { zone } = useView();
   const { undelivered } = status;
+  const [closed, setClosed] = useState("");
+  // Another one that fails, or one that fails again, opens it anew.
+  const matter = undelivered.map((one) => `${one.receiver} ${one.integration} ${one.since_ms}`).join();
+  if (closed === matter) return null;
   const since = formatClock(Math.min(...undelivered.map((one) => one.since_ms)), zone, "second");
   const names = undelivered.slice(0, NAMED).map((one) => `${one.receiver} (${say(one.reason)})`);
   return (
-    <Banner>
+    <Banner onClose={() => setClosed(matter)}>
       <strong>
         {t("undelivered.failing", { failing: undelivered.length, all: status.integrations })}{" "}
         {t("undelivered.waiting", { waiting: undelivered.reduce((sum, one) => sum + one.waiting, 0), since })}
@@ -62,11 +67,13 @@ function NotDelivered({ status }: { status: Status }) {
   );
 }
 
-function Banner({ children }: { children: ReactNode }) {
+function Banner({ children, onClose }: { children: ReactNode; onClose?: () => void }) {
+  const { t } = useTranslation();
   return (
     <div className={classes.banner} role="alert">
       <Icon name="warning" size={16} />
       <p>{children}</p>
+      {onClose !== undefined && <IconButton icon="close" label={t("action.close")} onClick={onClose} />}
     </div>
   );
 }
