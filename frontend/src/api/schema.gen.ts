@@ -6728,9 +6728,9 @@ export interface components {
             connected: number;
             /**
              * Others
-             * @description Of these, the most that belong to none of the pools.
+             * @description Of these at the end, those that belong to none of the pools; null where nothing tells.
              */
-            others: number;
+            others: number | null;
             /** Users */
             users: components["schemas"]["PoolServerUserOut"][];
             /** Wait Timeout Seconds */
