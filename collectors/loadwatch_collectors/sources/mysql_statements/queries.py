@@ -24,7 +24,8 @@ SELECT_DIGESTS = f"""
     SELECT SCHEMA_NAME, DIGEST, FIRST_SEEN, LEFT(DIGEST_TEXT, 24), COUNT_STAR, SUM_TIMER_WAIT, {_SUMS}
       FROM performance_schema.events_statements_summary_by_digest
 """
-SELECT_RECENT = SELECT_DIGESTS + " WHERE LAST_SEEN >= NOW() - INTERVAL {seconds} SECOND"
+SELECT_RECENT = SELECT_DIGESTS + " WHERE LAST_SEEN >= SUBTIME(NOW(), SEC_TO_TIME({seconds}))"
+"""Without INTERVAL: in a digest MariaDB writes its unit in other words, and this statement has to know itself."""
 SELECT_TEXTS = """
     SELECT SCHEMA_NAME, DIGEST, LEFT(DIGEST_TEXT, 2048)
       FROM performance_schema.events_statements_summary_by_digest WHERE DIGEST IN ({digests})

@@ -485,8 +485,8 @@ def test_the_configurations_of_the_guide_are_valid() -> None:
     assert named == {"dbstats", "probe", "mysql", "freshness", "prometheus"}
 
 
-def test_no_session_of_the_agent_is_a_client(mariadb: MariaDB) -> None:
-    settings = MySQLSettings(port=mariadb.port, user="watcher", tls="off", processes_every=0)
+def test_no_session_of_the_agent_is_a_client(mariadb: MariaDB, password_file: str) -> None:
+    settings = MySQLSettings(port=mariadb.port, user="watcher", password_file=password_file, processes_every=0)
     collector, other = MySQLCollector(settings), MySQLSession(settings)
     try:
         other.run(lambda: None)

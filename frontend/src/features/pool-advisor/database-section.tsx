@@ -70,7 +70,7 @@ function Shares({ server, advice }: { server: PoolServer; advice: PoolAdvice }) 
   return (
     <Facts>
       <Fact name={t("pools.limit")}>{count(server.max_connections)}</Fact>
-      <Fact name={t("pools.others")}>{count(server.others)}</Fact>
+      <Fact name={t("pools.others")}>{server.others === null ? "–" : count(server.others)}</Fact>
       <Fact name={t("pools.reserve")}>{count(advice.reserve)}</Fact>
       {advice.room !== null && <Fact name={t("pools.room")}>{count(advice.room)}</Fact>}
       {server.wait_timeout_seconds !== null && (

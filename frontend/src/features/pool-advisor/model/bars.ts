@@ -39,8 +39,9 @@ export function barsOf(advice: PoolAdvice): readonly Bar[] {
   if (tighter) bars.push(["needed", needed]);
   bars.push(["advised", advised]);
   const told = bars.flatMap(([id, counts]) => (isKnown(counts) ? [{ id, counts }] : []));
-  const limit = server.max_connections;
-  const used = told.map(({ counts }) => counts.reduce((sum, count) => sum + count, server.others + advice.reserve));
+  const { max_connections: limit, others } = server;
+  if (others === null) return [];
+  const used = told.map(({ counts }) => counts.reduce((sum, count) => sum + count, others + advice.reserve));
   const whole = Math.max(limit, ...used, 1);
   return told.map(({ id, counts }) => build(id, counts, advice, whole));
 }
