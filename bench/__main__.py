@@ -37,6 +37,7 @@ BENCHMARKS: Mapping[str, Sequence[str]] = {
     "profiles": (sys.executable, "-m", "bench.profiles"),
     "access-log": (sys.executable, "-m", "bench.access_log"),
     "statements": (sys.executable, "-m", "bench.statements"),
+    "closed-loop-tools": (sys.executable, "-m", "bench.closed_loop_tools"),
     "faults": (sys.executable, "-m", "bench.faults"),
     "idle": (sys.executable, "-m", "bench.idle"),
     "access-log-follow": (sys.executable, "-m", "bench.access_log_follow"),

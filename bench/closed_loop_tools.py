@@ -19,7 +19,7 @@ import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import urllib3
 
@@ -111,7 +111,7 @@ def play(server: str, folder: Path, command: Sequence[str], options: Sequence[st
 def summary(tool: str, run: Mapping[str, Any]) -> dict[str, Any]:
     """What is judged of a run."""
     check = run["generator"]
-    findings: list[str] = [one["id"] for one in run["findings"] or []]
+    findings = [str(one["id"]) for one in cast("list[dict[str, Any]]", run["findings"] or [])]
     return {
         "tool": tool,
         "verdict": run["verdict"],
@@ -230,7 +230,7 @@ def main() -> None:
 def write(runs: Sequence[Mapping[str, Any]], sweeps: Sequence[Mapping[str, Any]]) -> None:
     """The result with its versions."""
     versions = {
-        tool: subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+        tool: subprocess.run(command, capture_output=True, text=True, check=False).stdout.partition(" from ")[0].strip()
         for tool, command in VERSIONS.items()
         if shutil.which(tool)
     }

@@ -9,6 +9,5 @@ from collections.abc import Mapping
 KNOWN_WRONG: Mapping[str, str] = {
     "database-cpu": "slow statements filled the pool, which is said besides",
     "pools-of-two-exceed-server": "requests did wait for the smaller pools, which is said besides",
-    "rows-lost-at-kill-with-a-backlog": "the lag that grew before the kill is not named",
     "rows-lost-of-a-writer": "2 % of few rows, lost before a queue, are not seen",
 }

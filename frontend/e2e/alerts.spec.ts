@@ -52,7 +52,7 @@ test("an alert comes and goes without a reload, with its figures, in the bell an
   await expect(found).toContainText("critical");
   await expect(found).toContainText(`${queue} holds 500 messages`);
   await expect(found).toContainText("500");
-  await expect(found).toContainText("> 100");
+  await expect(found).toContainText("fires above 100");
   await expect(found).toContainText(/for \d+ (s|ms), since \d\d:\d\d:\d\d/);
   await expect(found.getByRole("link", { name: "Runbook" })).toHaveAttribute(
     "href",
@@ -79,7 +79,7 @@ test("somebody acknowledges with a word, others read it, and it can be taken bac
   await recover();
 });
 
-test("a silence begins with the alert's labels, says what it matches and wants a reason", async ({ page }) => {
+test("a silence begins with the alert's labels and a reason, says what it matches and wants one", async ({ page }) => {
   const { found, recover } = await fire(page, "silence");
   await found.getByRole("button", { name: /^Silence/ }).click();
   const dialog = page.getByRole("dialog", { name: /^Silence/ });
@@ -89,6 +89,8 @@ test("a silence begins with the alert's labels, says what it matches and wants a
   await expect(dialog.getByText("A label's name has letters")).toBeVisible();
   await dialog.getByRole("textbox", { name: "Label 2" }).fill("queue");
   await dialog.getByText("30 min").click();
+  await expect(dialog.getByRole("textbox", { name: "Why" })).toHaveValue(/^QueueTooLong · /);
+  await dialog.getByRole("textbox", { name: "Why" }).clear();
   await dialog.getByRole("button", { name: "Silence", exact: true }).click();
   await expect(dialog.getByText("Say why.")).toBeVisible();
   await dialog.getByRole("textbox", { name: "Why" }).fill("moving the queue");

@@ -159,7 +159,7 @@ test("receivers show how they do, without secrets; a test is answered; one that 
   await expect(page.getByRole("alert")).toContainText("gone-team (answered 410 Gone");
   await page.goto(`${system.url}/alerts`);
   await expect(
-    page.getByText(/Not delivered to gone-team since .*answered 410 Gone.*next try in/).first(),
+    page.getByText(/Not delivered to gone-team since .*answered 410 Gone.*next try at/).first(),
   ).toBeVisible();
   // In Japanese, too, what a sender said.
   await page.evaluate(() => localStorage.setItem("loadwatch.language", "ja"));

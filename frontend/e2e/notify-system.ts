@@ -23,7 +23,7 @@ export interface Hook {
 }
 
 /** A small receiver on loopback that remembers what it got. */
-async function startHook(): Promise<Hook> {
+export async function startHook(): Promise<Hook> {
   const received: Received[] = [];
   const statuses = new Map<string, number>();
   const server = createServer((request, response) => {

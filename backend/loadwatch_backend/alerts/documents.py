@@ -122,20 +122,23 @@ def alert_out(row: EpisodeRow, around: Around, settings: MachineSettings) -> Ale
     )
 
 
-def heads_of_incidents(rows: Iterable[EpisodeRow]) -> dict[str, str]:
+def heads_of_incidents(rows: Iterable[EpisodeRow], quiet: Mapping[str, Quiet] = {}) -> dict[str, str]:
     """The alert that stands for each incident, by the incident's id; of the rows that are given."""
     members: dict[str, list[Member]] = {}
     for row in rows:
         if row.incident is not None:
-            members.setdefault(row.incident, []).append(member_of(row))
+            members.setdefault(row.incident, []).append(
+                member_of(row, held=row.id in quiet and bool(quiet[row.id].inhibited_by))
+            )
     return {id: head_of(found) for id, found in members.items()}
 
 
-def member_of(row: EpisodeRow) -> Member:
+def member_of(row: EpisodeRow, *, held: bool = False) -> Member:
     """An alert as incidents know it."""
     return Member(
         id=row.id,
         firing=row.state == AlertState.FIRING,
+        held=held,
         active_ms=row.active_ms,
         labels=orjson.loads(row.labels),
         annotations=orjson.loads(row.annotations),

@@ -39,7 +39,10 @@ def list_alerts(
     limit: Annotated[int, Query(ge=1, le=2_000)] = 500,
     sparklines: Annotated[bool, Query(description="Whether to draw the last half hour of each.")] = True,
 ) -> AlertList:
-    """Alerts that are pending or firing, and why those that are quiet are quiet."""
+    """Alerts that are pending or firing, and why those that are quiet are quiet.
+
+    Of rules of one name that differ in severity, a series has one alert here: the most severe that fires.
+    """
     return services.alerts.list(state, search, matcher or [], limit, sparklines=sparklines)
 
 

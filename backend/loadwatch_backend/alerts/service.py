@@ -48,6 +48,7 @@ from loadwatch_backend.alerts.sparklines import SPARKLINE_MS, ValueHistory
 from loadwatch_backend.findings.standing import Moment
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.kit.faults import fault
+from loadwatch_backend.notify.causes.consequences import BEST, RANKS
 from loadwatch_backend.notify.contract import Quiet
 from loadwatch_backend.notify.file.matchers import LabelMatcher, MatcherError, all_match, parse_matchers
 from loadwatch_backend.runbooks.rendering import Runbooks
@@ -109,7 +110,7 @@ class AlertService:
         wanted = frozenset(states or (AlertState.FIRING, AlertState.PENDING))
         parsed = _parse(matchers)
         with self._relational.transaction() as session:
-            now_rows = repository.find_open(session)
+            now_rows = _most_severe(repository.find_open(session))
             over = repository.find_over(session, limit) if AlertState.RESOLVED in wanted else ()
             evaluated_ms = repository.last_evaluation(session)
         quiet = self._quiet(now_rows)
@@ -124,7 +125,7 @@ class AlertService:
         found.sort(key=lambda row: (ORDER[AlertState(row.state)], -(row.fired_ms or row.active_ms), row.id))
         return AlertList(
             alerts=self._outs(
-                found[:limit], quiet, evaluated_ms, heads_of_incidents((*now_rows, *over)), sparklines=sparklines
+                found[:limit], quiet, evaluated_ms, heads_of_incidents((*now_rows, *over), quiet), sparklines=sparklines
             ),
             counts=AlertCounts(
                 firing=sum(row.state == AlertState.FIRING for row in now_rows),
@@ -161,7 +162,7 @@ class AlertService:
         members = members if any(one.id == row.id for one in members) else [*members, row]
         incident = self._incident(row, members)
         return AlertDetail(
-            alert=incident.head if incident.head.id == row.id else self._out(row, heads_of_incidents(members)),
+            alert=incident.head if incident.head.id == row.id else self._out(row, {incident.id: incident.head.id}),
             incident=incident.model_copy(update={"total": total, "firing": firing, "acknowledged": acknowledged}),
             transitions=[transition_out(one) for one in transitions],
             earlier=[self._out_of_history(one) for one in earlier],
@@ -273,8 +274,8 @@ class AlertService:
     # Documents --------------------------------------------------------------------------------------------------------
 
     def _incident(self, row: EpisodeRow, members: Sequence[EpisodeRow]) -> IncidentOut:
-        heads = heads_of_incidents(members)
         quiet = self._quiet([one for one in members if one.state != AlertState.RESOLVED])
+        heads = heads_of_incidents(members, quiet)
         first = heads.get(row.incident or "", row.id)
         top = next(one for one in members if one.id == first)
         head = self._outs([top], quiet, None, heads, sparklines=True)[0]
@@ -345,6 +346,22 @@ def _same_state(row: EpisodeRow, live: Mapping[str, LiveAlert]) -> LiveAlert | N
     """What the evaluator has, unless it has gone on since the row was read."""
     found = live.get(row.id)
     return found if found is not None and found.alert.state == row.state else None
+
+
+def _most_severe(rows: Sequence[EpisodeRow]) -> "list[EpisodeRow]":
+    """Without those of which a more severe one of the same name and series fires: that says the same, and more."""
+
+    def rank(row: EpisodeRow) -> int:
+        return RANKS.get(_labels_of(row).get("severity", ""), BEST)
+
+    def same(row: EpisodeRow) -> tuple[str, str]:
+        return RuleFacts.from_json(row.rule).name, row.source
+
+    worst: dict[tuple[str, str], int] = {}
+    for row in rows:
+        if row.state == AlertState.FIRING:
+            worst[same(row)] = min(worst.get(same(row), BEST), rank(row))
+    return [row for row in rows if rank(row) <= worst.get(same(row), BEST)]
 
 
 def _labels_of(row: EpisodeRow) -> Mapping[str, str]:

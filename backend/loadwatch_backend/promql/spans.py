@@ -1,11 +1,12 @@
 """Which times the selectors of an expression see, and at which instants a subquery is evaluated."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from loadwatch_backend.promql.parsing.expression import (
+    Binary,
     Call,
     Expression,
     RangeSelector,
@@ -117,14 +118,16 @@ def _wanted_by(
                 yield from _wanted_by(child, grid, lookback_ms, subquery_step_ms, function=name, is_inner=is_inner)
 
 
-def behind_ms(expression: Expression, lookback_ms: int) -> int:
-    """How far before a step its oldest sample may be, offsets left aside."""
+def behind_ms(expression: Expression, lookback_ms: int, *, either: Callable[[int, int], int] = max) -> int:
+    """How far before a step its oldest sample may be, offsets left aside; `either` chooses of the sides of `or`."""
     match expression:
         case Selector():
             return lookback_ms
         case RangeSelector():
             return expression.range_ms
         case Subquery():
-            return expression.range_ms + behind_ms(expression.expression, lookback_ms)
+            return expression.range_ms + behind_ms(expression.expression, lookback_ms, either=either)
+        case Binary(operator="or", left=left, right=right):
+            return either(behind_ms(left, lookback_ms, either=either), behind_ms(right, lookback_ms, either=either))
         case _:
-            return max((behind_ms(child, lookback_ms) for child in children(expression)), default=0)
+            return max((behind_ms(child, lookback_ms, either=either) for child in children(expression)), default=0)

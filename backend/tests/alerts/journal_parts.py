@@ -19,6 +19,7 @@ class Ledger:
     """`alerts.ports.Dispatch` that writes down what it is given, in the transaction that it is given it in."""
 
     fails: bool = False
+    given: list[NotifiedAlert] = field(default_factory=list[NotifiedAlert])
     annotated: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
 
     def take(self, session: Session, alerts: Sequence[NotifiedAlert], now_ms: int) -> None:
@@ -26,6 +27,7 @@ class Ledger:
             text("INSERT INTO taken VALUES (:alert, :ends, :at)"),
             [{"alert": one.key, "ends": one.ends_ms, "at": now_ms} for one in alerts],
         )
+        self.given += alerts
         if self.fails:
             raise OSError("the disk is full")
 

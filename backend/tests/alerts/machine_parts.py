@@ -6,9 +6,9 @@ from itertools import count
 
 from loadwatch_backend.alerts.evaluation.machine import Machine, MachineSettings, unexplained
 from loadwatch_backend.alerts.evaluation.state import (
-    NO_RUNS_OVER,
+    NO_RUNS,
     RuleStates,
-    RunsOver,
+    Runs,
     Step,
     TrackedAlert,
     Transition,
@@ -17,6 +17,7 @@ from loadwatch_backend.alerts.evaluation.state import (
 from loadwatch_backend.promql.parsing.parse import parse_expression
 from loadwatch_backend.rules.contract import ActiveSeries, RuleResult
 from loadwatch_backend.rules.model import NoDataPolicy, Rule, RuleKind
+from loadwatch_backend.runs.registry.under_way import RunFacts
 from loadwatch_backend.store.port import Labels
 
 NOW_MS = 1_800_000_000_000
@@ -58,6 +59,18 @@ def read(true: Iterable[str] = (), false: Iterable[str] = (), *, knows_absence: 
     )
 
 
+def during(id: str, title: str = "") -> Runs:
+    """A run goes on."""
+    return Runs(known={id: RunFacts(title=title or id, started_ms=NOW_MS, ended_ms=None, finished=False)})
+
+
+def after(ended_s: float, *busy: str, finished: bool = True) -> Runs:
+    """The run r1 has ended, at a second."""
+    ended_ms = NOW_MS + int(ended_s * 1_000)
+    ended = RunFacts(title="r1", started_ms=NOW_MS, ended_ms=ended_ms, finished=finished)
+    return Runs(known={"r1": ended}, busy=frozenset(busy))
+
+
 @dataclass
 class Player:
     """Plays readings through the machine, second by second from NOW_MS."""
@@ -79,20 +92,11 @@ class Player:
             explain=lambda alert: self.explain(alert),
         )
 
-    def at(
-        self,
-        second: float,
-        result: RuleResult,
-        run: Labels | None = None,
-        over: RunsOver = NO_RUNS_OVER,
-        *,
-        stopped: bool = False,
-    ) -> Step:
+    def at(self, second: float, result: RuleResult, runs: Runs = NO_RUNS, *, stopped: bool = False) -> Step:
         """One evaluation; `stopped`: nobody sends the target any more."""
         self.second = second
-        step = self.machine.step(
-            self.rule, self.states, result, NOW_MS + int(second * 1_000), run or {}, over, lambda _alert: stopped
-        )
+        at_ms = NOW_MS + int(second * 1_000)
+        step = self.machine.step(self.rule, self.states, result, at_ms, runs, lambda _alert: stopped)
         self.states = step.states
         self.said += step.transitions
         return step

@@ -58,6 +58,30 @@ def test_the_list(tmp_path: Path) -> None:
         assert (slow["state"], slow["fired_ms"], slow["threshold"]) == ("pending", None, 3.0)
 
 
+TWO_SEVERITIES = """
+groups:
+  - name: g
+    interval: 1s
+    rules:
+      - {alert: Busy, expr: x > 5, labels: {severity: info}, annotations: &busy {summary: "{{ $labels.i }} is busy"}}
+      - {alert: Busy, expr: x > 8, labels: {severity: warning}, annotations: *busy}
+"""
+
+
+def test_one_series_of_two_severities_is_one_alert_and_counts_once(tmp_path: Path) -> None:
+    with watch(tmp_path / "s", TWO_SEVERITIES) as watched:
+
+        def shown() -> list[tuple[str, str]]:
+            found = watched.get("/api/alerts")
+            assert found["counts"]["firing"] == found["total"] == len(found["alerts"])
+            return sorted((one["labels"]["i"], one["severity"]) for one in found["alerts"])
+
+        watched.write(a=6, b=9)
+        wait_for("the more severe", lambda: shown() == [("a", "info"), ("b", "warning")])
+        watched.write(a=9, b=6)
+        wait_for("each as it is now", lambda: shown() == [("a", "warning"), ("b", "info")])
+
+
 @pytest.mark.parametrize(
     ("parameters", "names"),
     [
@@ -250,8 +274,9 @@ def test_alerts_of_a_run_are_one_incident_that_is_acknowledged_once(tmp_path: Pa
         watched.pass_seconds(1)
         watched.write(c=6)  # It joins.
         watched.wait_states(a="firing", b="firing", c="firing")
-        assert [one["acknowledged"]["comment"] for one in watched.alerts()] == ["Mine."] * 3
-        assert watched.get(f"/api/alerts/{first['id']}")["incident"]["acknowledged"] == 3
+        said = {one["labels"]["i"]: one["acknowledged"] for one in watched.alerts()}
+        assert (said["a"]["comment"], said["b"]["comment"], said["c"]) == ("Mine.", "Mine.", None), "nobody saw c"
+        assert watched.get(f"/api/alerts/{first['id']}")["incident"]["acknowledged"] == 2
         assert client.delete(path, params={"incident": True}).json()["acknowledged"] is None
         assert [one["acknowledged"] for one in watched.alerts()] == [None] * 3
         watched.write(c=1)

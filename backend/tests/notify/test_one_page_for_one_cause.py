@@ -1,15 +1,15 @@
 """The default rules over made-up timelines, through states, groups and inhibition: one cause, one message."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 import pytest
+from loadwatch_backend.alerts.evaluation.known_runs import KnownRuns
 from loadwatch_backend.alerts.evaluation.machine import Machine
-from loadwatch_backend.alerts.evaluation.run_ends import RunEnds
 from loadwatch_backend.alerts.evaluation.state import RuleStates
-from loadwatch_backend.alerts.schemas import AlertState
+from loadwatch_backend.alerts.history.episodes import notified_alert
 from loadwatch_backend.notify.file.configuration import default_inhibit_rules, parse_configuration
 from loadwatch_backend.notify.file.matchers import all_match
 from loadwatch_backend.notify.model import NotifiedAlert
@@ -21,6 +21,7 @@ from loadwatch_backend.rules.presence import metrics_of
 from loadwatch_backend.rules.read import read_rules
 from loadwatch_backend.rules.testing.series import stale_marker
 from loadwatch_backend.rules.testing.store import MemoryStore
+from loadwatch_backend.runs.registry.under_way import RunFacts
 
 from backend.tests.notify.desk import START_MS, Desk, Sent
 
@@ -169,29 +170,24 @@ def play(desk: Desk, timeline: Timeline, run_ends: int = OVER) -> list[Sent]:
     rules = default_rules(frozenset(name for name, _, _ in timeline.series))
     states = {rule.id: RuleStates() for rule in rules}
     ended_ms = START_MS + run_ends * 1_000
-    ends = RunEnds(lambda runs: dict.fromkeys(runs, ended_ms) if desk.now_ms >= ended_ms else {})
+
+    def known(_ids: Collection[str]) -> Mapping[str, RunFacts]:
+        ended = desk.now_ms >= ended_ms
+        facts = RunFacts(title=timeline.run, started_ms=START_MS, ended_ms=ended_ms if ended else None, finished=ended)
+        return {timeline.run: facts} if timeline.run else {}
+
+    runs = KnownRuns(known)
     for _ in range(0, OVER, STEP):
         desk.wait(STEP)
         round_ = evaluator.round(desk.now_ms)
         changed: list[NotifiedAlert] = []
         for rule in rules:
-            run = {"run": timeline.run} if timeline.run else {}
             result = round_.alerting(rule)
-            over = ends.over(rule, states, result, desk.now_ms)
-            step = machine.step(rule, states[rule.id], result, desk.now_ms, run, over)
+            known_runs = runs.at(rule, states, result, desk.now_ms)
+            step = machine.step(rule, states[rule.id], result, desk.now_ms, known_runs)
             states[rule.id] = step.states
-            changed += [
-                NotifiedAlert(
-                    key=one.alert.id,
-                    labels=one.alert.labels,
-                    annotations={},
-                    starts_ms=one.alert.fired_ms or one.at_ms,
-                    ends_ms=one.at_ms if one.after is AlertState.RESOLVED else None,
-                    generator_url="",
-                )
-                for one in step.transitions
-                if one.notifies
-            ]
+            told = [*(one.alert for one in step.transitions if one.notifies), *step.unbound]
+            changed += [notified_alert(one, "") for one in told if one.fired_ms is not None]
         desk.take(*changed)
     return desk.sent()
 

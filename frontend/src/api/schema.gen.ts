@@ -415,7 +415,7 @@ export interface paths {
         };
         /**
          * Targets, as Prometheus lists them
-         * @description Everything that samples came from within a day, with its health.
+         * @description Everything that samples came from within seven days, with its health.
          */
         get: operations["prometheus_list_prometheus_targets_get"];
         put?: never;
@@ -1890,6 +1890,8 @@ export interface paths {
         /**
          * List the alerts of now
          * @description Alerts that are pending or firing, and why those that are quiet are quiet.
+         *
+         *     Of rules of one name that differ in severity, a series has one alert here: the most severe that fires.
          */
         get: operations["list_alerts"];
         put?: never;
@@ -2936,7 +2938,7 @@ export interface components {
             comment: string;
             /**
              * Incident
-             * @description All alerts of its incident that fire are meant, and those that join while all are acknowledged.
+             * @description All alerts of its incident that fire are meant, and those of them that come back meanwhile.
              * @default false
              */
             incident: boolean;
@@ -4976,6 +4978,18 @@ export interface components {
              * @default false
              */
             muted: boolean;
+            /**
+             * Began Earlier
+             * @description It began at `from_ms` or before: more than an hour ago.
+             * @default false
+             */
+            began_earlier: boolean;
+            /**
+             * Before Run
+             * @description Of the present: it was over before the latest run began, and does not lead.
+             * @default false
+             */
+            before_run: boolean;
         };
         /**
          * FindingsAgain
@@ -6712,9 +6726,9 @@ export interface components {
             connected: number;
             /**
              * Others
-             * @description Of these, the most that belong to none of the pools.
+             * @description Of these at the end, those that belong to none of the pools; null where nothing tells.
              */
-            others: number;
+            others: number | null;
             /** Users */
             users: components["schemas"]["PoolServerUserOut"][];
             /** Wait Timeout Seconds */
@@ -10069,7 +10083,7 @@ export interface components {
             value: number | null;
             /**
              * Reason
-             * @description Empty where the condition is the reason; else recovered, no-data, data-back, flapping, steady, dismissed, rule-gone, run-ended, stopped-sending, acknowledged, unacknowledged or joined (an acknowledged incident).
+             * @description Empty where the condition is the reason; else recovered, no-data, data-back, flapping, steady, dismissed, rule-gone, run-ended, outlived-run, stopped-sending, acknowledged, unacknowledged or joined (again, an acknowledged incident).
              */
             reason: string;
             /**

@@ -46,8 +46,8 @@ OUTLIVED_RUN = "outlived-run"
 """Reason of the change at which an alert loses the label of a run."""
 SETTLE_MS = 5_000
 """How long after a run's end its last requests and samples count for what is measured then."""
-MOST_BEHIND_MS = 15_000
-"""As far back as rules look is what they measure of a run; the longer window of two is for those that sample seldom."""
+MOST_BEHIND_MS = 60_000
+"""What looks further back is said to hold on all the same: better one page too many than none."""
 
 Stopped = Callable[[TrackedAlert], bool]
 """Whether nobody sends the target of an alert without data any more."""
@@ -291,7 +291,9 @@ class _Stepping:
         ended_ms = None if alert.has_own_run or RUN_LABEL in self.rule.labels else self.runs.end_of(alert)
         if ended_ms is None:
             return False
-        return self.now_ms - ended_ms >= min(behind_ms(self.rule.parsed, 0), MOST_BEHIND_MS) + SETTLE_MS
+        # Of `rate(x[15s]) or rate(x[1m])` the second is for who samples seldom.
+        behind = min(behind_ms(self.rule.parsed, 0, either=min), MOST_BEHIND_MS)
+        return self.now_ms - ended_ms >= behind + SETTLE_MS
 
     def _without_data(self, key: SourceKey) -> bool:
         present = self.result.present

@@ -109,6 +109,8 @@ class Member:
 
     id: str
     firing: bool
+    held: bool = False
+    """Another alert is sent in its place."""
     active_ms: int
     labels: Labels
     annotations: Mapping[str, str]
@@ -117,14 +119,15 @@ class Member:
 def head_of(members: Sequence[Member]) -> str:
     """Id of the alert that stands for an incident: the most severe that fires, after all are over that was.
 
-    Of several the one that tells of its own finding, by the table of causes; else the one whose condition held first.
+    Of several one that is sent, then the one that tells of its own finding, by the table of causes; else the first.
     """
 
-    def place(one: Member) -> tuple[bool, int, bool, int, str]:
+    def place(one: Member) -> tuple[bool, int, bool, bool, int, str]:
         known = explained(one.labels)
         finding = one.annotations.get(FINDING_ID, "")
         tells = known is not None and finding != "" and finding in known.about
-        return not one.firing, gravity_of(one.labels.get("severity", "")), not tells, one.active_ms, one.id
+        gravity = gravity_of(one.labels.get("severity", ""))
+        return not one.firing, gravity, one.held, not tells, one.active_ms, one.id
 
     return min(members, key=place).id
 

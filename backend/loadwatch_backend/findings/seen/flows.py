@@ -5,15 +5,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadwatch_backend.findings.seen.facts import selector
-from loadwatch_backend.findings.window import Table, Window
-from loadwatch_backend.records.model import FloatArray
+from loadwatch_backend.findings.seen.facts import largest, selector
+from loadwatch_backend.findings.window import Episode, Table, Window
+from loadwatch_backend.records.model import FloatArray, IntArray
 
 ACCEPTED, STORED = "ingest_accepted_total", "ingest_stored_total"
 FAILED, REJECTED = "ingest_failed_total", "ingest_rejected_total"
 QUEUE, QUEUE_LIMIT = "ingest_queue_length", "ingest_queue_limit"
-LAG, OLDEST = "ingest_lag_seconds", "ingest_oldest_seconds"
-FLOW_METRICS = (ACCEPTED, STORED, FAILED, REJECTED, QUEUE, QUEUE_LIMIT, LAG, OLDEST)
+LAG, OLDEST, PROBE = "ingest_lag_seconds", "ingest_oldest_seconds", "probe_ingest_lag_seconds"
+IN_FLIGHT = "http_requests_in_flight"
+FLOW_METRICS = (ACCEPTED, STORED, FAILED, REJECTED, QUEUE, QUEUE_LIMIT, LAG, OLDEST, PROBE, IN_FLIGHT)
 _INSTANCE = ("job", "instance")
 
 
@@ -23,9 +24,12 @@ class Flow:
 
     Attributes:
         accepted, stored, failed, rejected: per second.
-        queue: requests that are accepted and not written yet; queue_limit: most that it can hold.
+        in_flight: requests that are not answered.
+        queue: requests that are accepted and not written yet, perhaps without those of the statement under way;
+            queue_limit: most that it can hold.
         lag: seconds from accepting to writing, the most of what was written, or the age of what still waits.
-        resets: how often its counters began again at zero.
+        probe: the same of one request at a time, from outside; of one that was lost, its age until it is given up.
+        restarts: the first instants without the process that ended, of whose end a counter that fell tells.
     """
 
     labels: Mapping[str, str]
@@ -33,10 +37,12 @@ class Flow:
     stored: FloatArray
     failed: FloatArray
     rejected: FloatArray
+    in_flight: FloatArray
     queue: FloatArray
     queue_limit: FloatArray
     lag: FloatArray
-    resets: int
+    probe: FloatArray
+    restarts: IntArray
     interval_ms: int
 
     @property
@@ -57,6 +63,11 @@ class Flow:
         known = np.isfinite(change)
         return np.where(known, np.cumsum(np.where(known, change, 0.0)), np.nan)
 
+    def backlog(self, window: Window, episode: Episode) -> FloatArray:
+        """[instant]: accepted, and neither stored nor failed, since it was least in an episode or just before."""
+        missing = self.missing(window)
+        return missing + largest(-missing, slice(max(episode.first - 1, 0), episode.end))
+
 
 def flows(window: Window) -> Iterator[Flow]:
     """All instances that say what they accepted."""
@@ -71,17 +82,14 @@ def flows(window: Window) -> Iterator[Flow]:
             stored=of(STORED).rate,
             failed=of(FAILED).rate,
             rejected=of(REJECTED).rate,
+            in_flight=of(IN_FLIGHT).sum,
             queue=of(QUEUE).sum,
             queue_limit=of(QUEUE_LIMIT).sum,
             lag=_largest(of(LAG, stat="max").max, of(OLDEST).max),
-            resets=_resets(window, accepted),
-            interval_ms=accepted.slowest_ms,
+            probe=of(PROBE).max,
+            restarts=_restarts(window, accepted),
+            interval_ms=max(accepted.slowest_ms, of(STORED).slowest_ms),
         )
-
-
-def waits(flow: Flow, window: Window) -> FloatArray:
-    """[instant]: what waits to be written: the queue's length where it is told, else what is missing so far."""
-    return np.where(np.isfinite(flow.queue), flow.queue, flow.missing(window))
 
 
 def floor_of(values: FloatArray, instants: int) -> FloatArray:
@@ -97,13 +105,12 @@ def _largest(*values: FloatArray) -> FloatArray:
     return np.where(known, np.where(np.isfinite(stacked), stacked, -np.inf).max(axis=0), np.nan)
 
 
-def _resets(window: Window, counter: Table) -> int:
-    found = 0
+def _restarts(window: Window, counter: Table) -> IntArray:
+    found: list[IntArray] = []
     for row in counter.values:
-        seen = row[: window.focus.stop]
-        samples = seen[np.isfinite(seen)]
-        found += int((np.diff(samples) < 0).sum())
-    return found
+        known = np.flatnonzero(np.isfinite(row[: window.focus.stop]))
+        found.append(known[:-1][np.diff(row[known]) < 0] + 1)
+    return np.unique(np.concatenate(found))
 
 
 TABLE_ROWS = "table_rows"

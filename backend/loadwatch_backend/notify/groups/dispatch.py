@@ -34,6 +34,7 @@ from loadwatch_backend.notify.routing.routing import (
 )
 from loadwatch_backend.notify.schemas import DeliveryOut
 from loadwatch_backend.notify.silences.repository import forget_silences
+from loadwatch_backend.store.port import Labels
 from loadwatch_backend.store.relational import Relational, Session, Stillness
 
 FLUSH_GROUPS = 500
@@ -95,8 +96,11 @@ class Dispatcher:
             for key, alert in latest.items()
             if key not in known and alert.firing
         ]
-        # The fingerprint must stay what receivers know.
-        changed = [KeptAlert(before.fingerprint, latest[key]) for key, before in known.items()]
+        # Fingerprint and labels must stay what receivers know; only that of a run may go.
+        changed = [
+            KeptAlert(before.fingerprint, replace(alert, labels=_kept_labels(before.alert.labels, alert.labels)))
+            for alert, before in ((latest[key], before) for key, before in known.items())
+        ]
         repository.write_alerts(session, [*fresh, *changed], known)
         token = repository.new_token(session)
         self._holders.follow(gate.token, token, [kept.alert for kept in (*fresh, *changed)])
@@ -237,7 +241,7 @@ class Dispatcher:
             if route is None:  # The file has changed since; `_reroute` has found its alerts another place.
                 changes.gone.append(group.id)
                 continue
-            alerts = kept.get(group.id, [])
+            alerts = [replace(one, alert=holder.with_finding(one.alert)) for one in kept.get(group.id, [])]
             if muting_intervals(route, configuration.time_intervals, now_ms):
                 held = {one.alert.key for one in alerts}
             else:
@@ -361,6 +365,10 @@ class Dispatcher:
     def notices(self, notice: Notice) -> list[Envelope]:
         """The messages that tell of a run."""
         return announce(self._file.current, notice)
+
+
+def _kept_labels(before: Labels, after: Labels) -> Labels:
+    return {name: text for name, text in before.items() if name != "run" or name in after}
 
 
 def _places(configuration: Configuration, alerts: Iterable[KeptAlert]) -> Iterable[tuple[KeptAlert, Route]]:

@@ -2,11 +2,11 @@
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from loadwatch_backend.findings.standing import Moment
 from loadwatch_backend.notify.causes.consequences import Cause, Consequences
-from loadwatch_backend.notify.causes.fitting import FINDING_ID, finding_of
+from loadwatch_backend.notify.causes.fitting import FINDING_ANNOTATIONS, FINDING_ID, annotations_of, finding_of
 from loadwatch_backend.notify.causes.table import explained
 from loadwatch_backend.notify.contract import Envelope
 from loadwatch_backend.notify.file.model import Configuration
@@ -46,14 +46,23 @@ class Holder:
     def finding_due_ms(self, alert: NotifiedAlert, now_ms: int) -> int | None:
         """Until when an alert waits for the finding that may explain it; None where it does not wait.
 
-        It has waited long enough once the present was looked at after it began to fire, and no finding fits.
+        It has waited long enough once the present was looked at after it began to fire.
         """
         waits = alert.firing and 0 <= now_ms - alert.starts_ms < FINDING_WAIT_MS
         if not waits or self.moment is None or FINDING_ID in alert.annotations or explained(alert.labels) is None:
             return None
-        if self.moment.at_ms >= alert.starts_ms and finding_of(alert.labels, alert.starts_ms, self.moment) is None:
+        if self.moment.at_ms >= alert.starts_ms:
             return None
         return min(alert.starts_ms + FINDING_WAIT_MS, now_ms + FINDING_POLL_MS)
+
+    def with_finding(self, alert: NotifiedAlert) -> NotifiedAlert:
+        """An alert with the finding of the moment, where the evaluation of its rule has not given it one yet."""
+        if not alert.firing or self.moment is None or FINDING_ID in alert.annotations:
+            return alert
+        found = finding_of(alert.labels, alert.starts_ms, self.moment)
+        given = {} if found is None else annotations_of(found, self.moment)
+        sent = {name: given[name] for name in FINDING_ANNOTATIONS if name in given}
+        return replace(alert, annotations={**alert.annotations, **sent}) if sent else alert
 
     def silences_of(self, labels: Labels) -> list[Silence]:
         """Silences that keep an alert with these labels quiet."""

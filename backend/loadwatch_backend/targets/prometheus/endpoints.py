@@ -23,7 +23,7 @@ def list_prometheus_targets(
         str, Query(alias="scrapePool", max_length=4_096, description="One job; all when empty.")
     ] = "",
 ) -> Response:
-    """Everything that samples came from within a day, with its health."""
+    """Everything that samples came from within seven days, with its health."""
     return _answer(targets_document(targets.list(), state.lower(), scrape_pool))
 
 

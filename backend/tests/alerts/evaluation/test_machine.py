@@ -15,12 +15,12 @@ from loadwatch_backend.alerts.evaluation.machine import (
     shift_states,
     shift_timers,
 )
-from loadwatch_backend.alerts.evaluation.state import RuleStates, TrackedAlert, source_key
+from loadwatch_backend.alerts.evaluation.state import RuleStates, Runs, TrackedAlert, source_key
 from loadwatch_backend.alerts.schemas import AlertState, ResolvedReason
 from loadwatch_backend.rules.contract import RuleResult
 from loadwatch_backend.rules.model import NoDataPolicy, Rule
 
-from backend.tests.alerts.machine_parts import NOW_MS, Player, make_rule, play, read
+from backend.tests.alerts.machine_parts import NOW_MS, Player, during, make_rule, play, read
 
 YES, NO, GONE = read("a"), read((), "a"), read()
 ABSENCE = read(knows_absence=False)
@@ -161,12 +161,12 @@ def test_case(name: str) -> None:
 
 def test_an_episode_keeps_its_id_and_labels_and_the_next_has_another() -> None:
     player = Player(make_rule(for_s=1))
-    player.at(0, YES, {"run": "r1"})
-    player.at(1, YES, {"run": "r2"})
+    player.at(0, YES, during("r1"))
+    player.at(1, YES, Runs(known={**during("r1").known, **during("r2").known}))
     first = player.states.alerts[KEY]
     assert first.labels == {"alertname": "TooMany", "i": "a", "run": "r1"}
     player.at(2, NO)
-    player.at(3, YES, {"run": "r2"})
+    player.at(3, YES, during("r2"))
     second = player.states.alerts[KEY]
     assert {transition.alert.id for transition in player.said[:3]} == {first.id}
     assert second.id != first.id
@@ -177,7 +177,7 @@ def test_a_label_of_the_result_wins_over_the_run() -> None:
     player = Player(make_rule())
     result = read("a")
     own = replace(result.active[0], labels={"alertname": "TooMany", "run": "own"})
-    player.at(0, replace(result, active=[own]), {"run": "r1"})
+    player.at(0, replace(result, active=[own]), during("r1"))
     assert player.states.alerts[KEY].labels["run"] == "own"
 
 

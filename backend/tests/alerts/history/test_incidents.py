@@ -1,10 +1,10 @@
 """Which alerts are one incident: by findings, by run, alone; what was said to it holds for who joins it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import pytest
-from loadwatch_backend.alerts.evaluation.state import TrackedAlert
+from loadwatch_backend.alerts.evaluation.state import NO_RUNS, TrackedAlert
 from loadwatch_backend.alerts.history.episodes import RuleFacts, facts_of
 from loadwatch_backend.alerts.history.incidents import (
     Acknowledged,
@@ -18,7 +18,6 @@ from loadwatch_backend.alerts.history.incidents import (
 from loadwatch_backend.alerts.history.journal import Entry
 from loadwatch_backend.alerts.history.repository import write_acknowledgement
 from loadwatch_backend.alerts.history.tables import EpisodeRow, TransitionRow
-from loadwatch_backend.alerts.ports import RunUnderWay
 from loadwatch_backend.alerts.schemas import AlertState
 from loadwatch_backend.notify.causes.fitting import annotations_of
 from loadwatch_backend.rules.contract import RuleResult
@@ -26,7 +25,7 @@ from loadwatch_backend.rules.model import Rule, RuleGroup
 from sqlalchemy import select, text
 
 from backend.tests.alerts.journal_parts import Books, open_books
-from backend.tests.alerts.machine_parts import NOW_MS, Player, make_rule, read
+from backend.tests.alerts.machine_parts import NOW_MS, Player, during, make_rule, read
 from backend.tests.notify.causes.moments import APP, DB, OTHER_APP, moment, standing
 
 DATABASE = standing("database-cpu-full", DB)
@@ -83,7 +82,7 @@ def test_a_cause_that_becomes_known_makes_its_consequences_one_incident():
     assert found.merged == {database: pool}
 
 
-def test_who_joins_what_was_acknowledged_is_acknowledged():
+def test_who_joins_what_was_acknowledged_may_be_acknowledged():
     begun = new_incident(keys_of(alert("a", OF_POOL))[0], NOW_MS)
     assert join([alert("b", OF_POOL)], [UnderWay(id=begun, acknowledged=SEEN)], NOW_MS).acknowledged == {"b": SEEN}
     assert not join([alert("b", OF_POOL)], [UnderWay(id=begun)], NOW_MS).acknowledged
@@ -103,6 +102,9 @@ def test_the_most_severe_alert_that_fires_stands_for_the_incident():
     assert head_of([high, refused]) == "r"
     assert head_of([high, replace(refused, firing=False)]) == "h", "what is over does not stand for what fires"
     assert head_of([replace(one, firing=False) for one in (high, refused)]) == "r"
+    full = member("f", "DatabaseConnectionsHigh", 1, OF_POOL, "critical")
+    assert head_of([full, refused]) == "f"
+    assert head_of([replace(full, held=True), refused]) == "r", "the one that is sent"
     assert head_of([high, member("p", "Own", 3, {}, "page")]) == "p", "teams have words of their own"
     assert head_of([high, member("i", "Own", 0, {}, "info")]) == "h"
 
@@ -132,15 +134,19 @@ def facts(rule: Rule) -> RuleFacts:
 
 
 def play(books: Books, player: Player, second: float, result: RuleResult, run: str = "") -> None:
-    step = player.at(second, result, {"run": run} if run else {})
-    under_way = RunUnderWay(id=run, name=run) if run else None
-    entry = Entry(facts=facts(player.rule), step=step, run=under_way)
+    step = player.at(second, result, during(run) if run else NO_RUNS)
+    entry = Entry(facts=facts(player.rule), step=step)
     books.journal.write([entry], NOW_MS + int(second * 1_000))
 
 
 def rows(books: Books) -> dict[str, EpisodeRow]:
     with books.relational.transaction() as session:
         return {row.source: row for row in session.scalars(select(EpisodeRow))}
+
+
+def rows_by_id(books: Books) -> Sequence[EpisodeRow]:
+    with books.relational.transaction() as session:
+        return session.scalars(select(EpisodeRow)).all()
 
 
 def test_an_alert_without_a_finding_is_alone(books: Books) -> None:
@@ -169,28 +175,40 @@ def test_an_alert_moves_when_its_finding_becomes_known(books: Books) -> None:
     assert books.ledger.annotated.keys() == {row.id for row in rows(books).values()}
 
 
-def test_what_joins_an_acknowledged_incident_is_acknowledged_and_says_so(books: Books) -> None:
+@pytest.mark.parametrize("run", ["", "r1"])
+def test_what_comes_back_to_an_acknowledged_incident_is_acknowledged_and_says_so(books: Books, run: str) -> None:
     player = Player(make_rule(name="One"), explain=lambda _alert: OF_POOL)
-    play(books, player, 0, read(["a", "b"]))
-    first, second = sorted(rows(books).values(), key=lambda row: row.source)
+    play(books, player, 0, read(["a", "b"]), run)
     with books.relational.transaction() as session:
-        write_acknowledgement(session, [first.id], "mika", NOW_MS, "mine")
-    other = Player(make_rule(name="Two"), explain=lambda _alert: OF_POOL, ids="later")
-    play(books, other, 5, read(["c"]))
-    assert rows(books)['{"i":"c"}'].acknowledged_by is None, "not all are acknowledged"
+        write_acknowledgement(session, ["e1", "e2"], "mika", NOW_MS, "mine")
+    play(books, player, 5, read(["a"], ["b"]), run)
+    play(books, player, 9, read(["a", "b"]), run)
     with books.relational.transaction() as session:
-        write_acknowledgement(session, [second.id, "later1"], "jo", NOW_MS + 1, "too")
-    third = Player(make_rule(name="Three"), explain=lambda _alert: OF_POOL, ids="last")
-    play(books, third, 9, read(["d"]))
-    found = rows(books)['{"i":"d"}']
-    assert (found.acknowledged_by, found.acknowledged_ms, found.acknowledged_comment) == ("mika", NOW_MS, "mine")
-    with books.relational.transaction() as session:
-        said = session.scalars(select(TransitionRow).where(TransitionRow.alert_id == "last1")).all()
+        found = session.get_one(EpisodeRow, "e3")
+        assert (found.acknowledged_by, found.acknowledged_ms, found.acknowledged_comment) == ("mika", NOW_MS, "mine")
+        said = session.scalars(select(TransitionRow).where(TransitionRow.alert_id == "e3")).all()
     assert [(one.to_state, one.reason, one.actor) for one in said] == [
         ("firing", "", ""),
         ("firing", "joined", "mika"),
     ]
-    assert books.taken()[-1] == ("last1", None)
+    assert books.taken()[-1] == ("e3", None)
+
+
+@pytest.mark.parametrize(("rule", "series", "run"), [("Two", "b", ""), ("One", "c", ""), ("One", "b", "r1")])
+def test_what_is_new_in_an_acknowledged_incident_is_not(books: Books, rule: str, series: str, run: str) -> None:
+    """Another rule, another instance, and what was only of a load test when somebody acknowledged it."""
+    player = Player(make_rule(name="One"), explain=lambda _alert: OF_POOL)
+    play(books, player, 0, read(["b"]), run)
+    other = Player(make_rule(name="Three"), explain=lambda _alert: OF_POOL, ids="goes-on")
+    play(books, other, 0, read(["b"]))
+    with books.relational.transaction() as session:
+        write_acknowledgement(session, ["e1", "goes-on1"], "mika", NOW_MS, "mine")
+    play(books, player, 5, read([], ["b"]))
+    late = Player(make_rule(name=rule), explain=lambda _alert: OF_POOL, ids="new")
+    play(books, late, 9, read([series]))
+    found = {row.id: row for row in rows_by_id(books)}
+    assert found["new1"].incident == found["goes-on1"].incident
+    assert found["new1"].acknowledged_by is None
 
 
 def test_when_all_have_ended_the_next_one_is_another_incident(books: Books) -> None:

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 from loadwatch_backend.alerts.evaluation.machine import MachineSettings, resolve_all
 from loadwatch_backend.alerts.evaluation.memory import states_of
-from loadwatch_backend.alerts.evaluation.state import RuleStates, Step
+from loadwatch_backend.alerts.evaluation.state import NO_RUNS, RuleStates, Runs, Step
 from loadwatch_backend.alerts.history.episodes import RuleFacts, facts_of
 from loadwatch_backend.alerts.history.journal import Entry
+from loadwatch_backend.alerts.history.repository import write_acknowledgement
 from loadwatch_backend.alerts.history.tables import EpisodeRow, TransitionRow
-from loadwatch_backend.alerts.ports import RunUnderWay
 from loadwatch_backend.alerts.schemas import AlertState, ResolvedReason
 from loadwatch_backend.rules.contract import RuleResult
 from loadwatch_backend.rules.model import Rule, RuleGroup
@@ -18,7 +18,7 @@ from loadwatch_backend.store.leadership import LeadershipLostError
 from sqlalchemy import func, select, text
 
 from backend.tests.alerts.journal_parts import Books, open_books
-from backend.tests.alerts.machine_parts import NOW_MS, Player, make_rule, read
+from backend.tests.alerts.machine_parts import NOW_MS, Player, after, during, make_rule, read
 
 WINDOW_MS = 600_000
 
@@ -36,10 +36,10 @@ def facts(rule: Rule) -> RuleFacts:
     return facts_of(RuleGroup(name="g", file="f.yml", interval_ms=1_000, rules=[rule]), rule)
 
 
-def play(books: Books, player: Player, second: float, result: RuleResult, run: RunUnderWay | None = None) -> Step:
+def play(books: Books, player: Player, second: float, result: RuleResult, runs: Runs = NO_RUNS) -> Step:
     """One evaluation, written."""
-    step = player.at(second, result, {} if run is None else {"run": run.id})
-    books.journal.write([Entry(facts=facts(player.rule), step=step, run=run)], NOW_MS + int(second * 1_000))
+    step = player.at(second, result, runs)
+    books.journal.write([Entry(facts=facts(player.rule), step=step)], NOW_MS + int(second * 1_000))
     return step
 
 
@@ -126,10 +126,46 @@ def test_a_clock_set_back_meanwhile_moves_all_times(books: Books) -> None:
 
 def test_the_run_under_way_is_kept_with_the_alert(books: Books) -> None:
     player = Player(make_rule())
-    play(books, player, 0, read(["a"]), RunUnderWay(id="r1", name="naïve"))
+    play(books, player, 0, read(["a"]), during("r1", "naïve"))
     with books.relational.transaction() as session:
         row = session.scalars(select(EpisodeRow)).one()
         assert (row.run_id, row.run_name) == ("r1", "naïve")
+
+
+def test_what_outlives_its_run_is_handed_over_without_its_label_and_keeps_its_story(books: Books) -> None:
+    player = Player(make_rule())
+    play(books, player, 0, read(["a"]), during("r1", "naïve"))
+    with books.relational.transaction() as session:
+        write_acknowledgement(session, ["e1"], "mika", NOW_MS, "mine")
+    play(books, player, 20, read(["a"]), after(4))
+    assert [(one.key, dict(one.labels), one.acknowledged) for one in books.ledger.given] == [
+        ("e1", {"alertname": "TooMany", "i": "a", "run": "r1"}, False),
+        ("e1", {"alertname": "TooMany", "i": "a"}, True),
+    ]
+    assert books.ledger.given[0].identity == books.ledger.given[1].identity == books.ledger.given[1].labels
+    assert recalled(books, player.rule, 20).alerts == player.states.alerts
+    with books.relational.transaction() as session:
+        row = session.scalars(select(EpisodeRow)).one()
+        assert (row.run_id, row.run_name, row.active_ms) == ("r1", "naïve", NOW_MS)
+        changes = [(one.to_state, one.reason) for one in session.scalars(select(TransitionRow))]
+    assert changes == [("firing", ""), ("firing", "outlived-run")]
+
+
+def test_texts_name_a_run_and_addresses_have_its_id(books: Books) -> None:
+    result = read(["a"])
+    texts = {
+        "summary": "Load test r1: all fail",
+        "summary__ja": "負荷試験 r1 は失敗しました",
+        "link": "https://w.example/runs/r1?x=r1",
+    }
+    one = replace(result.active[0], source={"run": "r1"}, labels={"run": "r1"}, annotations=texts)
+    play(books, Player(make_rule()), 0, replace(result, active=[one]), during("r1", "Ten instances"))
+    assert books.ledger.given[0].annotations == {
+        "summary": "Load test Ten instances: all fail",
+        "summary__ja": "負荷試験 Ten instances は失敗しました",
+        "link": "https://w.example/runs/r1?x=r1",
+        "run_name": "Ten instances",
+    }
 
 
 def test_ten_thousand_alerts_begin_and_end(books: Books) -> None:

@@ -5,7 +5,7 @@ import pytest
 from loadwatch_backend.findings.advisor.measure import count_cores, measure
 from loadwatch_backend.findings.advisor.model import Demand, PoolSeen
 
-from backend.tests.findings.windows import Values, load, rising, steps, window
+from backend.tests.findings.windows import Values, load, over, rising, steps, window
 
 POOL = '{job="app",instance="web-1",db_name="main"}'
 APP = '{job="app",instance="web-1"}'
@@ -42,6 +42,14 @@ def test_the_busiest_ten_seconds_count_where_nobody_waited() -> None:
     assert found.connections == found.in_use == pytest.approx(21)
     assert found.hold_seconds is None
     assert only(pool(busy)).most_used == 30
+
+
+def test_an_instance_that_was_taken_away_needs_no_connections() -> None:
+    old = {name.replace("web-1", "web-0"): values for name, values in pool(20).items()}
+    ended = {name: over(steps((100, float(np.max(values))), (80, np.nan)), 180) for name, values in old.items()}
+    lives = {name: over(values, 180) for name, values in pool(5).items()}
+    assert [one.instance for one in measure(window({**lives, **ended}, seconds=180)).pools] == ["web-1"]
+    assert len(measure(window({**pool(5), **old})).pools) == 2
 
 
 def test_a_pool_that_was_hardly_used_asks_for_nothing() -> None:

@@ -29,6 +29,81 @@ def count(desk: Desk, table: str) -> int:
         return session.execute(text(f"SELECT count(*) FROM {table}")).scalar_one()
 
 
+# Routes of a run ------------------------------------------------------------------------------------------------------
+
+RUNS = f"""
+route:
+  receiver: team
+  group_by: [run, alertname]
+  group_wait: 10s
+  group_interval: 1m
+  routes:
+    - {{matchers: ['run=~".+"', 'severity="critical"'], receiver: load, group_wait: 0s}}
+receivers:
+- name: load
+  {HOOK}
+- name: team
+  {HOOK}
+"""
+
+
+def of_run(desk: Desk, **labels: str) -> NotifiedAlert:
+    return replace(firing(desk, "Down", run="r1", **labels), run_given=True)
+
+
+def without_run(alert: NotifiedAlert) -> NotifiedAlert:
+    return replace(alert, labels=alert.identity)
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_what_loses_the_label_of_its_run_goes_to_its_new_route_only(desk: Desk, *, killed: bool) -> None:
+    desk.write(RUNS)
+    alert = of_run(desk, severity="critical")
+    desk.take(alert)
+    (before,) = desk.sent()
+    assert before.receiver == "load"
+    desk.wait(60)
+    desk.take(without_run(alert))
+    if killed:
+        desk.reopen()
+    desk.wait(120)
+    (after,) = desk.sent()
+    assert (after.receiver, after.status) == ("team", "firing")
+    one, other = before.document["alerts"][0], after.document["alerts"][0]
+    assert "run" not in other["labels"]
+    for same in ("fingerprint", "startsAt", "generatorURL"):
+        assert other[same] == one[same]
+    desk.take(resolved(desk, without_run(alert)))
+    desk.wait(120)
+    assert [(sent.receiver, sent.status) for sent in desk.sent()] == [("team", "resolved")]
+    assert count(desk, "notify_alerts") == count(desk, "notify_groups") == count(desk, "notify_told") == 0
+
+
+def test_in_the_same_route_it_stays_in_its_group_and_nobody_is_told_twice(desk: Desk) -> None:
+    desk.write(RUNS)
+    alert = of_run(desk, severity="warning")
+    desk.take(alert)
+    desk.wait(10)
+    (before,) = desk.sent()
+    desk.take(without_run(alert))
+    desk.wait(300)
+    assert desk.sent() == []
+    desk.take(resolved(desk, without_run(alert)))
+    desk.wait(120)
+    (after,) = desk.sent()
+    assert (after.status, after.document["groupKey"]) == ("resolved", before.document["groupKey"])
+
+
+def test_what_nobody_was_told_of_yet_is_told_by_the_new_route_alone(desk: Desk) -> None:
+    desk.write(RUNS.replace("group_wait: 0s", "group_wait: 30s"))
+    alert = of_run(desk, severity="critical")
+    desk.take(alert)
+    desk.wait(8)
+    desk.take(without_run(alert))
+    desk.wait(120)
+    assert [(sent.receiver, sent.status) for sent in desk.sent()] == [("team", "firing")]
+
+
 # Groups in time -------------------------------------------------------------------------------------------------------
 
 

@@ -3,6 +3,7 @@ from loadwatch_collectors.runs.screen.status import (
     change,
     clock,
     describe_progress,
+    describe_run,
     describe_threshold,
     in_unit,
     number,
@@ -57,3 +58,13 @@ def test_thresholds() -> None:
     assert describe_threshold(threshold) == "failed  p95<300ms: 400ms over steady"
     unknown = {**threshold, "state": "unknown", "actual": None, "detail": "no samples"}
     assert describe_threshold(unknown) == "unknown p95<300ms: not measured over steady (no samples)"
+
+
+def test_a_run_whose_clients_waited_says_so_and_no_more_than_that() -> None:
+    check = {"state": "held-back", "detail": "100 can send 208.3 requests/s at most."}
+    run = {"id": "r1", "state": "finished", "verdict": "passed", "generator": check}
+    assert describe_run(run) == [
+        "r1: finished, verdict: passed",
+        "  target rate not reached: clients waited for answers (100 can send 208.3 requests/s at most.)",
+    ]
+    assert describe_run(run | {"generator": check | {"state": "ok"}}) == ["r1: finished, verdict: passed"]

@@ -67,7 +67,7 @@ export const alerts = {
   note: {
     acknowledged: "Acknowledged by {{by}} {{since}} ago",
     silenced: "Silenced until {{until}}",
-    inhibited: "Not sent: a more severe alert covers it",
+    inhibited: "Not sent: another alert is sent in its place",
     followsFrom: "Held back, as its cause has been told: {{cause}}",
     finding: "What ran out: {{sentence}} ({{certainty}})",
     asOf: "as of {{time}}",
@@ -95,7 +95,7 @@ export const alerts = {
     done: "Alert dismissed",
   },
   silence: {
-    reason: "{{name}} ({{labels}}) and {{total}} other alerts of its incident",
+    reason: "{{what}} and {{total}} other alerts of its incident",
     open: "Silence",
     title: "Silence {{name}}",
     matchers: "What falls silent: alerts with all of these labels",
@@ -154,7 +154,8 @@ export const alerts = {
   "reason_rule-gone": "the rule was changed or taken away",
   "reason_run-ended": "its run ended",
   "reason_stopped-sending": "Stopped sending",
-  reason_joined: "joined an incident that was acknowledged",
+  "reason_outlived-run": "holds on after its run: sent on as any other alert",
+  reason_joined: "came back to an incident that was acknowledged",
   reason_acknowledged: "acknowledged",
   reason_unacknowledged: "acknowledgement taken back",
 

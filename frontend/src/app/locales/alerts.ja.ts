@@ -67,7 +67,7 @@ export const alerts = {
   note: {
     acknowledged: "{{by}}が{{since}}前に確認",
     silenced: "{{until}}までサイレンス",
-    inhibited: "未送信：より重大なアラートに含まれる",
+    inhibited: "未送信：別のアラートで通知",
     followsFrom: "原因が通知済みのため抑止中：{{cause}}",
     finding: "尽きたもの：{{sentence}}（{{certainty}}）",
     asOf: "{{time}}時点",
@@ -95,7 +95,7 @@ export const alerts = {
     done: "アラートを閉じました",
   },
   silence: {
-    reason: "{{name}}（{{labels}}）と同じインシデントのほか{{total}}件",
+    reason: "{{what}} と、同じインシデントのアラート{{total}}件",
     open: "サイレンス",
     title: "{{name}} をサイレンス",
     matchers: "対象: 次のラベルをすべて持つアラート",
@@ -153,7 +153,8 @@ export const alerts = {
   "reason_rule-gone": "ルールが変更または削除された",
   "reason_run-ended": "負荷の実行が終了",
   "reason_stopped-sending": "送信停止",
-  reason_joined: "確認済みのインシデントに加わった",
+  "reason_outlived-run": "負荷の実行後も続いているため、通常のアラートとして通知",
+  reason_joined: "確認済みのインシデントで再発",
   reason_acknowledged: "確認",
   reason_unacknowledged: "確認の取り消し",
 

@@ -2,29 +2,47 @@
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
 from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.facts import focused, largest, together, when_began
-from loadwatch_backend.findings.seen.flows import ACCEPTED, FLOW_METRICS, QUEUE, STORED, Flow, floor_of, flows, waits
+from loadwatch_backend.findings.seen.flows import (
+    ACCEPTED,
+    FLOW_METRICS,
+    PROBE,
+    STORED,
+    Flow,
+    floor_of,
+    flows,
+    tolerance,
+)
 from loadwatch_backend.findings.seen.numbers import count, duration, duration_ja, figure
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
-from loadwatch_backend.records.model import FloatArray
+from loadwatch_backend.records.model import FloatArray, IntArray
 from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.texts.words import Words
 
-PROBE = "probe_ingest_lag_seconds"
-LEAST_SECONDS = 10.0
-"""A writer with an interval falls back and catches up: what counts is what it never catches up with in so long."""
+PAUSE_SECONDS = 10.0
+"""A shorter pause of the load does not end it."""
+BLIND_SECONDS = 5.0
+"""Where nothing tells the lag, what a writer with an interval leaves in so long and longer is compared."""
 STALLED_SECONDS = 45.0
 BEHIND_SECONDS = 3.0
-"""So many seconds of writing have to wait before they are worth a word."""
+"""So many seconds of writing have to wait before they are worth a word by themselves."""
 LEAST_SHARE = 0.05
 """Of what was accepted, not written in the meantime."""
 GROWN = 1.5
-FULL = 0.95
+LATER, LATER_SECONDS = 1.25, 0.4
+"""By so much the lag has to rise."""
+DIP, EACH = 0.05, 0.15
+TOLD_SHARE = 0.5
+EXPLAINED = 0.4
+WRITE_SHARE = 0.02
+"""Of the load's rate: slower writes are those of a probe."""
+SPEED_SECONDS = 4.0
 GRAVE_SECONDS = 60.0
 
 KIND = Kind(
@@ -54,122 +72,223 @@ KIND = Kind(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Growth:
-    """What waits, over an episode of load: `begin` requests at first, `end` at last, `stored` per second."""
+    """What waits, over an episode of load: `end` of `taken` requests at last; `accepted` and `stored` per second of it.
+
+    Attributes:
+        speed: rows per second while there was something to write; NaN where that is not known.
+        until: what ended it, as a person says it; None while the load goes on.
+    """
 
     episode: Episode
-    queue: FloatArray
-    begin: float
+    backlog: FloatArray
     end: float
+    taken: float
     accepted: float
     stored: float
-    per_second: float
+    speed: float
+    until: Words | None
+
+    @property
+    def rate(self) -> float:
+        return self.stored if math.isnan(self.speed) else self.speed
+
+    @property
+    def per_second(self) -> float:
+        return self.end / self.taken * self.accepted
 
 
 def look(window: Window) -> Look:
     """A finding for each instance that falls behind."""
-    findings: list[Finding] = []
-    clear: list[Words] = []
-    for flow in flows(window):
-        loaded = _loaded(window, flow)
-        if loaded is None:
-            continue
-        growth = _growth(window, flow, loaded)
-        if growth is not None:
-            findings.append(_finding(window, flow, growth))
-            continue
-        most = largest(flow.lag, loaded.span)
-        held = largest(waits(flow, window), loaded.span)
-        if not math.isfinite(held):
-            continue
-        late = (
-            Words(f", {duration(most)} late at most", f"、遅れ最大{duration_ja(most)}") if math.isfinite(most) else None
-        )
-        clear.append(
-            Words(
-                f"At {flow.name} up to {count(held)} requests waited to be written{late.en if late else ''}, "
-                "and did not grow in number.",
-                f"{flow.name}の書き込み待ちは最大{count(held)}件{late.ja if late else ''}で、増え続けてはいない。",
-            )
-        )
-    return Look(findings=findings, clear=together(clear))
-
-
-def _loaded(window: Window, flow: Flow) -> Episode | None:
-    """Where requests were accepted, all of it together."""
-    most = largest(flow.accepted, window.focus)
-    if not most > 0:
-        return None
-    holds = focused(window, flow.accepted >= max(1.0, 0.1 * most))
-    least = least_instants(window.grid, flow.interval_ms, seconds=LEAST_SECONDS)
-    found = episodes(holds, least=least, gap=least)
-    return found[0].joined(found[-1]) if found else None
-
-
-def _growth(window: Window, flow: Flow, loaded: Episode) -> _Growth | None:
-    step, seconds = window.step_seconds, len(loaded) * window.step_seconds
-    accepted, stored = (window.total(rates, loaded.span) / seconds for rates in (flow.accepted, flow.stored))
-    failed = window.total(flow.failed, loaded.span) / seconds
-    if not bool(np.isfinite(flow.stored[loaded.span]).any()) or accepted - stored - failed < LEAST_SHARE * accepted:
-        return None
-    queue = waits(flow, window)
-    if stored > 0:
-        # A flush may be long in coming: only what is left after one says that the writer cannot follow.
-        pause = _longest_pause(flow.stored[loaded.span])
-        saw = max(round(LEAST_SECONDS / step), 3 * flow.interval_ms // window.grid.step_ms, math.ceil(1.5 * pause))
-    else:
-        saw = max(round(STALLED_SECONDS / step), 1)
-    if len(loaded) < (2 * saw if stored > 0 else saw):
-        return None
-    floor = floor_of(queue, saw if stored > 0 else 1)
-    places = np.linspace(loaded.first + (saw if stored > 0 else 0), loaded.end - 1, 4).astype(np.int64)
-    levels: FloatArray = floor[places]
-    if not np.isfinite(levels).all():
-        return None
-    limit = largest(flow.queue_limit, loaded.span)
-    rises = bool((np.diff(levels) > 0).all()) and levels[-1] >= GROWN * levels[0]
-    full = limit > 0 and levels[-1] >= FULL * limit
-    if not (rises or full) or levels[-1] < BEHIND_SECONDS * stored:
-        return None
-    small = max(stored, 1.0)
-    short = np.flatnonzero(~(queue[loaded.span] > small))
-    first = loaded.first + (int(short[-1]) + 1 if len(short) else 0)
-    if first >= loaded.end - 1:
-        return None
-    return _Growth(
-        episode=Episode(first, loaded.end),
-        queue=queue,
-        begin=float(levels[0]),
-        end=float(queue[loaded.end - 1]),
-        accepted=accepted,
-        stored=stored,
-        per_second=accepted - stored - failed,
+    looks = [one for flow in flows(window) if (one := _look(window, flow)) is not None]
+    return Look(
+        findings=[finding for one in looks for finding in one.findings],
+        clear=together([one.clear for one in looks if one.clear is not None]),
+        unjudged=together([one.unjudged for one in looks if one.unjudged is not None]),
     )
 
 
-def _longest_pause(stored: FloatArray) -> int:
-    """Instants between two at which rows were written, at most."""
-    wrote = np.flatnonzero(stored > 0)
-    return int(np.diff(np.concatenate([[-1], wrote, [len(stored)]])).max()) if len(wrote) else len(stored)
+def _look(window: Window, flow: Flow) -> Look | None:
+    """Of a run the first load in which an instance fell behind, of the present the last one; else the last load."""
+    looks = [one for loaded in _loads(window, flow) if (one := _judge(window, flow, loaded)) is not None]
+    found = [one for one in looks if one.findings] or looks[-1:]
+    return found[0 if window.of_run else -1] if found else None
+
+
+def _loads(window: Window, flow: Flow) -> list[Episode]:
+    """Where requests were accepted, each by one process."""
+    least = least_instants(window.grid, flow.interval_ms)
+    gap = least_instants(window.grid, flow.interval_ms, seconds=PAUSE_SECONDS)
+    found = episodes(focused(window, flow.accepted >= _least_rate(window, flow)), least=least, gap=gap)
+    parts = ((one.first, *(at for at in flow.restarts.tolist() if one.first < at < one.end), one.end) for one in found)
+    return [Episode(first, end) for part in parts for first, end in pairwise(part) if end - first >= least]
+
+
+def _least_rate(window: Window, flow: Flow) -> float:
+    """Requests per second that are load, and not those of a probe."""
+    return max(1.0, 0.1 * float(np.nan_to_num(largest(flow.accepted, window.focus))))
+
+
+def _judge(window: Window, flow: Flow, loaded: Episode) -> Look | None:
+    backlog = flow.backlog(window, loaded)
+    known = loaded.first + np.flatnonzero(np.isfinite(backlog[loaded.span]))
+    if not len(known):
+        return None
+    last, seconds = int(known[-1]), len(loaded) * window.step_seconds
+    taken = window.total(flow.accepted, loaded.span)
+    accepted = taken / seconds
+    # A request without an answer is late for its client, not behind its answer.
+    behind = float((backlog - np.nan_to_num(flow.in_flight))[last])
+    writes = _writes(window, flow, loaded)
+    falls, needed = False, 0.0
+    if behind >= min(max(LEAST_SHARE * taken, LATER_SECONDS * accepted), BEHIND_SECONDS * accepted):
+        falls, needed = _falls_behind(window, flow, loaded, writes, behind)
+    if falls is None:
+        return Look(
+            unjudged=Words(
+                f"Needs {duration(needed)} of load to tell whether the writer of {flow.name} cannot follow or waits "
+                f"for its interval; there were {duration(seconds)}, and {count(behind)} of {count(taken)} requests "
+                "were not stored at their end.",
+                f"{flow.name}の書き込みが追いつかないのか間隔待ちなのかの判断には{duration_ja(needed)}の負荷が必要"
+                f"(今回は{duration_ja(seconds)}、終了時に{count(taken)}件中{count(behind)}件が未保存)。",
+            )
+        )
+    if not falls:
+        most, late = largest(backlog, loaded.span), largest(flow.lag, loaded.span)
+        told = ("", "") if math.isnan(late) else (f", {duration(late)} late at most", f"、遅れ最大{duration_ja(late)}")
+        return Look(
+            clear=Words(
+                f"At {flow.name} up to {count(most)} requests were not stored yet{told[0]}, with no clear rise.",
+                f"{flow.name}の未保存は最大{count(most)}件{told[1]}で、明らかな増加はない。",
+            )
+        )
+    small = np.flatnonzero(~(backlog[loaded.span] > accepted))
+    first = loaded.first + (int(small[-1]) + 1 if len(small) else 0)
+    growth = _Growth(
+        episode=Episode(min(first, loaded.end - 1), loaded.end),
+        backlog=backlog,
+        end=float(backlog[last]),
+        taken=taken,
+        accepted=accepted,
+        stored=window.total(flow.stored, loaded.span) / seconds,
+        speed=_speed(window, flow, writes),
+        until=_until(window, flow, loaded),
+    )
+    return Look(findings=[_finding(window, flow, growth)])
+
+
+def _until(window: Window, flow: Flow, loaded: Episode) -> Words | None:
+    if loaded.end in flow.restarts:
+        return Words("when its process ends", "プロセス終了時に")
+    is_over = (flow.accepted[loaded.end : loaded.end + 2] < _least_rate(window, flow)).any()
+    return Words("when the load ends", "負荷終了時に") if is_over else None
+
+
+def _writes(window: Window, flow: Flow, loaded: Episode) -> IntArray:
+    """Instants at which rows were stored, up to the next load."""
+    busy = np.flatnonzero(flow.accepted[loaded.end :] >= _least_rate(window, flow))
+    end = loaded.end + int(busy[0]) if len(busy) else window.grid.count
+    least = WRITE_SHARE * largest(flow.accepted, loaded.span)
+    return loaded.first + np.flatnonzero(flow.stored[loaded.first : end] > least)
+
+
+def _speed(window: Window, flow: Flow, writes: IntArray) -> float:
+    """Rows per second from the first write to the last one; NaN where these are too near to tell."""
+    if not len(writes):
+        return 0.0
+    between = slice(int(writes[0]) + 1, int(writes[-1]) + 1)
+    seconds = (between.stop - between.start) * window.step_seconds
+    return window.total(flow.stored, between) / seconds if seconds >= SPEED_SECONDS else math.nan
+
+
+def _falls_behind(
+    window: Window, flow: Flow, loaded: Episode, writes: IntArray, behind: float
+) -> tuple[bool | None, float]:
+    """Whether it does, None where that cannot be told; and how many seconds of load it takes to tell."""
+    step, tail = window.step_seconds, max([loaded.end, *(writes[-1:] + 1).tolist()])
+    # The first write may come early or late in an interval: where there are several, it tells nothing of the pauses.
+    known = np.array([*writes, *([] if tail > loaded.end else [loaded.end])])
+    pauses = np.diff(known if len(writes) > 2 else [loaded.first - 1, *known])
+    pause = int(max(*pauses, flow.interval_ms // window.grid.step_ms, 1))
+    saw = max(math.ceil(1.5 * pause), 2)
+    backlog = flow.backlog(window, loaded)
+    lag = flow.lag if _is_told(flow.lag[writes]) else flow.probe
+    needed = math.inf
+    if _is_told(lag[writes]):
+        # What is left when the load has ended is written in less time.
+        first = int(known[1 + int(np.argmax(np.diff(known) > 2))]) if len(known) > 1 else tail
+        worst = -floor_of(-lag, saw)[first:tail]
+        needed = first - loaded.first + 2 * saw
+        late = window.total(flow.accepted, loaded.span) / (len(loaded) * step) * largest(worst, slice(None))
+        # Of a probe's row that was lost the age grows, too, and faster than what waits.
+        is_late = lag is flow.lag or EXPLAINED * late <= behind <= late / EXPLAINED
+        if len(worst) >= 2 * saw and np.isfinite(late) and is_late:
+            last = int(np.nanargmax(worst)) + 1
+            if first + last <= loaded.end - saw:
+                return False, 0.0
+            return _rises(worst[:last], LATER, LATER_SECONDS, BEHIND_SECONDS), 2 * len(loaded) * step
+    blind = saw = round(STALLED_SECONDS / step)
+    levels = backlog[loaded.span]
+    if len(writes):
+        first = int(writes[0]) - loaded.first
+        saw = max(math.ceil(1.5 * max(pause, first)), round(BLIND_SECONDS / step), 2)
+        blind = first + 2 * saw
+        levels = floor_of(backlog, saw)[loaded.first + first + saw : loaded.end]
+    if len(loaded) >= blind:
+        rises = _rises(levels, GROWN, least=1.0, enough=math.inf)
+        if not rises or _stays(backlog, behind, tail, saw):
+            return False if rises else rises, 2 * len(loaded) * step
+        waits = float(levels[-1]) / max(window.total(flow.stored, loaded.span), 1.0)
+        enough = BEHIND_SECONDS / waits
+        return (True if enough <= len(loaded) * step else None), enough
+    caught_up = backlog[loaded.end : loaded.end + pause] <= tolerance(behind)
+    return (False if caught_up.any() else None), min(needed, blind) * step
+
+
+def _stays(backlog: FloatArray, behind: float, tail: int, saw: int) -> bool:
+    """Whether most of what was behind is still missing when nothing has been written for long: it is lost, not late."""
+    later = backlog[tail + saw :]
+    return bool((later > behind / 2).any())
+
+
+def _is_told(lag: FloatArray) -> bool:
+    return len(lag) > 0 and bool(np.isfinite(lag).mean() >= TOLD_SHARE)
+
+
+def _rises(values: FloatArray, factor: float, least: float, enough: float) -> bool | None:
+    """Whether it rises from the first to the last of four places, by a factor and at least so much, or by `enough`.
+
+    What begins at zero and comes to rest does not: it has to rise at last, too. None where it is higher at last, and
+    did not rise all the time.
+    """
+    known = values[np.isfinite(values)]
+    if not len(known):
+        return False
+    levels: FloatArray = known[np.linspace(0, len(known) - 1, 4).astype(np.int64)]
+    grown = levels[-1] - levels[0]
+    steps = np.diff(levels)
+    if grown < least or (levels[-1] < factor * levels[0] and grown < enough):
+        return False
+    least_step = -DIP * levels[-1] if grown >= enough else EACH * grown
+    return True if steps.min() >= least_step and steps[2] >= EACH * grown else None
 
 
 def _finding(window: Window, flow: Flow, growth: _Growth) -> Finding:
     episode = growth.episode
     from_ms = window.grid.time_ms(episode.first)
-    behind = growth.end / growth.stored if growth.stored > 0 else len(episode) * window.step_seconds
     lag = largest(flow.lag, episode.span)
     limit = largest(flow.queue_limit, episode.span)
-    left = (limit - growth.end) / growth.per_second if limit > growth.end else math.nan
-    en = (
-        f"{flow.name} accepts {figure(growth.accepted)} requests/s and stores {figure(growth.stored)}; "
-        f"{count(growth.end)} wait"
-    )
-    ja = (
-        f"{flow.name}は毎秒{figure(growth.accepted)}件を受け付け、保存は毎秒{figure(growth.stored)}件。"
-        f"{count(growth.end)}件が待機"
-    )
-    if growth.stored > 0:
-        en += f", {duration(behind)} of writing"
-        ja += f"(書き込み{duration_ja(behind)}分)"
+    left = (limit - growth.end) / growth.per_second if limit > growth.end and growth.until is None else math.nan
+    en = f"{flow.name} accepts {figure(growth.accepted)} requests/s and stores {figure(growth.rate)}; "
+    ja = f"{flow.name}は毎秒{figure(growth.accepted)}件を受け付け、保存は毎秒{figure(growth.rate)}件。"
+    if growth.until is None:
+        en += f"{count(growth.end)} wait"
+        ja += f"{count(growth.end)}件が待機"
+    else:
+        en += f"{count(growth.end)} of {count(growth.taken)} are not stored {growth.until.en}"
+        ja += f"{growth.until.ja}{count(growth.taken)}件中{count(growth.end)}件が未保存"
+    if growth.speed > 0:
+        en += f": {duration(growth.end / growth.speed)} of writing"
+        ja += f"(書き込み{duration_ja(growth.end / growth.speed)}分)"
     if math.isfinite(left):
         en += f", and its queue of {count(limit)} is full in {duration(left)}"
         ja += f"し、{count(limit)}件のキューは{duration_ja(left)}後に満杯になる"
@@ -193,27 +312,27 @@ def _evidence(window: Window, flow: Flow, growth: _Growth, lag: float) -> list[E
         show(
             window,
             Words(
-                f"The writer stored {figure(growth.stored)} rows/s while work waited for it.",
-                f"仕事が待っている間の保存は毎秒{figure(growth.stored)}行。",
+                f"The writer stored {figure(growth.rate)} rows/s while work waited for it.",
+                f"仕事が待っている間の保存は毎秒{figure(growth.rate)}行。",
             ),
             link=Link.LIMIT,
             expression=f"rate({STORED}{flow.chosen}[5s])",
             unit=Unit.PER_SECOND,
             values=flow.stored,
-            value=growth.stored,
+            value=growth.rate,
             at=growth.episode.end - 1,
             limit=growth.accepted,
         ),
         show(
             window,
             Words(
-                f"What waits grew by {figure(growth.per_second)} a second, to {count(growth.end)}.",
-                f"待ちは毎秒{figure(growth.per_second)}件増え、{count(growth.end)}件になった。",
+                f"What is accepted and not stored grew by {figure(growth.per_second)}/s, to {count(growth.end)}.",
+                f"受付済みで未保存の件数は毎秒{figure(growth.per_second)}件増え、{count(growth.end)}件になった。",
             ),
             link=Link.DEMAND,
-            expression=f"{QUEUE}{flow.chosen} or ({ACCEPTED}{flow.chosen} - {STORED}{flow.chosen})",
+            expression=f"{ACCEPTED}{flow.chosen} - {STORED}{flow.chosen}",
             unit=Unit.COUNT,
-            values=growth.queue,
+            values=growth.backlog,
             value=growth.end,
             at=growth.episode.end - 1,
         ),
@@ -232,8 +351,7 @@ def _evidence(window: Window, flow: Flow, growth: _Growth, lag: float) -> list[E
                 values=flow.lag,
             )
         )
-    probe = window[PROBE].max
-    seen = largest(probe, span)
+    seen = largest(flow.probe, span)
     if seen >= BEHIND_SECONDS:
         found.append(
             show(
@@ -243,16 +361,16 @@ def _evidence(window: Window, flow: Flow, growth: _Growth, lag: float) -> list[E
                     f"外から見ると、プローブの行が現れるまで{duration_ja(seen)}。",
                 ),
                 link=Link.EFFECT,
-                expression=f"max({PROBE})",
+                expression=f"{PROBE}{flow.chosen}",
                 unit=Unit.SECONDS,
-                values=probe,
+                values=flow.probe,
             )
         )
     return found
 
 
 def _steps(growth: _Growth, limit: float) -> list[Step]:
-    factor = f" ({growth.accepted / growth.stored:.1f} ×)" if growth.stored > 0 else ""
+    factor = f" ({growth.accepted / growth.speed:.1f} ×)" if growth.speed > 0 else ""
     steps = [
         Step(
             text=Words(
@@ -263,13 +381,13 @@ def _steps(growth: _Growth, limit: float) -> list[Step]:
         ),
         Step(
             text=Words(
-                f"Until then this instance bears {figure(growth.stored)} requests/s, not {figure(growth.accepted)}.",
-                f"それまでこのインスタンスの限界は毎秒{figure(growth.accepted)}件ではなく{figure(growth.stored)}件。",
+                f"Until then this instance bears {figure(growth.rate)} requests/s, not {figure(growth.accepted)}.",
+                f"それまでこのインスタンスの限界は毎秒{figure(growth.accepted)}件ではなく{figure(growth.rate)}件。",
             )
         ),
     ]
-    if not limit > 0:
-        bound = max(round(growth.stored * 10), 1)
+    if growth.speed > 0 and not limit > 0:
+        bound = max(round(growth.speed * 10), 1)
         steps.append(
             Step(
                 text=Words(
@@ -285,7 +403,7 @@ DETECTOR = Detector(
     kind=KIND,
     look=look,
     needs=(ACCEPTED, STORED),
-    reads=(*FLOW_METRICS, PROBE),
+    reads=FLOW_METRICS,
     follows=(
         "pool-exhausted",
         "pool-per-request",

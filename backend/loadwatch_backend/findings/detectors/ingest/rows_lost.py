@@ -79,7 +79,7 @@ def look(window: Window) -> Look:
     observations: list[Words] = []
     for flow in flows(window):
         taken = window.total(flow.accepted, slice(0, window.grid.count))
-        if flow.resets or not taken or not np.isfinite(flow.stored).any():
+        if len(flow.restarts) or not taken or not np.isfinite(flow.stored).any():
             continue
         loss = _loss(window, flow, taken)
         stored = window.total(flow.stored, slice(0, window.grid.count))

@@ -58,6 +58,7 @@ const REASONS = [
   "rule-gone",
   "run-ended",
   "stopped-sending",
+  "outlived-run",
   "joined",
   "acknowledged",
   "unacknowledged",

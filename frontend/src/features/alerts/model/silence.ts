@@ -43,7 +43,8 @@ export function matchersFor(alerts: readonly Pick<Alert, "labels">[]): readonly 
 
 /** What is silenced, for who asks why it is quiet; the server notes by whom. */
 export function silenceReason(t: TFunction, alert: Alert, others: readonly Alert[]): string {
-  return t("alerts.silence.reason", { name: alert.name, labels: labelValues(alert.labels), total: others.length });
+  const what = [alert.name, labelValues(alert.labels)].filter(Boolean).join(" · ");
+  return others.length === 0 ? what : t("alerts.silence.reason", { what, total: others.length });
 }
 
 export type MatcherProblem = "name" | "none" | "many";
