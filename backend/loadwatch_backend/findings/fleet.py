@@ -76,11 +76,9 @@ def _groups(window: Window, findings: Sequence[Finding]) -> list[list[Finding]]:
 
 
 def _belongs(window: Window, one: Finding, other: Finding) -> bool:
-    older = [window.since_ms is not None and each.to_ms < window.since_ms for each in (one, other)]
     return (
         one.id == other.id
         and _shared(one) == _shared(other)
-        and older[0] == older[1]
         and all("instance" in each.labels and "job" in each.labels for each in (one, other))
         and not any(len(window[metric].where(job=one.labels["job"])) for metric in (DATABASE, CPU))
     )

@@ -161,7 +161,7 @@ class Finding:
     @property
     def key(self) -> str:
         """Tells it from others of its window: the id, and its labels where there are any."""
-        return "|".join([self.kind.id, *(f"{name}={self.labels[name]}" for name in sorted(self.labels))])
+        return key_of(self.kind.id, self.labels)
 
     @property
     def weight(self) -> Severity:
@@ -174,6 +174,11 @@ class Finding:
         if self.kind.is_fact:
             return Certainty.CERTAIN
         return _CERTAINTY[len({one.link for one in self.evidence})]
+
+
+def key_of(id: str, labels: Mapping[str, str]) -> str:
+    """The id, and labels where there are any."""
+    return "|".join([id, *(f"{name}={labels[name]}" for name in sorted(labels))])
 
 
 _CERTAINTY = {0: Certainty.POSSIBLE, 1: Certainty.POSSIBLE, 2: Certainty.LIKELY, 3: Certainty.CERTAIN}

@@ -14,7 +14,7 @@ from loadwatch_backend.evidence.profiles.waiting import LockWaits
 from loadwatch_backend.findings.documents import findings_out
 from loadwatch_backend.findings.engine import diagnose
 from loadwatch_backend.findings.load import STREAMED, load_of_seconds, load_of_tables
-from loadwatch_backend.findings.model import Detector, Diagnosis, Finding, Severity
+from loadwatch_backend.findings.model import Detector, Diagnosis, Finding, Severity, key_of
 from loadwatch_backend.findings.programs import with_real_labels
 from loadwatch_backend.findings.read import Span, grid_of, read_tables
 from loadwatch_backend.findings.registry import DETECTORS, METRICS
@@ -189,8 +189,8 @@ class Findings:
             window = replace(window, earlier=self._reader_of_earlier(end_ms, began_ms))
             found = findings_out(_diagnose(window), now_ms)
             keys = {one.key for one in found.findings}
-            found.findings += [one for one in before if one.key not in keys]
-            self._live = found
+            later = [one for one in before if one.key not in keys]
+            self._live = found.model_copy(update={"findings": [*found.findings, *later]})
             self._every_ms = self._pace(begun)
             return self._live
 
@@ -207,7 +207,12 @@ class Findings:
     def _reader_of_earlier(self, end_ms: int, began_ms: int) -> Callable[[Detector, Sequence[Finding]], Window | None]:
         """Reads back to where an episode may have begun, no further than to the beginning of the latest run."""
         last = self._live
-        known = {} if last is None else {one.key: one.from_ms for one in last.findings if not one.before_run}
+        known = {
+            key_of(one.id, labels): one.from_ms
+            for one in ([] if last is None else last.findings)
+            if not one.before_run
+            for labels in ([{**one.labels, "instance": name} for name in one.instances] or [one.labels])
+        }
         bound_ms = max(end_ms - LONGEST_EPISODE_MS, began_ms)
 
         def read(detector: Detector, cut: Sequence[Finding]) -> Window | None:

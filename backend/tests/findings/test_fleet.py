@@ -162,7 +162,7 @@ def test_a_run_under_way_is_judged_by_itself_and_not_by_the_quiet_minutes_before
             f"go_sql_wait_count_total{labels}": rising(rate),
             f"go_sql_wait_duration_seconds_total{labels}": rising(rate * (0.5 if name == "web-7" else 0.048)),
         }
-    seen = replace(window(series, load=load(200.0)), of_run=False, since_ms=START_MS + 40_000)
+    seen = replace(window(series, load=load(200.0)), from_ms=START_MS + 40_000)
     said = diagnose(seen, DETECTORS)
     assert said.findings[0].id == "sick-instance"
     assert said.findings[0].labels["instance"] == "web-7"

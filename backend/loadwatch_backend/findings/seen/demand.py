@@ -20,6 +20,8 @@ IN_FLIGHT = "http_requests_in_flight"
 QUEUE = 10
 """Requests inside for each core: below it they may as well wait for something else."""
 BUSY = 0.95
+LONG = 1 / 3
+"""Share of the run; what is full for less does not explain figures of the whole run."""
 
 
 def queued(window: Window, program: Program, episode: Episode) -> list[Evidence]:
@@ -53,6 +55,23 @@ def queued(window: Window, program: Program, episode: Episode) -> list[Evidence]
             at=episode.first,
             limit=program.allowed,
         )
+    ]
+
+
+def broken(window: Window, episode: Episode) -> list[Evidence]:
+    """Thresholds that the run did not meet, where what was full was so for a good part of it."""
+    if window.totals is None or len(episode) < LONG * (window.focus.stop - window.focus.start):
+        return []
+    return [
+        Evidence(
+            text=words,
+            link=Link.EFFECT,
+            expression='max(loadtest_request_duration_seconds{quantile="0.95"})',
+            unit=Unit.COUNT,
+            value=1.0,
+            at_ms=window.to_ms,
+        )
+        for words in window.totals.broken
     ]
 
 

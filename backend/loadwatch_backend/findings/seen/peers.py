@@ -47,18 +47,12 @@ def instances_of(table: Table) -> dict[str, Table]:
     return {labels["instance"]: group for labels, group in table.by("instance") if labels.get("instance")}
 
 
-def compared(window: Window) -> slice:
-    """The instants over which instances are held against each other: those of the run under way, else the focus."""
-    first = window.focus.start if window.since_ms is None else window.grid.index(window.since_ms + 1)
-    return slice(min(max(first, window.focus.start), window.focus.stop - 1), window.focus.stop)
-
-
 def peers(window: Window, job: str, figures: Mapping[str, FloatArray]) -> Peers | None:
-    """Those instances that are known in half of the time; None of fewer than three."""
+    """Those instances that are known in half of the focus; None of fewer than three."""
     known = {
         instance: values
         for instance, values in figures.items()
-        if float(np.isfinite(values[compared(window)]).mean()) >= 0.5
+        if float(np.isfinite(window.inside(values)).mean()) >= 0.5
     }
     if len(known) < LEAST_PEERS:
         return None

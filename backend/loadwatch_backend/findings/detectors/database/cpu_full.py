@@ -7,7 +7,7 @@ import numpy as np
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
 from loadwatch_backend.findings.seen.cloud import BY_MINUTE, CloudDatabase, cloud_databases, for_minutes
 from loadwatch_backend.findings.seen.databases import CONNECTED, RUNNING
-from loadwatch_backend.findings.seen.demand import unmet
+from loadwatch_backend.findings.seen.demand import broken, unmet
 from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.facts import felt, focused, largest, selector, since_start, together, usual
 from loadwatch_backend.findings.seen.host_cpu import FOREIGN, PROGRAM_CPU, PROGRAM_METRICS, STOLEN, Program, programs
@@ -105,7 +105,7 @@ def _of_program(window: Window, program: Program) -> Finding | bool:
     episode = _led_to(window, program, running, window.one_of(found))
     queued = usual(running, episode.span)
     demand = [_queue_shown(window, program, running, queued)] if queued > QUEUE * program.allowed + 1 else []
-    held_up, effects = unmet(window, episode), felt(window, episode)
+    held_up, effects = unmet(window, episode), felt(window, episode) or broken(window, episode)
     demand += [] if held_up is None else [held_up]
     if not demand and not effects:
         return True
@@ -167,7 +167,7 @@ def _of_cloud(window: Window, database: CloudDatabase, cpu: FloatArray) -> Findi
                 limit=1.0,
             )
         )
-    held_up, effects = unmet(window, episode), felt(window, episode)
+    held_up, effects = unmet(window, episode), felt(window, episode) or broken(window, episode)
     demand += [] if held_up is None else [held_up]
     if not demand and not effects:
         return True

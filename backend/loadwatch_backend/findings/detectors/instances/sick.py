@@ -10,7 +10,7 @@ from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.facts import POOL_METRICS, felt, focused, selector, together, when_began
 from loadwatch_backend.findings.seen.flows import ACCEPTED, FAILED, LAG, OLDEST, REJECTED
 from loadwatch_backend.findings.seen.numbers import duration, duration_ja, figure, share
-from loadwatch_backend.findings.seen.peers import Peers, compared, far_above, instances_of, jobs_of, peers
+from loadwatch_backend.findings.seen.peers import Peers, far_above, instances_of, jobs_of, peers
 from loadwatch_backend.findings.window import Episode, Table, Window, episodes
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
@@ -213,7 +213,7 @@ def _loaded_unevenly(taken: Mapping[str, float], instance: str) -> bool:
 
 
 def _far(window: Window, group: Peers, measure: _Measure) -> list[int]:
-    levels = np.nanmedian(group.values[:, compared(window)], axis=1)
+    levels = np.nanmedian(window.inside(group.values), axis=1)
     return [int(place) for place in np.flatnonzero(far_above(levels, measure.floor))]
 
 
@@ -224,7 +224,7 @@ def _seen(window: Window, group: Peers, place: int, measure: _Measure) -> tuple[
     if not times:
         return None
     instance = group.instances[place]
-    level, usual_one = (float(np.nanmedian(values[compared(window)])) for values in (own, others))
+    level, usual_one = (float(np.nanmedian(window.inside(values))) for values in (own, others))
     format_ja = duration_ja if measure.format is duration else measure.format
     words = {"own": measure.format(level), "others": measure.format(usual_one)}
     words_ja = {"own": format_ja(level), "others": format_ja(usual_one)}

@@ -3,7 +3,7 @@
 import numpy as np
 
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.seen.demand import IN_FLIGHT, queued, unmet
+from loadwatch_backend.findings.seen.demand import IN_FLIGHT, broken, queued, unmet
 from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.facts import felt, focused, largest, selector, since_start, together, usual
 from loadwatch_backend.findings.seen.host_cpu import FOREIGN, PROGRAM_CPU, PROGRAM_METRICS, STOLEN, Program, programs
@@ -99,7 +99,8 @@ def _full(program: Program) -> BoolArray:
 
 def _harm(window: Window, program: Program, episode: Episode) -> list[Evidence] | None:
     """What shows that more was wanted; None where nothing does."""
-    asked, effects = unmet(window, episode), felt(window, episode) or queued(window, program, episode)
+    asked = unmet(window, episode)
+    effects = felt(window, episode) or queued(window, program, episode) or broken(window, episode)
     if asked is None and not effects:
         return None
     demand = [] if asked is None else [asked]

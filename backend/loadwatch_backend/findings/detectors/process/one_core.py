@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
-from loadwatch_backend.findings.seen.demand import IN_FLIGHT, queued, unmet
+from loadwatch_backend.findings.seen.demand import IN_FLIGHT, broken, queued, unmet
 from loadwatch_backend.findings.seen.evidence import show
 from loadwatch_backend.findings.seen.facts import felt, focused, largest, selector, since_start, together, usual
 from loadwatch_backend.findings.seen.host_cpu import PROGRAM_CPU, PROGRAM_METRICS, Program, programs
@@ -65,7 +65,8 @@ def look(window: Window) -> Look:
         if episode is None:
             clear.append(words)
             continue
-        effects = felt(window, episode) or queued(window, replace(program, allowed=1.0), episode)
+        alone = replace(program, allowed=1.0)
+        effects = felt(window, episode) or queued(window, alone, episode) or broken(window, episode)
         asked = unmet(window, episode)
         if asked is None and not effects:
             observations.append(words)

@@ -1,10 +1,13 @@
 """An application is accused of its CPU where it used all that it may and the load was held up, else not."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from loadwatch_backend.findings.detectors.process.cpu_full import DETECTOR
 from loadwatch_backend.findings.model import Certainty, Link
-from loadwatch_backend.findings.window import Load
+from loadwatch_backend.findings.window import Load, Totals
+from loadwatch_backend.texts.words import Words
 
 from backend.tests.findings.machines import APP, host, program
 from backend.tests.findings.windows import START_MS, Values, found, load, over, steps, window
@@ -112,3 +115,14 @@ def test_a_full_core_before_which_few_wait_is_no_harm() -> None:
     seen = DETECTOR.look(window(busy, load=load(160.0, p50=0.012, p95=0.02)))
     assert not seen.findings
     assert seen.observations
+
+
+def test_a_threshold_that_was_not_met_is_harm_though_the_load_tool_tells_no_second() -> None:
+    said = Words("p95 was 960 ms, against p95 < 300 ms.", "p95は960ミリ秒(p95 < 300 ms)。")
+    run = replace(window(host(1.3) | program(0.98) | ONE_CORE), of_run=True, totals=Totals(broken=[said]))
+    finding = found(DETECTOR, run)
+    assert finding.sentence.en.endswith(said.en)
+    assert finding.evidence[-1].link is Link.EFFECT
+    brief = over(steps((50, 0.2), (10, 0.98)))
+    seen = replace(window(host(brief + 0.3) | program(brief) | ONE_CORE), of_run=True, totals=run.totals)
+    assert not DETECTOR.look(seen).findings
