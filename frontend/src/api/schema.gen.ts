@@ -4738,6 +4738,8 @@ export interface components {
              * @description What went wrong with the load: failures, slow answers, a failed threshold, rows that are missing.
              */
             symptoms?: components["schemas"]["TextOut"][];
+            /** @description Of the state `cannot-tell`: the symptoms, and why nothing explains them. */
+            cannot_tell?: components["schemas"]["TextOut"] | null;
             /** Missing */
             missing: components["schemas"]["loadwatch_backend__findings__schemas__MissingOut"][];
             /**
@@ -5033,6 +5035,18 @@ export interface components {
              * @default false
              */
             muted: boolean;
+            /**
+             * Began Earlier
+             * @description It began at `from_ms` or before: more than an hour ago.
+             * @default false
+             */
+            began_earlier: boolean;
+            /**
+             * Before Run
+             * @description Of the present: it was over before the latest run began, and does not lead.
+             * @default false
+             */
+            before_run: boolean;
         };
         /**
          * FindingsAgain
@@ -5100,6 +5114,8 @@ export interface components {
              * @description What went wrong with the load: failures, slow answers, a failed threshold, rows that are missing.
              */
             symptoms?: components["schemas"]["TextOut"][];
+            /** @description Of the state `cannot-tell`: the symptoms, and why nothing explains them. */
+            cannot_tell?: components["schemas"]["TextOut"] | null;
             /** Missing */
             missing: components["schemas"]["loadwatch_backend__findings__schemas__MissingOut"][];
             /**

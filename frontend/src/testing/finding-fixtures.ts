@@ -25,6 +25,8 @@ export function finding(key: string, part: Partial<Finding> = {}): Finding {
       because_of: [],
       mark: null,
       muted: false,
+      began_earlier: false,
+      before_run: false,
       evidence: [evidence()],
       explanation: both("why"),
       refuted_by: both("counter-example"),

@@ -181,7 +181,6 @@ export function FailingCell({ run }: { run: Run }) {
 /** What ran out first, and when. */
 export function FirstCell({ run }: { run: Run }) {
   const { t } = useTranslation();
-  const locale = useLocale();
   const words = useWords();
   const first = firstOf(run);
   const time = (ms: number) => formatElapsed(Math.max(0, Math.round((ms - run.started_ms) / 1000)));
@@ -189,8 +188,6 @@ export function FirstCell({ run }: { run: Run }) {
     switch (first.kind) {
       case "finding":
         return words(first.finding.title);
-      case "limit":
-        return t("cockpit.full", { title: locale === "ja" ? first.limit.title_ja : first.limit.title });
       case "nothing":
         return t(run.state === "running" ? "cockpit.nothing" : "cockpit.nothingEnded");
       case "cannot-tell":

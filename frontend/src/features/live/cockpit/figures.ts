@@ -1,7 +1,6 @@
 /** What is said of a run while it lasts, out of its document. Pure. */
 import type { Finding } from "@/api/findings/types";
-import type { KeyFigure, ResourceReached, Run } from "@/api/runs/types";
-import { limitsInOrder } from "@/panels/run/limits";
+import type { KeyFigure, Run } from "@/api/runs/types";
 
 /** Seconds that the sender's rate is the mean of. */
 const RATE_SECONDS = 3;
@@ -54,18 +53,15 @@ export function failedShare(run: Run, figure: KeyFigure): FailedShare {
 
 export type First =
   | { readonly kind: "finding"; readonly finding: Finding; readonly atMs: number }
-  | { readonly kind: "limit"; readonly limit: ResourceReached; readonly atMs: number }
   | { readonly kind: "nothing" }
   | { readonly kind: "cannot-tell" };
 
-/** What ran out first: the cause that accuses, else the limit that was full first, which may be nobody's harm. */
+/** What ran out first: the cause that accuses. A limit that was full and hurt nobody did not run out. */
 export function firstOf(run: Run): First {
   const finding = run.findings.find(
     ({ severity, muted, mark }) => severity !== "info" && !muted && mark?.opinion !== "rejected",
   );
   if (finding !== undefined) return { kind: "finding", finding, atMs: finding.from_ms };
-  const limit = limitsInOrder(run.resources, []).find(({ one }) => one.first_full_ms !== null)?.one;
-  if (limit?.first_full_ms != null) return { kind: "limit", limit, atMs: limit.first_full_ms };
   return { kind: run.diagnosis?.state === "none" || run.diagnosis?.state === "found" ? "nothing" : "cannot-tell" };
 }
 
