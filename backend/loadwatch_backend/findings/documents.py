@@ -3,7 +3,7 @@
 import math
 
 from loadwatch_backend.evidence.cost.model import Cost
-from loadwatch_backend.findings.model import Checked, Diagnosis, Evidence, Finding, Kind, Missing
+from loadwatch_backend.findings.model import Checked, Diagnosis, DiagnosisState, Evidence, Finding, Kind, Missing
 from loadwatch_backend.findings.schemas import (
     ChartOut,
     CheckedOut,
@@ -17,6 +17,9 @@ from loadwatch_backend.findings.schemas import (
     TextOut,
 )
 from loadwatch_backend.texts.words import Words
+
+MOST_UNJUDGED = 3
+"""Named in the sentence; all of them are listed."""
 
 
 def findings_out(
@@ -34,10 +37,36 @@ def findings_out(
         checked=[_checked(one) for one in diagnosis.checked],
         unjudged=[_checked(one) for one in diagnosis.unjudged],
         symptoms=[_text(one) for one in diagnosis.symptoms],
+        cannot_tell=_text(_why_unknown(diagnosis)) if diagnosis.state is DiagnosisState.CANNOT_TELL else None,
         missing=[_missing(one) for one in diagnosis.missing],
         routes=[] if cost is None else _routes(cost),
         findings=[_finding(one, list(diagnosis.because_of.get(one.key, ()))) for one in diagnosis.findings],
     )
+
+
+def _why_unknown(diagnosis: Diagnosis) -> Words:
+    """The symptoms, and what could not be judged, and why."""
+    usual = [one for one in diagnosis.missing if one.usual] or diagnosis.missing
+    collectors = ", ".join(dict.fromkeys(one.switched_on_by.partition(":")[0] for one in usual if one.switched_on_by))
+    parts = [*diagnosis.symptoms]
+    parts += [
+        Words(f"{one.kind.title.en}: {one.text.en}", f"{one.kind.title.ja}: {one.text.ja}")
+        for one in diagnosis.unjudged[:MOST_UNJUDGED]
+    ]
+    if collectors:
+        parts.append(
+            Words(f"These collectors send nothing: {collectors}.", f"次のコレクターのデータがない: {collectors}。")
+        )
+    elif not diagnosis.unjudged and diagnosis.checked:
+        number = len(diagnosis.checked)
+        parts.append(
+            Words(
+                f"None of the {number} kinds that were checked explains it.", f"確認した{number}項目では説明できない。"
+            )
+        )
+    elif not diagnosis.checked:
+        parts.append(Words("Nothing that was measured could be checked.", "計測された中に確認できる項目がない。"))
+    return Words(" ".join(one.en for one in parts), "".join(one.ja for one in parts))
 
 
 def _routes(cost: Cost) -> list[RouteFigure]:

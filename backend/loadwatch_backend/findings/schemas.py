@@ -136,6 +136,9 @@ class DiagnosisOut(Schema):
         default_factory=list[TextOut],
         description="What went wrong with the load: failures, slow answers, a failed threshold, rows that are missing.",
     )
+    cannot_tell: TextOut | None = Field(
+        default=None, description="Of the state `cannot-tell`: the symptoms, and why nothing explains them."
+    )
     missing: list[MissingOut]
     routes: list[RouteFigure] = Field(
         default_factory=list[RouteFigure], description="Routes whose cost could be told, by database time."

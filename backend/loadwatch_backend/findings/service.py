@@ -173,24 +173,17 @@ class Findings:
             span = Span(from_ms=max(end_ms - LIVE_WINDOW_MS, 0), to_ms=end_ms)
             grid = grid_of(span, NO_MARGIN_MS)
             tables = read_tables(self._store, METRICS, grid)
-            window = Window(
-                grid=grid,
-                from_ms=span.from_ms,
-                to_ms=span.to_ms,
-                tables=tables,
-                load=load_of_tables(tables, grid),
-            )
-            began_ms = self._began() or 0
-            if not span.from_ms < began_ms < end_ms:
-                before: Sequence[FindingOut] = ()
-            else:
+            load, began_ms = load_of_tables(tables, grid), self._began() or 0
+            window = Window(grid=grid, from_ms=span.from_ms, to_ms=span.to_ms, tables=tables, load=load)
+            before: Sequence[FindingOut] = ()
+            if span.from_ms < began_ms < end_ms:
                 before = self._before_run(window, began_ms)
                 window = replace(window, from_ms=began_ms)
             window = replace(window, earlier=self._reader_of_earlier(end_ms, began_ms))
             found = findings_out(_diagnose(window), now_ms)
             keys = {one.key for one in found.findings}
-            later = [one for one in before if one.key not in keys]
-            self._live = found.model_copy(update={"findings": [*found.findings, *later]})
+            findings = [*found.findings, *(one for one in before if one.key not in keys)]
+            self._live = found.model_copy(update={"findings": findings})
             self._every_ms = self._pace(begun)
             return self._live
 

@@ -1,6 +1,5 @@
 """What a report says of a run's findings, in one language. Pure."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -11,8 +10,6 @@ from loadwatch_backend.report.ticks import elapsed_text
 from loadwatch_backend.runs.schemas import RunOut
 from loadwatch_backend.texts.findings import FINDINGS
 from loadwatch_backend.texts.words import Texts
-
-_COLLECTOR = re.compile(r"([a-z_]+):")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +69,8 @@ def answer_of(run: RunOut, language: Language) -> Answer | None:
         unchecked=[
             (read(one.title, language), texts("needs", metrics=", ".join(one.needs)), one.config)
             for one in diagnosis.missing
-        ],
+        ]
+        + [(read(one.title, language), read(one.text, language), "") for one in diagnosis.unjudged],
     )
 
 
@@ -102,10 +100,8 @@ def _headline(diagnosis: DiagnosisOut, findings: Sequence[FindingOut], texts: Te
         return texts("only_muted", count=muted), Severity.INFO.value
     if diagnosis.state is not DiagnosisState.CANNOT_TELL:
         return texts("none", count=len(diagnosis.checked)), DiagnosisState.NONE.value
-    names = [found.group(1) for one in diagnosis.missing if (found := _COLLECTOR.match(one.config))]
-    missing = ", ".join(dict.fromkeys(names))
-    told = texts("cannot_tell", missing=missing) if missing else texts("cannot_tell_nothing")
-    return told, diagnosis.state.value
+    why = "" if diagnosis.cannot_tell is None else read(diagnosis.cannot_tell, texts.language)
+    return texts("cannot_tell", why=why).rstrip(" :："), diagnosis.state.value
 
 
 def _told(one: FindingOut, origin_ms: int, titles: Mapping[str, str], texts: Texts) -> Told:

@@ -157,6 +157,9 @@ def _end_facts(run: RunOut, texts: Texts) -> Facts:
     found = [one for one in run.findings if one.severity is not Severity.INFO and not one.muted]
     if found:
         facts.append((texts("ran_out"), _ran_out(found, texts)))
+    elif run.diagnosis is not None and run.diagnosis.cannot_tell is not None:
+        why = _in(run.diagnosis.cannot_tell, texts.language)
+        facts.append((texts("ran_out"), Texts(FINDINGS, texts.language)("cannot_tell", why=why)))
     facts += _figures(run, texts)
     nearest = max(run.resources, key=lambda one: one.ratio_max, default=None)
     if nearest is not None:

@@ -10,14 +10,7 @@ FINDINGS: Catalogue = {
         "{count} found that people have muted, and nothing else.",
         "検出{count}件はミュートされており、ほかにはない。",
     ),
-    "cannot_tell": Words(
-        "Cannot tell what ran out: not measured is what these collectors bring: {missing}.",
-        "何が尽きたか判定できない。次のコレクターのデータがない: {missing}",
-    ),
-    "cannot_tell_nothing": Words(
-        "Cannot tell what ran out: nothing that was measured could be checked.",
-        "何が尽きたか判定できない。計測された中に確認できる項目がない。",
-    ),
+    "cannot_tell": Words("Cannot tell what ran out: {why}", "何が尽きたか判定できない: {why}"),
     "more": Words("and {count} more", "ほか{count}件"),
     "critical": Words("Critical", "重大"),
     "warning": Words("Warning", "警告"),

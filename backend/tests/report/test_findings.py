@@ -9,7 +9,6 @@ from loadwatch_backend.findings.schemas import (
     EvidenceOut,
     FindingOut,
     MarkOut,
-    MissingOut,
     StepOut,
     TextOut,
 )
@@ -81,18 +80,14 @@ def test_what_is_muted_is_not_said_and_what_was_judged_says_by_whom() -> None:
     assert only.headline == "1 found that people have muted, and nothing else."
 
 
-@pytest.mark.parametrize(
-    ("config", "said"),
-    [
-        ("dbstats:\n  url: x", "Cannot tell what ran out: not measured is what these collectors bring: dbstats."),
-        ("", "Cannot tell what ran out: nothing that was measured could be checked."),
-    ],
-)
-def test_where_nobody_can_tell_the_collector_is_named(config: str, said: str) -> None:
-    missing = [MissingOut(id="a", title=TextOut(en="A", ja="A"), needs=["m"], config=config)] * 2
-    answer = answer_of(judged(state=DiagnosisState.CANNOT_TELL, missing=missing), Language.EN)
+def test_where_nobody_can_tell_the_symptoms_and_the_reason_are_said() -> None:
+    why = TextOut(en="40 of 100 requests failed. These collectors send nothing: dbstats.", ja="40件が失敗。")
+    run = judged(state=DiagnosisState.CANNOT_TELL)
+    assert run.diagnosis is not None
+    run = run.model_copy(update={"diagnosis": run.diagnosis.model_copy(update={"cannot_tell": why})})
+    answer = answer_of(run, Language.EN)
     assert answer is not None
-    assert (answer.headline, answer.tone) == (said, "cannot-tell")
+    assert (answer.headline, answer.tone) == (f"Cannot tell what ran out: {why.en}", "cannot-tell")
 
 
 def test_a_run_that_nobody_looked_at_says_nothing() -> None:

@@ -4677,6 +4677,8 @@ export interface components {
              * @description What went wrong with the load: failures, slow answers, a failed threshold, rows that are missing.
              */
             symptoms?: components["schemas"]["TextOut"][];
+            /** @description Of the state `cannot-tell`: the symptoms, and why nothing explains them. */
+            cannot_tell?: components["schemas"]["TextOut"] | null;
             /** Missing */
             missing: components["schemas"]["loadwatch_backend__findings__schemas__MissingOut"][];
             /**
@@ -5057,6 +5059,8 @@ export interface components {
              * @description What went wrong with the load: failures, slow answers, a failed threshold, rows that are missing.
              */
             symptoms?: components["schemas"]["TextOut"][];
+            /** @description Of the state `cannot-tell`: the symptoms, and why nothing explains them. */
+            cannot_tell?: components["schemas"]["TextOut"] | null;
             /** Missing */
             missing: components["schemas"]["loadwatch_backend__findings__schemas__MissingOut"][];
             /**

@@ -26,6 +26,8 @@ export function finding(key: string, part: Partial<Finding> = {}): Finding {
       instances: [],
       mark: null,
       muted: false,
+      began_earlier: false,
+      before_run: false,
       evidence: [evidence()],
       explanation: both("why"),
       refuted_by: both("counter-example"),

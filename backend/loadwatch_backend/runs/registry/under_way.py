@@ -59,11 +59,12 @@ def read_runs(relational: Relational, clock: Clock, run_ids: Collection[str]) ->
 
 
 def latest_began_ms(relational: Relational, clock: Clock) -> int | None:
-    """When the first of the runs began that are going on, else the one that ended last, within the last hour."""
+    """When the first of the runs began that are going on, else the last one that ended or fell silent; else None."""
     now_ms = clock()
     with relational.transaction() as session:
-        going_on = [row.started_ms for row in find_running(session, now_ms) if not is_silent(row, now_ms)]
+        running = find_running(session, now_ms)
+        going_on = [row.started_ms for row in running if not is_silent(row, now_ms)]
         if going_on:
             return min(going_on)
         last = find_just_ended(session, now_ms - LATELY_MS, now_ms)
-        return None if last is None else last.started_ms
+        return max((row.started_ms for row in (*running, last) if row is not None), default=None)

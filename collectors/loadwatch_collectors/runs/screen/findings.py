@@ -40,7 +40,9 @@ def describe_findings(run: Document) -> list[str]:
 def _cannot_tell(diagnosis: Document) -> list[str]:
     """What was not measured, and the lines that switch it on, each once."""
     missing = cast("Sequence[Document]", diagnosis["missing"])
-    lines = [f"  cannot tell what ran out: {_counted(len(diagnosis['checked']))} checked{_unchecked(diagnosis)}"]
+    why = diagnosis.get("cannot_tell")
+    known = f"{_counted(len(diagnosis['checked']))} checked{_unchecked(diagnosis)}"
+    lines = [f"  cannot tell what ran out: {known if why is None else _text(why)}"]
     told = [line for block in _blocks(missing) for line in block]
     if not told:
         return lines

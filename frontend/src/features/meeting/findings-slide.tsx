@@ -36,6 +36,7 @@ export function FindingsSlide({ run }: { run: Run }) {
 /** Where nothing is accused: that it was checked, or why nobody can tell. */
 function Answer({ diagnosis, findings }: { diagnosis: Diagnosis; findings: readonly Finding[] }) {
   const { t } = useTranslation();
+  const words = useWords();
   const said = headlineOf(diagnosis, findings);
   if (said.kind === "found") return null;
   if (said.kind === "muted") {
@@ -54,12 +55,11 @@ function Answer({ diagnosis, findings }: { diagnosis: Diagnosis; findings: reado
       </p>
     );
   }
+  const text = said.kind === "full" ? said.first : said.why;
   return (
     <p>
-      <StateMark tone="unknown" label={t("findings.cannotTell")} size={16} />{" "}
-      {said.collectors.length === 0
-        ? t("findings.cannotTellNothing")
-        : t("findings.cannotTellHint", { collectors: said.collectors.join(", ") })}
+      <StateMark tone="unknown" label={t(said.kind === "full" ? "findings.full" : "findings.cannotTell")} size={16} />{" "}
+      {text !== null && words(text)}
     </p>
   );
 }

@@ -71,11 +71,25 @@ it("writes a small chart's window and limit for those who do not see it", () => 
 });
 
 it("shows the lines to paste at once where it cannot tell", () => {
-  const said = diagnosis({ state: "cannot-tell", checked: [], missing: [missing("pool", "dbstats:\n  url: here")] });
-  show(said, []);
-  expect(screen.getByText("Not measured is what these collectors bring: dbstats.")).toBeTruthy();
+  const why = { en: "40 of 100 requests failed. These collectors send nothing: dbstats.", ja: "40件が失敗。" };
+  const lacking = [missing("pool", "dbstats:\n  url: here")];
+  show(diagnosis({ state: "cannot-tell", cannot_tell: why, checked: [], missing: lacking }), []);
+  expect(screen.getByText(why.en)).toBeTruthy();
   const blocks = screen.getAllByText(/url: here/);
   expect(blocks.map((block) => block.closest("details")?.open)).toEqual([undefined, false]);
+});
+
+it("says for how long what began before anybody looked has lasted", () => {
+  show(diagnosis(), [finding("pool", { began_earlier: true })]);
+  expect(screen.getByText(/for more than 1 h/)).toBeTruthy();
+  expect(screen.queryByText(/since 0:02/)).toBeNull();
+});
+
+it("lists what could not be judged, each with why", () => {
+  const unjudged = [{ id: "stall", title: { en: "Stall", ja: "停滞" }, text: { en: "Needs 20 s.", ja: "20秒必要。" } }];
+  show(diagnosis({ unjudged }), []);
+  expect(screen.getByText("Could not be checked (1)")).toBeTruthy();
+  expect(screen.getByText("Needs 20 s.")).toBeTruthy();
 });
 
 it("speaks Japanese throughout", async () => {

@@ -33,7 +33,7 @@ export function FindingHeadline({ diagnosis, findings, originMs, window, action 
         text={words(first.sentence)}
         aside={[
           t(`findings.certainty_${first.certainty}`),
-          t("findings.since", { time: times.at(first.from_ms) }),
+          first.began_earlier ? t("findings.sinceLong") : t("findings.since", { time: times.at(first.from_ms) }),
           window,
           more > 0 ? t("findings.more", { count: more }) : undefined,
         ]}
@@ -42,17 +42,13 @@ export function FindingHeadline({ diagnosis, findings, originMs, window, action 
     );
   }
   const notes = said.notes > 0 ? t("findings.noneNotes", { count: said.notes }) : undefined;
-  if (said.kind === "cannot-tell") {
-    const { collectors } = said;
+  if (said.kind === "cannot-tell" || said.kind === "full") {
+    const text = said.kind === "full" ? said.first : said.why;
     return (
       <Bar
         tone="unknown"
-        mark={<StateMark tone="unknown" label={t("findings.cannotTell")} />}
-        text={
-          collectors.length === 0
-            ? t("findings.cannotTellNothing")
-            : t("findings.cannotTellHint", { collectors: collectors.join(", ") })
-        }
+        mark={<StateMark tone="unknown" label={t(said.kind === "full" ? "findings.full" : "findings.cannotTell")} />}
+        text={text === null ? "" : words(text)}
         aside={[notes, window]}
         action={action}
       />

@@ -10,19 +10,17 @@ import { Hint, TextButton } from "@/ui/text/text";
 import { DiagnosisBody } from "./diagnosis-body";
 import { FindingHeadline } from "./finding-headline";
 import classes from "./findings.module.css";
+import { beforeRun } from "./model";
+import { useWords } from "./words";
 
 /** As often as the server computes it. */
 const REFRESH_MS = 5000;
 
-interface Props {
-  /** Of a run under way: what ended before it is not its own. */
-  readonly sinceMs?: number;
-}
-
 /** What is said of the last minutes: one line, and all of it behind a button. A page that shows the past has none. */
-export function LiveFindings({ sinceMs = 0 }: Props) {
+export function LiveFindings() {
   const { t } = useTranslation();
   const locale = useLocale();
+  const words = useWords();
   const { live } = useView();
   const body = useId();
   const [open, setOpen] = useState(false);
@@ -37,7 +35,8 @@ export function LiveFindings({ sinceMs = 0 }: Props) {
       </Hint>
     );
   }
-  const findings = data.findings.filter(({ to_ms }) => to_ms >= sinceMs);
+  const { findings } = data;
+  const before = beforeRun(findings);
   return (
     <section className={classes.live} aria-label={t("findings.headline")}>
       <FindingHeadline
@@ -51,6 +50,12 @@ export function LiveFindings({ sinceMs = 0 }: Props) {
           </TextButton>
         }
       />
+      {before !== null && (
+        <Hint>
+          {t("findings.beforeRun", { sentence: words(before.first.sentence) })}
+          {before.more > 0 && ` ${t("findings.more", { count: before.more })}`}
+        </Hint>
+      )}
       <div id={body} hidden={!open}>
         {open && (
           <>

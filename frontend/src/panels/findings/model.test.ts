@@ -1,6 +1,16 @@
 import { expect, it } from "vitest";
 import { diagnosis, evidence, finding, missing } from "@/testing/finding-fixtures";
-import { chainOf, directCauses, edgesOf, firstEvidence, headlineOf, placeIn, switchedOff, usualLines } from "./model";
+import {
+  beforeRun,
+  chainOf,
+  directCauses,
+  edgesOf,
+  firstEvidence,
+  headlineOf,
+  placeIn,
+  switchedOff,
+  usualLines,
+} from "./model";
 
 it("leads with the first finding that accuses, and counts the others", () => {
   const noise = finding("host-noise", { severity: "info" });
@@ -20,10 +30,27 @@ it("says none where only notes are left, and how much was checked", () => {
   expect(headlineOf(diagnosis({ state: "none" }), [noise])).toEqual({ kind: "none", checked: 1, notes: 1 });
 });
 
-it("names each collector that is missing once where it cannot tell", () => {
-  const lacking = [missing("a", "dbstats:\n  url: x"), missing("b", "dbstats:\n  url: x"), missing("c", "")];
-  const said = headlineOf(diagnosis({ state: "cannot-tell", missing: lacking }), []);
-  expect(said).toEqual({ kind: "cannot-tell", collectors: ["dbstats"], notes: 0 });
+it("says why it cannot tell, and nothing of a server that does not say why", () => {
+  const why = { en: "40 of 100 requests failed.", ja: "40件が失敗。" };
+  const cannot = diagnosis({ state: "cannot-tell", cannot_tell: why });
+  expect(headlineOf(cannot, [])).toEqual({ kind: "cannot-tell", why, notes: 0 });
+  expect(headlineOf(diagnosis({ state: "cannot-tell" }), [])).toMatchObject({ why: null });
+});
+
+it("is no all-clear where something is full that hurts nobody", () => {
+  const full = { en: "vm used 100 % of its CPU.", ja: "vmのCPU使用率は100 %。" };
+  expect(headlineOf(diagnosis({ state: "none", observations: [full] }), [])).toMatchObject({
+    kind: "full",
+    first: full,
+  });
+});
+
+it("does not lead with what was over before the latest run began, and names it apart", () => {
+  const old = [finding("pool", { before_run: true }), finding("disk", { before_run: true })];
+  expect(headlineOf(diagnosis({ state: "none" }), old)).toMatchObject({ kind: "none" });
+  expect(headlineOf(diagnosis(), [...old, finding("fds")])).toMatchObject({ first: { key: "fds" }, more: 0 });
+  expect(beforeRun(old)).toMatchObject({ first: { key: "pool" }, more: 1 });
+  expect(beforeRun([finding("fds")])).toBeNull();
 });
 
 it("shows lines to paste once for all that they switch on, what no line brings last", () => {

@@ -1,5 +1,5 @@
 /** What the page makes of a diagnosis: its headline, the chain of causes, what to switch on. Pure. */
-import type { Diagnosis, Evidence, Finding, Link, Missing } from "@/api/findings/types";
+import type { Diagnosis, Evidence, Finding, Link, Missing, Text } from "@/api/findings/types";
 
 export const LINKS: readonly Link[] = ["limit", "demand", "effect"];
 
@@ -7,28 +7,31 @@ export type Headline =
   | { readonly kind: "found"; readonly first: Finding; readonly more: number }
   | { readonly kind: "muted"; readonly muted: number; readonly notes: number }
   | { readonly kind: "none"; readonly checked: number; readonly notes: number }
-  | { readonly kind: "cannot-tell"; readonly collectors: readonly string[]; readonly notes: number };
+  | { readonly kind: "full"; readonly first: Text; readonly notes: number }
+  | { readonly kind: "cannot-tell"; readonly why: Text | null; readonly notes: number };
 
 /**
  * What is said first: the first finding that accuses, or that there is none, or why nobody can tell. What people have
  * muted is found and kept, and not said.
  */
 export function headlineOf(diagnosis: Diagnosis, found: readonly Finding[]): Headline {
-  const findings = found.filter(({ muted }) => !muted);
+  const own = found.filter((one) => !one.before_run);
+  const findings = own.filter(({ muted }) => !muted);
   const first = findings.find(({ severity }) => severity !== "info");
   if (first !== undefined) return { kind: "found", first, more: findings.length - 1 };
   const notes = findings.length;
-  const muted = found.filter((one) => one.muted && one.severity !== "info").length;
+  const muted = own.filter((one) => one.muted && one.severity !== "info").length;
   if (muted > 0) return { kind: "muted", muted, notes };
-  if (diagnosis.state !== "cannot-tell") return { kind: "none", checked: diagnosis.checked.length, notes };
-  return { kind: "cannot-tell", collectors: collectorsOf(diagnosis.missing), notes };
+  if (diagnosis.state === "cannot-tell") return { kind: "cannot-tell", why: diagnosis.cannot_tell ?? null, notes };
+  const [full] = diagnosis.observations;
+  if (full !== undefined) return { kind: "full", first: full, notes };
+  return { kind: "none", checked: diagnosis.checked.length, notes };
 }
 
-/** By the first words of the lines that switch them on. */
-function collectorsOf(missing: readonly Missing[]): readonly string[] {
-  const usual = missing.some((one) => one.usual) ? missing.filter((one) => one.usual) : missing;
-  const names = usual.map(({ config }) => /^([a-z_]+):/.exec(config)?.[1]).filter((name) => name !== undefined);
-  return [...new Set(names)];
+/** What accused somebody before the latest run began; null where nothing did. */
+export function beforeRun(found: readonly Finding[]): { readonly first: Finding; readonly more: number } | null {
+  const [first, ...others] = found.filter((one) => one.before_run && !one.muted);
+  return first === undefined ? null : { first, more: others.length };
 }
 
 /** The lines of each collector once, of what a system of the usual kind has; empty where no line brings anything. */

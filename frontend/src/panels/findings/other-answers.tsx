@@ -56,13 +56,23 @@ export function SwitchOn({ diagnosis }: { diagnosis: Diagnosis }) {
   );
 }
 
-/** What could not be looked at, with the lines that switch each on. */
+/** What could not be judged, and what could not be looked at, with the lines that switch each on. */
 export function NotChecked({ diagnosis }: { diagnosis: Diagnosis }) {
   const { t } = useTranslation();
   const words = useWords();
-  if (diagnosis.missing.length === 0) return null;
+  const unjudged = diagnosis.unjudged ?? [];
+  const count = diagnosis.missing.length + unjudged.length;
+  if (count === 0) return null;
   return (
-    <Disclosure summary={t("findings.missing", { count: diagnosis.missing.length })}>
+    <Disclosure summary={t("findings.missing", { count })}>
+      <dl className={classes.checked}>
+        {unjudged.map(({ id, title, text }) => (
+          <div key={id}>
+            <dt>{words(title)}</dt>
+            <dd>{words(text)}</dd>
+          </div>
+        ))}
+      </dl>
       {switchedOff(diagnosis.missing).map(({ config, missing }) => (
         <div key={config} className={classes.missing}>
           <Hint>{config === "" ? t("findings.missingNone") : t("findings.missingHint")}</Hint>

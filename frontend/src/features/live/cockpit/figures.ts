@@ -56,7 +56,7 @@ export type First =
   | { readonly kind: "nothing" }
   | { readonly kind: "cannot-tell" };
 
-/** What ran out first: the cause that accuses; what was full without harm did not run out. */
+/** What ran out first: the cause that accuses. A limit that was full and hurt nobody did not run out. */
 export function firstOf(run: Run): First {
   const finding = run.findings.find(
     ({ severity, muted, mark }) => severity !== "info" && !muted && mark?.opinion !== "rejected",

@@ -97,7 +97,7 @@ function RunBody({ run }: { run: Run }) {
         {!running && <RunHeadline run={run} />}
         {(!running || run.requests !== null) && <KeyFigures figures={run.key_figures} soFar={running} />}
       </div>
-      {running && <LiveFindings sinceMs={run.started_ms} />}
+      {running && <LiveFindings />}
       {running && <RunProgressPanel run={run} />}
       <RunNav run={run} />
       {shown === null ? load : <FirstChart shown={shown} context={charts.context} height={FIRST_CHART} />}

@@ -1,0 +1,118 @@
+"""Findings of the present over the interface of a real server: what leads, and since when it lasts."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from backend.tests.conftest import NOW_MS, RunningServer
+
+SECOND = 1_000
+
+
+def _write(server: RunningServer, seconds: range, *full: tuple[int, int], limit: Mapping[int, float]) -> None:
+    """A pool, sampled each second from now on; full in these spans, with the limit that was set last."""
+    holds = {at: any(first <= at < end for first, end in full) for at in seconds}
+    bound = {at: next(limit[since] for since in sorted(limit, reverse=True) if since <= at) for at in seconds}
+    waits, seen = 0.0, list[tuple[int, float]]()
+    for at in seconds:
+        waits += 40.0 if holds[at] else 0.0
+        seen.append((at, waits))
+
+    def samples(values: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
+        return [(NOW_MS + SECOND * at, value) for at, value in values]
+
+    labels = {"job": "app", "instance": "app-1", "db_name": "hits"}
+    for name, values in (
+        ("go_sql_in_use_connections", [(at, bound[at] if holds[at] else 1.0) for at in seconds]),
+        ("go_sql_max_open_connections", list(bound.items())),
+        ("go_sql_wait_count_total", seen),
+        ("go_sql_wait_duration_seconds_total", [(at, 0.5 * count) for at, count in seen]),
+    ):
+        server.write(({"__name__": name, **labels}, samples(values)))
+
+
+def _run(server: RunningServer, began: int, ended: int | None = None) -> None:
+    now_ms = server.clock.now_ms
+    server.clock.now_ms = NOW_MS + began * SECOND
+    run = server.client.post("/api/runs", json={"name": f"at {began}", "tool": "hey"}).raise_for_status().json()
+    if ended is not None:
+        server.clock.now_ms = NOW_MS + ended * SECOND
+        body = {"ended_ms": server.clock.now_ms, "exit_code": 0}
+        server.client.post(f"/api/runs/{run['id']}/finish", json=body).raise_for_status()
+    server.clock.now_ms = now_ms
+
+
+def _now(server: RunningServer, at: int = 0) -> dict[str, Any]:
+    server.clock.now_ms = NOW_MS + at * SECOND
+    return server.client.get("/api/findings").raise_for_status().json()
+
+
+def _pools(answer: dict[str, Any]) -> list[dict[str, Any]]:
+    return [one for one in answer["findings"] if one["id"] == "pool-exhausted"]
+
+
+def test_after_a_run_that_passed_the_pool_of_an_earlier_run_does_not_lead(server: RunningServer) -> None:
+    """Pool 2 ran out in the first run; the second one had 16 and was well."""
+    _write(server, range(-280, 1), (-200, -170), limit={-300: 2.0, -120: 16.0})
+    _run(server, -205, -165)
+    _run(server, -100, -40)
+    answer = _now(server)
+    (pool,) = _pools(answer)
+    assert pool["before_run"]
+    assert "The pool of 2 connections" in pool["sentence"]["en"]
+    assert answer["state"] != "found"
+    assert answer["from_ms"] == NOW_MS - 100 * SECOND
+
+
+def test_without_a_run_in_between_a_change_of_the_limit_ends_the_episode(server: RunningServer) -> None:
+    _write(server, range(-280, 1), (-200, -170), limit={-300: 2.0, -120: 16.0})
+    (pool,) = _pools(_now(server))
+    assert "The pool of 2 connections" in pool["sentence"]["en"]
+    assert not pool["before_run"]
+    assert pool["to_ms"] <= NOW_MS - 165 * SECOND
+
+
+def test_while_a_run_lasts_its_own_harm_leads_and_counts_from_its_beginning(server: RunningServer) -> None:
+    _write(server, range(-280, 62), (-200, -150), (-60, 62), limit={-300: 8.0})
+    answer = _now(server)
+    (pool,) = _pools(answer)
+    assert "2,4" in pool["sentence"]["en"], "of two episodes without a run the newest"
+    _run(server, -180, -100)
+    _run(server, -30)
+    # A look later than the one that is kept, however much that one cost.
+    (pool,) = _pools(_now(server, 61))
+    assert not pool["before_run"], "one kind at one place is told once, of the run under way"
+    assert NOW_MS - 31 * SECOND <= pool["from_ms"] <= NOW_MS - 27 * SECOND
+    assert "3,6" in pool["sentence"]["en"]
+
+
+def test_what_lasts_keeps_its_beginning_and_its_count_while_the_window_slides(server: RunningServer) -> None:
+    _write(server, range(-900, 301), (-700, 301), limit={-900: 8.0})
+    first, later = (_pools(_now(server, at))[0] for at in (0, 240))
+    assert first["from_ms"] == later["from_ms"] <= NOW_MS - 695 * SECOND
+    assert not first["began_earlier"]
+    assert "28,0" in first["sentence"]["en"]
+    assert "37,6" in later["sentence"]["en"]
+
+
+def test_what_is_over_keeps_its_count_until_it_leaves(server: RunningServer) -> None:
+    _write(server, range(-900, 301), (-400, -100), limit={-900: 8.0})
+    sentences = {(one["from_ms"], one["to_ms"]) for at in (0, 100, 180) for one in _pools(_now(server, at))}
+    assert len(sentences) == 1
+    assert _pools(_now(server, 260)) == []
+
+
+def test_what_lasts_for_more_than_an_hour_says_so(server: RunningServer) -> None:
+    _write(server, range(-4_000, 1), (-3_900, 1), limit={-4_000: 8.0})
+    (pool,) = _pools(_now(server))
+    assert pool["began_earlier"]
+    assert "more than 1 h" in pool["sentence"]["en"]
+    assert "1時間以上" in pool["sentence"]["ja"]
+
+
+def test_the_beginning_of_a_run_bounds_what_is_read_earlier(server: RunningServer) -> None:
+    _write(server, range(-900, 1), (-700, 1), limit={-900: 8.0})
+    _run(server, -400)
+    (pool,) = _pools(_now(server))
+    assert pool["from_ms"] == pytest.approx(NOW_MS - 399 * SECOND, abs=2 * SECOND)
