@@ -112,7 +112,7 @@ def reconcile(
             has_stopped=left is not None and left.read_ms < min(last_ms - STOPPED_MS, left.moved_ms + quiet_ms),
         )
     )
-    if left is not None and found.place == "application-buffer" and last_ms == now_ms:
+    if left is not None and found.place != "counter-reset" and last_ms == now_ms:
         again_ms = max(left.moved_ms, span.to_ms) + quiet_ms + DELAY_MS
         if now_ms < again_ms and left.read_ms >= last_ms - STOPPED_MS:
             detail = f"Not known yet: {left.rows:.0f} rows are neither stored nor known to be lost."
