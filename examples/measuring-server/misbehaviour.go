@@ -16,6 +16,7 @@ type misbehaviour struct {
 	cpuPerHit        time.Duration
 	databaseWork     int
 	dropShare        float64
+	swap             bool
 	cancelWithClient bool
 	idleTimeout      time.Duration
 }
@@ -24,6 +25,7 @@ func (m *misbehaviour) register(flags *flag.FlagSet) {
 	flags.DurationVar(&m.cpuPerHit, "cpu-per-hit", 0, "makes each hit cost this much CPU time of the server")
 	flags.IntVar(&m.databaseWork, "db-work", 0, "makes the database compute this many hashes with each statement, on its CPU")
 	flags.Float64Var(&m.dropShare, "drop-share", 0, "share of hits, 0 to 1, that are accepted, never stored and counted nowhere else")
+	flags.BoolVar(&m.swap, "swap", false, "take the whole buffer away and write it without the mutex; the queue's length leaves out what is being written (stage bulk)")
 	flags.BoolVar(&m.cancelWithClient, "cancel-with-client", false, "end the statement of a client that has given up, and its connection with it (stages naive, default, bounded)")
 	// Longer than the 60 s of a load balancer, so that the balancer and not this server closes an idle connection.
 	flags.DurationVar(&m.idleTimeout, "idle-timeout", 75*time.Second, "how long a client's idle connection is kept")

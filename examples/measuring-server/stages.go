@@ -72,6 +72,7 @@ type batches struct {
 	database database
 	counters *counters
 	size     int
+	swap     bool // hits left the queue before they came here
 	report   func(error)
 
 	ctx    context.Context // ends when the last flush has used up its time
@@ -82,7 +83,7 @@ type batches struct {
 func newBatches(s settings, shared database, c *counters, report func(error)) batches {
 	ctx, cancel := context.WithCancel(context.Background())
 	return batches{
-		database: shared, counters: c, size: s.batchSize, report: report,
+		database: shared, counters: c, size: s.batchSize, swap: s.stage == "bulk" && s.swap, report: report,
 		ctx: ctx, cancel: cancel, done: make(chan struct{}),
 	}
 }
@@ -94,7 +95,9 @@ func (b *batches) write(hits []hit) {
 		b.counters.oldest.Store(batch[0].received.UnixNano())
 		err := b.database.insert(b.ctx, batch...)
 		b.counters.finish(batch, err)
-		b.counters.queue.Add(-int64(len(batch)))
+		if !b.swap {
+			b.counters.queue.Add(-int64(len(batch)))
+		}
 		if err != nil {
 			b.report(err)
 		}
@@ -143,6 +146,14 @@ func (b *bulkStage) run(interval time.Duration) {
 
 func (b *bulkStage) flush() {
 	b.mutex.Lock()
+	if b.swap {
+		hits := b.hits
+		b.hits = nil
+		b.counters.queue.Add(-int64(len(hits)))
+		b.mutex.Unlock()
+		b.write(hits)
+		return
+	}
 	defer b.mutex.Unlock()
 	b.write(b.hits)
 	clear(b.hits)

@@ -17,3 +17,8 @@ def writer(batch: int, delay: str, *flags: str) -> App:
 def staged(stage: str, *flags: str) -> App:
     """Any other stage."""
     return App(flags=(f"-stage={stage}", *flags))
+
+
+def swapping(batch: int, delay: str, *flags: str) -> App:
+    """A writer that takes the whole buffer each second, or as soon as it is free, and stores a batch at a time."""
+    return staged("bulk", "-swap", "-flush-interval=1s", f"-batch-size={batch}", f"-db-delay={delay}", *flags)

@@ -3,7 +3,7 @@
 from examples.rig.load import Load
 from scenarios.actions import AskNowAndThen, Backup, BurnCpu, PauseAgent, Restart
 from scenarios.case import Case, Kind, Purpose
-from scenarios.cases.apps import bounded, writer
+from scenarios.cases.apps import bounded, swapping, writer
 
 _APP = bounded(30, "5ms")
 _LIGHT = Load(workers=10, rate_per_worker=2)
@@ -52,6 +52,17 @@ CASES = (
         why="The queue saw-tooths up to a second's hits; each row is stored within 1.1 s.",
         apps=(writer(1000, "20ms"),),
         load=_STEADY,
+    ),
+    Case(
+        name="healthy-bulk-writer",
+        title="A writer that takes the whole buffer each second and keeps up, for 15 s",
+        purpose=Purpose.TUNE,
+        kind=Kind.HEALTHY,
+        expected=(),
+        why="300 hits a second in two statements of 20 ms; the backlog falls to nothing each second.",
+        apps=(swapping(200, "20ms"),),
+        load=Load(workers=60, rate_per_worker=5),
+        seconds=15,
     ),
     Case(
         name="healthy-pool-full-nobody-waits",

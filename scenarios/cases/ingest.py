@@ -3,7 +3,7 @@
 from examples.rig.load import Load
 from scenarios.actions import Kill, Restart
 from scenarios.case import Case, Purpose
-from scenarios.cases.apps import bounded, staged, writer
+from scenarios.cases.apps import bounded, staged, swapping, writer
 
 CASES = (
     Case(
@@ -45,6 +45,40 @@ CASES = (
         apps=(writer(40, "250ms", "-queue-size=20000"),),
         load=Load(workers=40, rate_per_worker=5),
         seconds=30,
+    ),
+    Case(
+        name="bulk-too-slow",
+        title="A writer that takes the whole buffer stores 240 rows/s of 300 hits/s, for 15 s",
+        purpose=Purpose.TUNE,
+        expected=("ingest-lag-growing",),
+        why="Batches of 120 take 500 ms each; the queue falls to nothing each time that the writer takes it, and what"
+        " is being written is in no queue. Accepted and not stored are some 900 when the load ends.",
+        apps=(swapping(120, "500ms"),),
+        load=Load(workers=60, rate_per_worker=5),
+        seconds=15,
+    ),
+    Case(
+        name="bulk-too-slow-five-seconds",
+        title="The same for 5 s, with shorter statements",
+        purpose=Purpose.TUNE,
+        expected=("ingest-lag-growing",),
+        why="Batches of 40 take 200 ms each: 200 rows/s of 300 hits/s.",
+        apps=(swapping(40, "200ms"),),
+        load=Load(workers=60, rate_per_worker=5),
+        seconds=5,
+        after_seconds=8,
+    ),
+    Case(
+        name="bulk-that-drops",
+        title="10 % of the hits of a bulk writer are never stored, in a run of 15 s",
+        purpose=Purpose.TUNE,
+        expected=("rows-lost",),
+        why="The application answers 200 and drops each tenth hit without counting it; the writer keeps up. Known when"
+        " nothing has been written for 20 s.",
+        apps=(swapping(200, "20ms", "-drop-share=0.1"),),
+        load=Load(workers=60, rate_per_worker=5),
+        seconds=15,
+        after_seconds=26,
     ),
     Case(
         name="queue-full",

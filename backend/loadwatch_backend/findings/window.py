@@ -253,13 +253,19 @@ class Generator:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """Counts that should be equal, over a whole run; None where nobody counted. `rows` are those of the table."""
+    """Counts that should be equal, over a whole run; None where nobody counted.
+
+    Attributes:
+        rows: of the table.
+        is_open: what is missing may still be written.
+    """
 
     sent: float | None = None
     answered: float | None = None
     accepted: float | None = None
     stored: float | None = None
     rows: float | None = None
+    is_open: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

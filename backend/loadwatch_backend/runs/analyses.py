@@ -146,6 +146,13 @@ class Analyses:
         draining = now_ms < (row.ended_ms or 0) + LONGEST_DRAIN_MS
         return draining and row.state != RunState.IMPORTED and now_ms - analysed_ms >= DRAINING_MS
 
+    def is_due(self, session: Session, row: RunRow) -> bool:
+        """Whether its last analysis asked for another one by now: what it could not tell then is known."""
+        kept = self.read_figures(session, row)
+        now_ms = self._clock()
+        is_late = kept is not None and kept.again_ms is not None and kept.again_ms <= now_ms
+        return is_late and now_ms - self._failed.get(row.id, -RETRY_MS) >= RETRY_MS
+
     def refresh_for_reader(self, run_id: str, *, later: bool) -> bool:
         """Analyse unless somebody does so at this moment: then the analysis that is kept will do, and it says False.
 

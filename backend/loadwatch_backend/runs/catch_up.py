@@ -1,5 +1,9 @@
-"""Runs that an older version analysed get what lists show of them since, one by one, while nothing else goes on."""
+"""Runs are analysed again when what could not be told at their end is known, whether or not anybody reads them.
 
+Runs that an older version analysed get what lists show of them since, one by one, while nothing else goes on.
+"""
+
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -8,12 +12,22 @@ import structlog
 
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.runs.analyses import Analyses
+from loadwatch_backend.runs.analysis.reconciliation import LONGEST_DRAIN_MS
 from loadwatch_backend.runs.registry.documents import is_silent
-from loadwatch_backend.runs.registry.repository import find_running, find_without_course
-from loadwatch_backend.store.relational import Relational
+from loadwatch_backend.runs.registry.repository import (
+    find_analysed_ms,
+    find_ended_since,
+    find_running,
+    find_without_course,
+)
+from loadwatch_backend.runs.registry.tables import RunRow
+from loadwatch_backend.store.relational import Relational, Session
 
 logger = structlog.get_logger(__name__)
 
+DUE_SECONDS = 5.0
+DUE_MS = 86_400_000
+"""A run that ended longer ago is analysed again when somebody reads it."""
 LOOK_SECONDS = 30.0
 MOST_CORE = 0.02
 """Share of a core that it may cost: after a large run it waits longer."""
@@ -47,15 +61,33 @@ class CatchUp:
             self._thread.join()
 
     def _run(self) -> None:
-        pause: float | None = LOOK_SECONDS
-        while pause is not None and not self._stopping.wait(pause):
-            begun = self._used()
+        older_in = LOOK_SECONDS
+        while not self._stopping.wait(DUE_SECONDS):
+            older_in -= DUE_SECONDS
             try:
-                goes_on = self.tick()
+                self.analyse_due()
+                if older_in <= 0:
+                    begun = self._used()
+                    goes_on = self.tick()
+                    older_in = max(LOOK_SECONDS, (self._used() - begun) / MOST_CORE) if goes_on else math.inf
             except Exception as error:
-                logger.warning("older runs cannot be brought up to date", error=type(error).__name__, detail=str(error))
-                goes_on = True
-            pause = max(LOOK_SECONDS, (self._used() - begun) / MOST_CORE) if goes_on else None
+                logger.warning("runs cannot be analysed again", error=type(error).__name__, detail=str(error))
+
+    def analyse_due(self) -> None:
+        """Analyse those again of which more is known by now: by what the database says, so also after a restart."""
+        now_ms = self._clock()
+        with self._relational.transaction() as session:
+            due = [row.id for row in find_ended_since(session, now_ms - DUE_MS) if self._is_due(session, row, now_ms)]
+        for run_id in due:
+            self._analyses.refresh_for_reader(run_id, later=False)
+
+    def _is_due(self, session: Session, row: RunRow, now_ms: int) -> bool:
+        analysed_ms = find_analysed_ms(session, row.id)
+        ended_ms = row.ended_ms or 0
+        if analysed_ms is None or analysed_ms >= ended_ms + LONGEST_DRAIN_MS:
+            return False
+        is_recent = now_ms < ended_ms + LONGEST_DRAIN_MS
+        return (is_recent and self._analyses.is_stale(row, analysed_ms)) or self._analyses.is_due(session, row)
 
     def tick(self) -> bool:
         """Analyse the newest run that lacks something, once in this server's life; whether there is more to do."""

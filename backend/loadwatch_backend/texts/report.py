@@ -241,6 +241,14 @@ REPORT: Catalogue = {
         "Lost between the generator and the application, or given up by the client.",
         "負荷生成ツールとアプリの間で失われたか、クライアントが待ちきれなかった。",
     ),
+    "place_not-known-yet": Words(
+        "Not known yet: rows are neither stored nor known to be lost. The run is analysed again.",
+        "未確定: 未保存の行が失われたかはまだ不明。後で再分析する。",
+    ),
+    "place_stopped-writing": Words(
+        "The application was still writing when its counters ended; only the table tells what it stored after that.",
+        "アプリケーションのカウンターは書き込みの途中で終わった。その後の保存はテーブルの行数だけが示す。",
+    ),
     "place_application": Words(
         "The application did not accept all that reached it.",
         "アプリが届いたリクエストをすべては受け付けなかった。",

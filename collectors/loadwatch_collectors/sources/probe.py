@@ -94,6 +94,7 @@ class ProbeCollector:
         self._flight: _InFlight | None = None
         self._sent_at = float("-inf")
         self._error = ""
+        self._requests = 0
         self._failures = {"request": 0, "lost": 0}
         self._last: list[Sample] = []
         self._missing: list[MissingPrivilege] = []
@@ -104,14 +105,14 @@ class ProbeCollector:
         self._session.run(lambda: None)
         if self._flight is None:
             if time.monotonic() < self._sent_at + self._settings.every:
-                return [*self._last, *self._failure_samples()]
+                return [*self._last, *self._counts()]
             self._flight = self._send()
         if self._flight is None:
             samples = [Sample("probe_success", 0.0), Sample("probe_error_info", 1.0, (("error", self._error),))]
         else:
             samples = self._watch(self._flight)
         self._last = [sample._replace(timestamp_ms=KEPT) for sample in samples]
-        return [*samples, *self._failure_samples()]
+        return [*samples, *self._counts()]
 
     def missing_privileges(self) -> Sequence[MissingPrivilege]:
         """The permission to delete, if `cleanup` wants it in vain."""
@@ -130,6 +131,7 @@ class ProbeCollector:
         """Send a request; None when the application did not take it, which is a result and no error of ours."""
         marker = MARKER + uuid.uuid4().hex
         self._sent_at = time.monotonic()
+        self._requests += 1
         try:
             self._page.get(accept="*/*", target=self._target.replace("{marker}", marker))
         except CollectorError as error:
@@ -178,10 +180,13 @@ class ProbeCollector:
     def _with_marker(self, statement: str, marker: str) -> str:
         return statement.replace("{marker}", self._session.quote(marker))
 
-    def _failure_samples(self) -> list[Sample]:
+    def _counts(self) -> list[Sample]:
         return [
-            Sample("probe_failures_total", float(count), (("reason", reason),))
-            for reason, count in self._failures.items()
+            Sample("probe_requests_total", float(self._requests)),
+            *(
+                Sample("probe_failures_total", float(count), (("reason", reason),))
+                for reason, count in self._failures.items()
+            ),
         ]
 
 

@@ -7267,11 +7267,22 @@ export interface components {
             steps: components["schemas"]["ReconciliationStep"][];
             /**
              * Place
-             * @description Where the difference likely lies, a stable code: `none`, `network-or-client`, `application`, `application-buffer`, `database`, `counter-reset`, `unknown`.
+             * @description Where the difference likely lies, a stable code: `none`, `network-or-client`, `application`, `application-buffer`, `database`, `counter-reset`, `unknown`; `stopped-writing`: the application's counters end while it was still writing; `not-known-yet` where rows are neither stored nor known to be lost: it is known at `again_ms`.
              */
             place: string;
             /** Detail */
             detail: string;
+            /**
+             * Probes
+             * @description Loadwatch's own requests, which are not among these counts.
+             * @default 0
+             */
+            probes: number;
+            /**
+             * Again Ms
+             * @description When it is known: the run is analysed again then. Null unless `not-known-yet`.
+             */
+            again_ms?: number | null;
             /**
              * Mixed With
              * @description `previous`, `next`: neighbouring runs so near that their requests may be among these counts, or this run's among theirs. A table that was not counted between the runs has no count.

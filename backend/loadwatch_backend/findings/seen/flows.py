@@ -114,6 +114,9 @@ def _restarts(window: Window, counter: Table) -> IntArray:
 
 
 TABLE_ROWS = "table_rows"
+QUIET_SECONDS = 20.0
+UNTOLD_QUIET_SECONDS = 45.0
+"""The same where the application does not tell its queue: a writer may have a long interval."""
 
 
 def tolerance(of: float) -> float:

@@ -10,6 +10,7 @@ from loadwatch_backend.records.model import Figures
 from loadwatch_backend.runs.analysis.own_rows import TABLE_ROWS
 from loadwatch_backend.runs.analysis.phases.shape import Shape
 from loadwatch_backend.runs.analysis.schemas import (
+    NOT_KNOWN_YET,
     GeneratorCheck,
     ReconciliationOut,
     ThresholdOut,
@@ -102,6 +103,7 @@ def _counts(reconciliation: ReconciliationOut | None) -> Counts:
         accepted=counts.get("accepted"),
         stored=counts.get("stored"),
         rows=next((step.count for step in steps if step.source == TABLE_ROWS), None),
+        is_open=reconciliation is not None and reconciliation.place == NOT_KNOWN_YET,
     )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from loadwatch_formats.metrics.loadtest import TARGET_RATE
 
 from loadwatch_backend.findings import read as findings_read
+from loadwatch_backend.findings.detectors.ingest.rows_lost import KIND as ROWS_LOST
 from loadwatch_backend.findings.schemas import FindingsOut
 from loadwatch_backend.findings.service import Findings, RunLoad
 from loadwatch_backend.kit.clock import Clock
@@ -230,6 +231,7 @@ class Analyst:
             else said.said_ms >= subject.ended_ms + SETTLED_MS
             and said.requests == requests
             and abs(said.to_ms - subject.ended_ms) <= SAME_END_MS
+            and not any(one.id == ROWS_LOST.id for one in said.unjudged)
         ):
             return said
         told = None

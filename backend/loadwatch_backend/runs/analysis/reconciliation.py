@@ -6,27 +6,34 @@ the reason. Counters that began again at zero lose what they had counted since t
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 from loadwatch_formats.metrics.loadtest import REQUESTS
 from loadwatch_formats.outcomes import Outcome
 
+from loadwatch_backend.findings.seen.flows import QUIET_SECONDS, UNTOLD_QUIET_SECONDS, tolerance
 from loadwatch_backend.records.model import Figures, FloatArray, IntArray
 from loadwatch_backend.runs.analysis.counters import Growth, read_growth
 from loadwatch_backend.runs.analysis.load import Load, Origin, Span
 from loadwatch_backend.runs.analysis.own_rows import COUNTED_MS, Neighbours, read_own_rows
-from loadwatch_backend.runs.analysis.schemas import ReconciliationOut, ReconciliationStep
+from loadwatch_backend.runs.analysis.schemas import NOT_KNOWN_YET, ReconciliationOut, ReconciliationStep
 from loadwatch_backend.store.port import Matcher, MatchOperator, Reader
 
 LONGEST_DRAIN_MS = 600_000
 QUIET_MS = 10_000
+TOLERANCE = 0.01
 ANSWERED_MS = 3_000
 """Without anything accepted for so long, what was in flight at the end has arrived."""
 AGAIN_MS = 60_000
-TOLERANCE = 0.001
+STOPPED_MS = 15_000
+"""Counters that were not read for so long are those of an application that has ended, or is watched no more."""
+DELAY_MS = 2_000
+"""After which an agent's samples are there."""
+STOPPED_WRITING = "stopped-writing"
 HALF = 0.5
+PROBES = "probe_requests_total"
 REJECTED = (Outcome.HTTP_4XX, Outcome.HTTP_5XX)
 
 
@@ -43,6 +50,7 @@ class Witnesses:
         rejected: answered with 4xx or 5xx.
         resets: how often counters of the application began again.
         queued: what was still in the application's queue at the end of the count.
+        has_stopped: the application's counters end while it was still writing.
         source: where `sent` and `ok` come from.
     """
 
@@ -56,6 +64,7 @@ class Witnesses:
     resets: int
     queued: float | None
     source: str
+    has_stopped: bool = False
 
 
 def reconcile(
@@ -73,17 +82,21 @@ def reconcile(
     """
     limits = [span.to_ms + LONGEST_DRAIN_MS, now_ms, *((neighbours.next_ms,) if neighbours.next_ms else ())]
     last_ms = max(min(limits), span.to_ms)
-    accepted, stored, failed, rejected = _counters(store, span, last_ms)
+    accepted, stored, failed, rejected, probes = _counters(store, span, last_ms)
     restarted_ms = _first_restart(accepted, stored, span.to_ms)
     if restarted_ms is not None:
         last_ms = max(restarted_ms - 1, span.to_ms)
-        accepted, stored, failed, rejected = _counters(store, span, last_ms)
+        accepted, stored, failed, rejected, probes = _counters(store, span, last_ms)
     own = read_own_rows(store, span, last_ms, neighbours)
     rows = own.growth
     if accepted is None and stored is None and rows is None and not (own.with_previous or own.with_next):
         return None
     drained_ms = find_drained(accepted, stored, failed, span.to_ms, last_ms)
     figures = load.whole
+    rows_ms = min(drained_ms + COUNTED_MS, last_ms)
+    queued = _queue(store, span.from_ms, drained_ms)
+    quiet_ms = round(1_000 * (UNTOLD_QUIET_SECONDS if queued is None else QUIET_SECONDS))
+    left = _Left.read(accepted, stored, failed, span.to_ms, last_ms)
     found = explain(
         Witnesses(
             sent=None if figures is None else figures.requests,
@@ -92,16 +105,55 @@ def reconcile(
             accepted=_at(accepted, drained_ms),
             stored=_at(stored, drained_ms),
             failed=_at(failed, drained_ms),
-            rows=_at(rows, min(drained_ms + COUNTED_MS, last_ms)),
+            rows=_without_probes(_at(rows, rows_ms), _at(stored, drained_ms), _at(probes, rows_ms)),
             resets=sum(one.resets for one in (accepted, stored) if one is not None),
-            queued=_queue(store, span.from_ms, drained_ms),
+            queued=queued,
             source=_SOURCES[load.origin],
+            has_stopped=left is not None and left.read_ms < min(last_ms - STOPPED_MS, left.moved_ms + quiet_ms),
         )
     )
+    if left is not None and found.place != "counter-reset" and last_ms == now_ms:
+        again_ms = max(left.moved_ms, span.to_ms) + quiet_ms + DELAY_MS
+        if now_ms < again_ms and left.read_ms >= last_ms - STOPPED_MS:
+            detail = f"Not known yet: {left.rows:.0f} rows are neither stored nor known to be lost."
+            found = found.model_copy(update={"place": NOT_KNOWN_YET, "detail": detail, "again_ms": again_ms})
     with_previous = own.with_previous or _still_moved(store, span, neighbours)
     with_next = own.with_next or (neighbours.next_ms == last_ms and _waits(accepted, stored, failed, last_ms))
     mixed = [name for name, is_mixed in (("previous", with_previous), ("next", with_next)) if is_mixed]
-    return found.model_copy(update={"mixed_with": mixed})
+    return found.model_copy(update={"mixed_with": mixed, "probes": round(_at(probes, drained_ms) or 0.0)})
+
+
+@dataclass(frozen=True, slots=True)
+class _Left:
+    """What was accepted and neither stored nor given up: how many rows, when that last moved and was last read."""
+
+    rows: float
+    moved_ms: int
+    read_ms: int
+
+    @classmethod
+    def read(
+        cls, accepted: Growth | None, stored: Growth | None, failed: Growth | None, end_ms: int, last_ms: int
+    ) -> "_Left | None":
+        """At `last_ms`; None where all was written, or nobody counted it."""
+        if accepted is None or stored is None or not len(stored.times_ms):
+            return None
+        times = np.unique(np.concatenate([accepted.times_ms, stored.times_ms]))
+        times = times[times <= last_ms]
+        left = _totals(accepted, times) - _totals(stored, times)
+        left = left if failed is None else left - _totals(failed, times)
+        if not len(times) or left[-1] <= tolerance(accepted.at(last_ms)):
+            return None
+        moved = np.flatnonzero(np.abs(left - left[-1]) > max(2.0, TOLERANCE * left[-1]))
+        moved_ms = int(times[min(int(moved[-1]) + 1, len(times) - 1)]) if len(moved) else end_ms
+        return cls(rows=float(left[-1]), moved_ms=moved_ms, read_ms=int(times[-1]))
+
+
+def _without_probes(rows: float | None, stored: float | None, probes: float | None) -> float | None:
+    """A probe may delete its rows: no more are taken out than are too many."""
+    if rows is None or not probes:
+        return rows
+    return rows - min(probes, max(rows - stored, 0.0) if stored is not None else probes)
 
 
 def _still_moved(store: Reader, span: Span, neighbours: Neighbours) -> bool:
@@ -110,11 +162,11 @@ def _still_moved(store: Reader, span: Span, neighbours: Neighbours) -> bool:
     if previous_ms is None:
         return False
     since_ms = max(previous_ms, span.from_ms - ANSWERED_MS)
-    names = ("ingest_accepted_total", "ingest_stored_total")
-    return any(
-        (_at(read_growth(store, name, since_ms, span.from_ms), span.from_ms) or 0.0) > 0
-        for name in (names if since_ms < span.from_ms else ())
-    )
+    if since_ms >= span.from_ms:
+        return False
+    moved = _counters(store, Span(since_ms, span.from_ms), span.from_ms)[:2]
+    # Of a probe's request that was accepted before, the row comes now.
+    return any((_at(one, span.from_ms) or 0.0) > 1 for one in moved)
 
 
 def _waits(accepted: Growth | None, stored: Growth | None, failed: Growth | None, at_ms: int) -> bool:
@@ -125,8 +177,15 @@ def _waits(accepted: Growth | None, stored: Growth | None, failed: Growth | None
 
 
 def _counters(store: Reader, span: Span, last_ms: int) -> tuple[Growth | None, ...]:
+    """Of requests accepted, stored, failed and rejected, without those of Loadwatch's own probes; and these."""
     names = ("accepted", "stored", "failed", "rejected")
-    return tuple(read_growth(store, f"ingest_{name}_total", span.from_ms, last_ms) for name in names)
+    found = [read_growth(store, f"ingest_{name}_total", span.from_ms, last_ms) for name in names]
+    probes = read_growth(store, PROBES, span.from_ms, last_ms)
+    if probes is not None:
+        for place, one in enumerate(found[:2]):
+            if one is not None:
+                found[place] = replace(one, totals=one.totals - _totals(probes, one.times_ms))
+    return *found, probes
 
 
 def _first_restart(accepted: Growth | None, stored: Growth | None, after_ms: int) -> int | None:
@@ -139,7 +198,7 @@ def again_ms(found: ReconciliationOut | None, span: Span, now_ms: int) -> int | 
     last_ms = span.to_ms + LONGEST_DRAIN_MS
     if found is None or found.place == "none" or now_ms >= last_ms:
         return None
-    return min(now_ms + AGAIN_MS, last_ms)
+    return min(found.again_ms or now_ms + AGAIN_MS, last_ms)
 
 
 def find_drained(
@@ -158,7 +217,7 @@ def find_drained(
         done = _totals(stored, times) + (0.0 if failed is None else _totals(failed, times))
         taken = _totals(accepted, times)
         written = done >= taken
-        quiet = taken == _totals(accepted, np.minimum(times + ANSWERED_MS, last_ms))
+        quiet = np.abs(taken - _totals(accepted, np.minimum(times + ANSWERED_MS, last_ms))) <= 1
         for wanted in (written & quiet, written):
             if wanted.any():
                 return int(times[int(np.argmax(wanted))])
@@ -176,7 +235,7 @@ def explain(witnesses: Witnesses) -> ReconciliationOut:
 def _steps(witnesses: Witnesses) -> list[ReconciliationStep]:
     stored_source = "ingest_stored_total"
     stored = witnesses.stored
-    if stored is None and witnesses.rows is not None:
+    if witnesses.rows is not None and (stored is None or _tells_more(witnesses)):
         stored, stored_source = witnesses.rows, "table_rows"
     counts: list[tuple[str, float | None, str]] = [
         ("sent", witnesses.sent, witnesses.source),
@@ -184,7 +243,7 @@ def _steps(witnesses: Witnesses) -> list[ReconciliationStep]:
         ("accepted", witnesses.accepted, "ingest_accepted_total"),
         ("stored", stored, stored_source),
     ]
-    if witnesses.stored is not None and witnesses.rows is not None:
+    if stored_source != "table_rows" and witnesses.rows is not None:
         counts.append(("rows", witnesses.rows, "table_rows"))
     steps: list[ReconciliationStep] = []
     before: float | None = None
@@ -196,12 +255,17 @@ def _steps(witnesses: Witnesses) -> list[ReconciliationStep]:
     return steps
 
 
+def _tells_more(witnesses: Witnesses) -> bool:
+    """Whether the table holds rows that the application, which has stopped, could not count any more."""
+    return witnesses.has_stopped and (witnesses.rows or 0.0) > (witnesses.stored or 0.0)
+
+
 def _place(witnesses: Witnesses) -> tuple[str, str]:
     differences = _differences(witnesses)
     if not differences:
         return "unknown", "There are no two counts to compare."
     largest = max(differences, key=lambda one: abs(one.missing))
-    if abs(largest.missing) <= max(1.0, TOLERANCE * largest.of):
+    if abs(largest.missing) <= tolerance(largest.of):
         return "none", "All counts agree."
     if witnesses.resets:
         return "counter-reset", (
@@ -225,7 +289,7 @@ def _differences(witnesses: Witnesses) -> list[_Difference]:
         found.append(_on_the_way(witnesses, float(witnesses.sent), witnesses.accepted))
     if witnesses.accepted is not None and witnesses.stored is not None:
         found.append(_in_the_application(witnesses, witnesses.accepted, witnesses.stored))
-    if witnesses.stored is not None and witnesses.rows is not None:
+    if witnesses.stored is not None and witnesses.rows is not None and not _tells_more(witnesses):
         missing = witnesses.stored - witnesses.rows
         detail = (
             f"The application says it stored {witnesses.stored:.0f}, and the table grew by {witnesses.rows:.0f}; a "
@@ -264,6 +328,10 @@ def _on_the_way(witnesses: Witnesses, sent: float, accepted: float) -> _Differen
 
 
 def _in_the_application(witnesses: Witnesses, accepted: float, stored: float) -> _Difference:
+    stopped = " It was still writing when it stopped." if witnesses.has_stopped else ""
+    if _tells_more(witnesses):
+        stored = witnesses.rows or stored
+        stopped = f" It was still writing when it stopped; the table holds {stored:.0f}."
     missing = accepted - stored
     if missing < 0:
         detail = f"{-missing:.0f} more were stored than accepted since the start: left over from before it."
@@ -272,8 +340,9 @@ def _in_the_application(witnesses: Witnesses, accepted: float, stored: float) ->
         detail = f"The application failed to write {witnesses.failed:.0f} of what it had accepted."
         return _Difference(missing=missing, of=accepted, place="database", detail=detail)
     queued = f", {witnesses.queued:.0f} of them still in its queue" if witnesses.queued else ""
-    detail = f"{missing:.0f} were accepted and not stored{queued}."
-    return _Difference(missing=missing, of=accepted, place="application-buffer", detail=detail)
+    place = STOPPED_WRITING if witnesses.has_stopped else "application-buffer"
+    detail = f"{missing:.0f} were accepted and not stored{queued}.{stopped}"
+    return _Difference(missing=missing, of=accepted, place=place, detail=detail)
 
 
 _SOURCES: Mapping[Origin, str] = {

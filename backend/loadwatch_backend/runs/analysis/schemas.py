@@ -5,7 +5,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from loadwatch_backend.findings.schemas import FindingsOut
-from loadwatch_backend.kit.schemas import Milliseconds, Schema
+from loadwatch_backend.kit.schemas import Count, Milliseconds, Schema
 from loadwatch_backend.runs.fields import Verdict, Window
 from loadwatch_backend.signals.model import NEAR
 
@@ -200,6 +200,9 @@ class ResourceReached(Schema):
     )
 
 
+NOT_KNOWN_YET = "not-known-yet"
+
+
 class ReconciliationStep(Schema):
     """One of the numbers that should be equal."""
 
@@ -215,9 +218,15 @@ class ReconciliationOut(Schema):
     steps: list[ReconciliationStep]
     place: str = Field(
         description="Where the difference likely lies, a stable code: `none`, `network-or-client`, `application`, "
-        "`application-buffer`, `database`, `counter-reset`, `unknown`."
+        "`application-buffer`, `database`, `counter-reset`, `unknown`; `stopped-writing`: the application's "
+        "counters end while it was still writing; `not-known-yet` where rows are neither stored "
+        "nor known to be lost: it is known at `again_ms`."
     )
     detail: str
+    probes: Count = Field(default=0, description="Loadwatch's own requests, which are not among these counts.")
+    again_ms: Milliseconds | None = Field(
+        default=None, description="When it is known: the run is analysed again then. Null unless `not-known-yet`."
+    )
     mixed_with: list[str] = Field(
         default=[],
         description="`previous`, `next`: neighbouring runs so near that their requests may be among these counts, or "

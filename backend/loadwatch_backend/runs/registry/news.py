@@ -19,6 +19,8 @@ ANALYSIS_MS = 120_000
 """And is read within this time."""
 STILL_SECONDS = 5.0
 """While nobody writes and there are no news, the table is looked at so often."""
+OPEN_MS = 60_000
+"""An analysis that would tell whether rows are lost is waited for, and this long when it does not come."""
 OLD_RUN_MS = 3_600_000
 """A result that is imported later than this after the run's end is history."""
 
@@ -61,9 +63,11 @@ class NewsDesk:
         for key in found:
             if key not in self._told:
                 try:
-                    news.append(RunNews(event=key[1], run=self._registry.read(key[0])))
+                    run = self._registry.read(key[0])
                 except RunNotFoundError:
                     continue
+                if key[1] is RunEvent.STARTED or not _is_open(run, now_ms):
+                    news.append(RunNews(event=key[1], run=run))
         return news
 
     def told(self, news: RunNews) -> None:
@@ -81,3 +85,8 @@ class NewsDesk:
                 old=now_ms - OLD_RUN_MS,
             )
         return [*((id, RunEvent.STARTED) for id in began), *((id, RunEvent.FINISHED) for id in ended)]
+
+
+def _is_open(run: RunOut, now_ms: int) -> bool:
+    again_ms = None if run.reconciliation is None else run.reconciliation.again_ms
+    return again_ms is not None and now_ms < again_ms + OPEN_MS

@@ -219,7 +219,7 @@ class Registry:
         with self._relational.transaction() as session:
             row = find_run(session, run_id)
             analysed_ms = find_analysed_ms(session, run_id)
-            stale = self._analyses.is_stale(row, analysed_ms)
+            stale = self._analyses.is_stale(row, analysed_ms) or self._analyses.is_due(session, row)
         if stale:
             self._analyses.refresh_for_reader(run_id, later=analysed_ms is not None and row.result_token is not None)
         with self._relational.transaction() as session:

@@ -140,6 +140,14 @@ def find_without_course(session: Session, most: int) -> Sequence[str]:
     ).all()
 
 
+def find_ended_since(session: Session, after_ms: int) -> Sequence[RunRow]:
+    """Runs that were watched and have ended after a time, the newest first."""
+    states = [RunState.FINISHED, RunState.ABORTED]
+    return session.scalars(
+        select(RunRow).where(RunRow.ended_ms > after_ms, RunRow.state.in_(states)).order_by(RunRow.ended_ms.desc())
+    ).all()
+
+
 def find_just_ended(session: Session, after_ms: int, now_ms: int) -> RunRow | None:
     """The run that ended last in a span."""
     return session.scalars(

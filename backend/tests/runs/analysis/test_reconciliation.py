@@ -152,7 +152,8 @@ def test_a_server_that_is_asked_at_once_reads_what_there_is(bench: Bench):
     )
     found = reconcile(bench)
     assert found is not None
-    assert found.place == "application-buffer"
+    assert found.place == "not-known-yet"
+    assert found.detail == "Not known yet: 2,600 rows are neither stored nor known to be lost.".replace(",", "")
     assert counts(found)["stored"] == pytest.approx(3_400, abs=100)
 
 
@@ -244,3 +245,94 @@ def test_a_table_that_was_not_counted_between_runs_has_no_count_and_says_why(ben
     first, second, third = sweep(bench, counted_each=50)
     assert [one and one.mixed_with for one in (first, second, third)] == [["next"], ["previous", "next"], ["previous"]]
     assert counts(second)["stored"] is None
+
+
+def dropping(bench: Bench, *, queue: bool = True) -> None:
+    """10 % of what is accepted is never stored; the last row comes 2 s after the end."""
+    bench.write(
+        gauge("ingest_accepted_total", flow(100, 0)),
+        gauge("ingest_stored_total", flow(90, 2)),
+        *([gauge("ingest_queue_length", np.zeros(200))] if queue else []),
+    )
+
+
+@pytest.mark.parametrize(("queue", "quiet"), [(True, 20), (False, 45)])
+def test_whether_rows_are_lost_is_not_known_until_nothing_has_moved_for_long(bench: Bench, queue: bool, quiet: int):
+    dropping(bench, queue=queue)
+    for after in (1.4, 10, quiet):
+        bench.now_ms = START_MS + round(1_000 * (SECONDS + after))
+        found = reconcile(bench)
+        assert found is not None
+        assert (found.place, found.again_ms) == ("not-known-yet", START_MS + 1_000 * (SECONDS + 2 + quiet + 2)) or (
+            after < 2 and found.place == "not-known-yet"
+        )
+    bench.now_ms = found.again_ms or 0
+    found = reconcile(bench)
+    assert found is not None
+    assert (found.place, found.again_ms) == ("application-buffer", None)
+    assert found.detail.startswith("600 were accepted and not stored")
+
+
+def test_rows_that_the_table_holds_were_written_when_the_application_stopped(bench: Bench):
+    """Its counters end with 1,200 rows in memory; it writes them before it exits."""
+    accepted, stored = (flow(100, delay, length=64) for delay in (0, 12))
+    rows = np.concatenate([np.zeros(65), np.full(135, 5_700.0)])
+    bench.write(
+        gauge("ingest_accepted_total", accepted), gauge("ingest_stored_total", stored), gauge("table_rows", rows)
+    )
+    found = reconcile(bench)
+    assert found is not None
+    assert found.place == "stopped-writing"
+    assert "300 were accepted and not stored" in found.detail
+    assert "still writing when it stopped; the table holds 5700" in found.detail
+    stored_step = next(step for step in found.steps if step.id == "stored")
+    assert (stored_step.count, stored_step.source, stored_step.missing) == (5_700, "table_rows", 300)
+    assert "rows" not in counts(found)
+
+
+def test_a_table_that_has_all_rows_of_an_application_that_stopped_settles_it(bench: Bench):
+    accepted, stored = (flow(100, delay, length=64) for delay in (0, 12))
+    bench.write(
+        gauge("ingest_accepted_total", accepted),
+        gauge("ingest_stored_total", stored),
+        gauge("table_rows", np.concatenate([np.zeros(65), np.full(135, 6_000.0)])),
+    )
+    found = reconcile(bench)
+    assert found is not None
+    assert found.place == "none"
+    assert counts(found)["stored"] == SENT
+
+
+@pytest.mark.parametrize("deleted", [True, False])
+def test_own_probes_are_taken_out(bench: Bench, deleted: bool):
+    """One a second, before, during and after the run; `cleanup` deletes their rows."""
+    probes = np.arange(200.0)
+    bench.write(
+        gauge("probe_requests_total", probes),
+        gauge("ingest_accepted_total", flow(100, 0) + probes),
+        gauge("ingest_stored_total", flow(100, 3) + probes),
+        gauge("table_rows", flow(100, 3) + (0 if deleted else probes)),
+    )
+    found = reconcile(bench)
+    assert found is not None
+    assert found.place == "none"
+    assert counts(found) == {
+        "sent": SENT,
+        "answered_ok": SENT,
+        "accepted": SENT,
+        "stored": SENT,
+        "rows": SENT,
+        "failed": None,
+    }
+    assert found.probes >= 60
+
+
+def test_what_others_send_is_still_told(bench: Bench):
+    bench.write(
+        gauge("probe_requests_total", np.arange(200.0)),
+        gauge("ingest_accepted_total", flow(110, 0) + np.arange(200.0)),
+        gauge("ingest_stored_total", flow(110, 0) + np.arange(200.0)),
+    )
+    found = reconcile(bench)
+    assert found is not None
+    assert "accepted 600 more than this run sent: others send to it, too" in found.detail

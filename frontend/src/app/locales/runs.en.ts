@@ -382,6 +382,11 @@ export const runs = {
     mixed_both:
       "Other runs were less than a minute away, and the table was not seen to stand still in between: counts of neighbouring runs may mix.",
     "place_network-or-client": "The difference lies before the application: refused, reset, or given up on the way.",
+    "place_not-known-yet":
+      "Not known yet: {{rows}} rows are neither stored nor known to be lost. Looked at again at {{time}}.",
+    "place_stopped-writing":
+      "The application was still writing when its counters ended: what it stored after that, only the table tells.",
+    probesLeftOut: "{{count}} requests of Loadwatch's own probes are left out.",
     place_application: "The application answered with errors in place of accepting.",
     "place_application-buffer": "Accepted, but not stored (yet): the difference lies in the application's buffer.",
     place_database:

@@ -6,16 +6,17 @@ import numpy as np
 
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
 from loadwatch_backend.findings.seen.evidence import show
-from loadwatch_backend.findings.seen.facts import focused, since_start, together
+from loadwatch_backend.findings.seen.facts import focused, largest, since_start, together
 from loadwatch_backend.findings.seen.flows import (
     ACCEPTED,
     FAILED,
     FLOW_METRICS,
+    QUIET_SECONDS,
     STORED,
     TABLE_ROWS,
+    UNTOLD_QUIET_SECONDS,
     Flow,
     answered,
-    floor_of,
     flows,
     rows_grown,
     tolerance,
@@ -26,10 +27,9 @@ from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.texts.words import Words
 
-IN_FLIGHT = "http_requests_in_flight"
-QUIET_SECONDS = 20.0
-UNTOLD_QUIET_SECONDS = 45.0
-"""The same where the application does not tell its queue: a writer may have a long interval."""
+REST_SHARE = 0.05
+"""Of the load's rate: requests of a probe that go on after it."""
+STILL_SHARE = 0.01
 LEAST_SHARE = 0.01
 """While requests come: what is being written at the moment looks like a loss."""
 TOLD = 0.9
@@ -76,6 +76,7 @@ def look(window: Window) -> Look:
     """A finding for each instance that has lost rows while it lived."""
     findings: list[Finding] = []
     clear: list[Words] = []
+    unjudged: list[Words] = []
     observations: list[Words] = []
     for flow in flows(window):
         taken = window.total(flow.accepted, slice(0, window.grid.count))
@@ -89,51 +90,62 @@ def look(window: Window) -> Look:
             f"{count(failed)}.",
             f"{flow.name}は{count(taken)}件を受け付け、{count(stored)}行を保存、失敗{count(failed)}件。",
         )
+        left = taken - stored - failed
         if loss is not None:
             findings.append(_finding(window, flow, taken, loss))
+        elif window.counts is not None and window.counts.is_open and left > tolerance(taken):
+            unjudged.append(
+                Words(
+                    f"Not known yet: {count(left)} of the {count(taken)} requests that {flow.name} accepted are "
+                    "neither stored nor known to be lost.",
+                    f"未確定: {flow.name}が受け付けた{count(taken)}件のうち{count(left)}件は未保存(消失かは不明)。",
+                )
+            )
         elif failed > tolerance(taken):
             observations.append(
                 Words(f"{words.en} Their clients were told.", f"{words.ja}失敗はクライアントに通知された。")
             )
         else:
             clear.append(words)
-    return Look(findings=findings, clear=together(clear), observations=observations)
+    return Look(findings=findings, clear=together(clear), unjudged=together(unjudged), observations=observations)
 
 
 def _loss(window: Window, flow: Flow, taken: float) -> _Loss | None:
-    whole = slice(0, window.grid.count)
     known = np.flatnonzero(np.isfinite(flow.accepted) & np.isfinite(flow.stored))
     if len(known) < 3:
         return None
     last = int(known[-1])
-    told_queue = bool(np.isfinite(flow.queue[last]))
-    in_flight = window[IN_FLIGHT].where(**{name: flow.labels.get(name, "") for name in ("job", "instance")}).sum
-    busy = np.where(np.isfinite(in_flight), in_flight, 0.0)
-    held = np.where(np.isfinite(flow.queue), flow.queue, 0.0)
+    is_told = bool(np.isfinite(flow.queue[last]))
     # In flight and in the queue at once is counted twice, which hides a loss rather than invents one.
-    so_far = flow.missing(window) - held - busy
-    quiet_seconds = QUIET_SECONDS if told_queue else UNTOLD_QUIET_SECONDS
-    instants = max(round(quiet_seconds / window.step_seconds), 3)
-    tail = slice(max(last + 1 - instants, 0), last + 1)
-    moved = window.total(flow.accepted, tail) + window.total(flow.stored, tail) + window.total(flow.failed, tail)
-    quiet = last + 1 >= instants and moved < 1 and not (told_queue and flow.queue[last] > 0)
-    least = tolerance(taken) if quiet else max(LEAST_SHARE * taken, 10.0)
+    so_far = flow.missing(window) - np.nan_to_num(flow.queue) - np.nan_to_num(flow.in_flight)
+    instants = max(round((QUIET_SECONDS if is_told else UNTOLD_QUIET_SECONDS) / window.step_seconds), 3)
+    tail = so_far[max(last + 1 - instants, 0) : last + 1]
+    load = np.flatnonzero(flow.accepted > REST_SHARE * largest(flow.accepted, window.focus))
+    moved = largest(tail, slice(None)) + largest(-tail, slice(None))
+    quiet = last - int(load[-1]) >= instants and moved <= max(2.0, STILL_SHARE * so_far[last])
     silent = 0.0
-    if last + 1 >= instants and (quiet or (told_queue and np.isfinite(in_flight[last]))):
-        silent = float(np.nan_to_num(floor_of(so_far, instants)[last]))
+    if last + 1 >= instants and (quiet or (is_told and np.isfinite(flow.in_flight[last]))):
+        silent = -largest(-tail, slice(None)) - (0.0 if quiet else _being_written(window, flow))
     counts = window.counts
     if counts is not None and counts.accepted is not None and counts.stored is not None and silent > 0:
         silent = min(silent, counts.accepted - counts.stored)
     rows = rows_grown(window)
     if rows is not None and rows >= taken - tolerance(taken):
         silent = 0.0
-    silent = silent if silent > least else 0.0
-    failed = window.total(flow.failed, whole)
-    told = 0.0 if window.load is None else window.total(window.load.failed(), whole)
+    silent = silent if silent > (tolerance(taken) if quiet else max(LEAST_SHARE * taken, 10.0)) else 0.0
+    failed = window.total(flow.failed, slice(0, window.grid.count))
+    told = 0.0 if window.load is None else window.total(window.load.failed(), slice(0, window.grid.count))
     failed = failed if failed > tolerance(taken) and told < TOLD * failed else 0.0
     if silent + failed <= 0:
         return None
     return _Loss(so_far=so_far, silent=silent, failed=failed, first=_first(window, flow, so_far, silent), quiet=quiet)
+
+
+def _being_written(window: Window, flow: Flow) -> float:
+    """Rows of statements under way, at most: they may be in no queue. Without a queue, their requests are in flight."""
+    if not largest(flow.queue, window.focus) > 0:
+        return 0.0
+    return 2 * largest(flow.accepted, window.focus) * float(np.nan_to_num(largest(flow.lag, window.focus), nan=np.inf))
 
 
 def _first(window: Window, flow: Flow, so_far: FloatArray, silent: float) -> int:
@@ -151,9 +163,11 @@ def _first(window: Window, flow: Flow, so_far: FloatArray, silent: float) -> int
 def _finding(window: Window, flow: Flow, taken: float, loss: _Loss) -> Finding:
     from_ms = window.grid.time_ms(loss.first)
     when = since_start(window, from_ms)
-    en = f"{flow.name} lost {count(loss.total)} of the {count(taken)} requests that it accepted"
+    least = Words("", "") if loss.quiet or not loss.silent else Words("at least ", "少なくとも")
+    en = f"{flow.name} lost {least.en}{count(loss.total)} of the {count(taken)} requests that it accepted"
     en += f" ({share(loss.total / taken)}), from {when.en}"
-    ja = f"{flow.name}は受け付けた{count(taken)}件のうち{count(loss.total)}件({share(loss.total / taken)})を失った"
+    ja = f"{flow.name}は受け付けた{count(taken)}件のうち{least.ja}{count(loss.total)}件"
+    ja += f"({share(loss.total / taken)})を失った"
     if loss.failed and loss.silent:
         en += f": {count(loss.failed)} could not be written, {count(loss.silent)} nobody counted"
         ja += f"。{count(loss.failed)}件は書き込み失敗、{count(loss.silent)}件は数えられていない"
@@ -283,7 +297,7 @@ DETECTOR = Detector(
     kind=KIND,
     look=look,
     needs=(ACCEPTED, STORED),
-    reads=(*FLOW_METRICS, IN_FLIGHT, TABLE_ROWS),
+    reads=(*FLOW_METRICS, TABLE_ROWS),
     follows=(
         "database-connections-exhausted",
         "file-descriptors-exhausted",

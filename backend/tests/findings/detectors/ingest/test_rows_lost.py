@@ -1,10 +1,13 @@
 """Rows are lost where nothing can bring them any more; what is late, or was refused aloud, is not lost."""
 
+from dataclasses import replace
+
 import numpy as np
 from loadwatch_backend.findings.detectors.ingest.rows_lost import DETECTOR
 from loadwatch_backend.findings.model import Certainty
 from loadwatch_backend.findings.window import Counts
 
+from backend.tests.findings.detectors.ingest.writers import Writer
 from backend.tests.findings.windows import BEFORE, START_MS, Values, found, load, over, rising, steps, window
 
 APP = '{job="app",instance="app-1"}'
@@ -51,6 +54,43 @@ def test_the_queue_hides_nothing_that_is_lost_while_load_goes_on() -> None:
     cut = {key: _ending(value) for key, value in series.items()}
     finding = found(DETECTOR, window(cut))
     assert finding.certainty is Certainty.LIKELY
+
+
+def test_a_batch_that_is_in_no_queue_is_not_lost() -> None:
+    """A writer that is always busy: at each instant 500 rows are neither stored nor waiting."""
+    for seconds in (15, 60):
+        for speed in (950, 1_250):
+            busy = Writer(speed=speed, batch=500, interval=0.2)
+            for after in (1, None):
+                seen = busy.seen(seconds, after=after)
+                seen = replace(
+                    seen,
+                    tables={**seen.tables, **window({f"http_requests_in_flight{APP}": 0.0}, seconds=seconds).tables},
+                )
+                assert not DETECTOR.look(seen).findings, (seconds, speed, after)
+
+
+def test_dropped_batches_are_not_cleared_while_it_is_not_known_and_counted_in_full_once_it_is() -> None:
+    writer = Writer(rate=1_200, speed=4_000, batch=100, drops=10)
+    for seconds in (5, 15, 60):
+        open_counts = Counts(accepted=1_200 * seconds, stored=1_080 * seconds, is_open=True)
+        early = DETECTOR.look(replace(writer.seen(seconds, after=1), counts=open_counts))
+        assert (early.findings, early.clear) == ([], None)
+        assert early.unjudged is not None
+        assert "neither stored nor known to be lost" in early.unjudged.en
+        seen = writer.seen(seconds)
+        lost = seen["ingest_accepted_total"].values[0][-1] - seen["ingest_stored_total"].values[0][-1]
+        assert f"lost {lost:,.0f} of the {1_200 * seconds:,}" in found(DETECTOR, seen).sentence.en
+
+
+def test_a_probe_that_goes_on_does_not_hide_a_loss() -> None:
+    probe = np.arange(len(rising(0.0)), dtype=np.float64)
+    series: dict[str, Values] = {
+        f"ingest_accepted_total{APP}": rising(100.0) + probe,
+        f"ingest_stored_total{APP}": rising(98.0) + probe - (np.arange(len(probe)) % 2),
+        f"ingest_queue_length{APP}": 0.0,
+    }
+    assert "lost 12" in found(DETECTOR, window(series)).sentence.en
 
 
 def _ending(value: Values) -> Values:

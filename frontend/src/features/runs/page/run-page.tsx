@@ -52,7 +52,8 @@ export function RunPage() {
   const { runId = "" } = useParams();
   const run = useQuery({
     ...runQuery(runId),
-    refetchInterval: ({ state }) => (state.data?.state === "running" && !state.data.silent ? RUNNING_MS : CALM_MS),
+    refetchInterval: ({ state: { data } }) =>
+      (data?.state === "running" && !data.silent) || data?.reconciliation?.again_ms ? RUNNING_MS : CALM_MS,
   });
   useFollowUp(run.data);
   const name = run.data === undefined ? runId : runTitle(run.data);

@@ -1,6 +1,8 @@
 import { useTranslation } from "react-i18next";
 import type { Reconciliation, Run } from "@/api/runs/types";
 import { formatCount } from "@/lib/run-text";
+import { formatClock } from "@/lib/time/time";
+import { useView } from "@/lib/view/context";
 import { Section } from "@/ui/page/section";
 import { StateMark, type Tone } from "@/ui/state-mark";
 import { Hint } from "@/ui/text/text";
@@ -30,7 +32,8 @@ export function Reconciled({ run }: { run: Run }) {
 
 function Place({ reconciliation }: { reconciliation: Reconciliation }) {
   const { t } = useTranslation();
-  const tone: Tone = reconciliation.place === "none" ? "ok" : reconciliation.place === "unknown" ? "unknown" : "warn";
+  const { place } = reconciliation;
+  const tone: Tone = place === "none" ? "ok" : ["unknown", "not-known-yet"].includes(place) ? "unknown" : "warn";
   const label =
     tone === "ok" ? t("runs.page.allThere") : tone === "unknown" ? t("runs.page.cannotTell") : t("runs.page.differs");
   return <StateMark tone={tone} label={label} />;
@@ -39,10 +42,16 @@ function Place({ reconciliation }: { reconciliation: Reconciliation }) {
 function Funnel({ reconciliation }: { reconciliation: Reconciliation }) {
   const { t } = useTranslation();
   const codeText = useCodeText();
+  const { zone } = useView();
   const mixed = mixedWith(reconciliation.mixed_with ?? []);
   const known = reconciliation.steps.filter((step) => step.count !== null);
   const most = Math.max(1, ...known.map((step) => step.count ?? 0));
   const count = (value: number | null) => formatCount(value === null ? null : Math.round(value));
+  const of = (id: string) => known.find((step) => step.id === id)?.count ?? 0;
+  const again = {
+    rows: count(of("accepted") - of("stored") - of("failed")),
+    time: formatClock(reconciliation.again_ms ?? 0, zone, "second"),
+  };
   return (
     <>
       <ol className={classes.funnel}>
@@ -70,7 +79,10 @@ function Funnel({ reconciliation }: { reconciliation: Reconciliation }) {
           );
         })}
       </ol>
-      <Hint>{codeText(`runs.page.place_${reconciliation.place}`, reconciliation.detail)}</Hint>
+      <Hint>{codeText(`runs.page.place_${reconciliation.place}`, reconciliation.detail, again)}</Hint>
+      {(reconciliation.probes ?? 0) > 0 && (
+        <Hint>{t("runs.page.probesLeftOut", { count: reconciliation.probes })}</Hint>
+      )}
       {mixed !== null && <Hint>{t(`runs.page.mixed_${mixed}`)}</Hint>}
     </>
   );
