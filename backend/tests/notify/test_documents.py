@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from loadwatch_backend.notify.documents import alert_document, common, group_document, sort_alerts, subject_of
 from loadwatch_backend.notify.model import NotifiedAlert
 
@@ -75,3 +77,10 @@ def test_the_line_that_stands_for_a_message() -> None:
     assert subject_of(document(alert("Lag"), alert("Slow", 1_800_000_001_000))) == "[FIRING:1] Lag and 1 more"
     assert subject_of(document(alert("Lag", 1_800_000_001_000), run="r")) == "[RESOLVED:1] Lag"
     assert subject_of(document(alert("Lag"), alert("Lag"), alert("Lag"), most=1)) == "[FIRING:3] Lag"
+
+
+def test_what_stopped_sending_is_not_called_resolved() -> None:
+    over = alert("Lag", 1_800_000_001_000)
+    stopped = replace(over, annotations={"ended": "stopped-sending"})
+    assert subject_of(document(stopped)) == "[STOPPED SENDING:1] Lag"
+    assert subject_of(document(stopped, over)) == "[RESOLVED:2] Lag"
