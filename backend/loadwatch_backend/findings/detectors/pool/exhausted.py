@@ -15,10 +15,10 @@ from loadwatch_backend.findings.seen.facts import (
     largest,
     pools,
     selector,
+    since_start,
     spare_connections,
     together,
     usual,
-    when_began,
 )
 from loadwatch_backend.findings.seen.numbers import count, counted, duration, duration_ja, figure, share
 from loadwatch_backend.findings.seen.pool_size import BURSTS, size_for
@@ -96,7 +96,7 @@ def _finding(window: Window, pool: Pool, bound: float, episode: Episode) -> Find
     gave_up = failures(window, episode, "timeout") if explained else 0.0
     spare = spare_connections(window, episode.span)
     from_ms = window.grid.time_ms(episode.first)
-    when = when_began(window, from_ms)
+    when = since_start(window, from_ms, "at ")
     en = f"The pool of {count(bound)} connections of {pool.name} ran out {when.en}; "
     ja = f"{pool.name}の{count(bound)}接続のプールが{when.ja}に枯渇。"
     longest = largest(window.load.p99, episode.span) if window.load is not None else float("nan")
