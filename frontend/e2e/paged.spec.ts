@@ -86,7 +86,7 @@ test("the page of any of its alerts shows the one that paged, as it is now, whom
   const refused = async () => Number(/refused ([\d,]+)/.exec(await title.innerText())?.[1]?.replace(",", ""));
   const first = await refused();
   await expect.poll(refused).toBeGreaterThan(first);
-  await expect(head.getByText(/Notified: pager \(webhook\) \d\d:\d\d:\d\d/)).toBeVisible();
+  await expect(head.getByText(/Notified: .*pager \(webhook\) \d\d:\d\d:\d\d/)).toBeVisible();
   await expect(head.getByText(/chat \(webhook\): not delivered since .*410/)).toBeVisible();
   const step = page.getByRole("region", { name: "First steps" }).getByRole("listitem").first();
   await expect(step).toContainText("night_job holds 53 of 120: stop or bound it.");
@@ -119,7 +119,7 @@ test("the page of any of its alerts shows the one that paged, as it is now, whom
 
   // One tap, and nothing of the incident is loud; another instance would be.
   await page.getByRole("button", { name: "Silence 1 h" }).click();
-  await expect(page.getByText(/Silenced until .*DatabaseConnectionsRefused · orders-db/).first()).toBeVisible();
+  await expect(page.getByText(/Silenced until .*DatabaseConnectionsRefused · .*orders-db/).first()).toBeVisible();
   const { alerts } = await (await fetch(`${system.url}/api/alerts?state=firing`)).json();
   const mine = alerts.filter((one: { labels: { instance?: string } }) => one.labels.instance === "orders-db");
   expect(mine.length).toBeGreaterThan(1);
@@ -127,5 +127,5 @@ test("the page of any of its alerts shows the one that paged, as it is now, whom
   const { silences } = await (await fetch(`${system.url}/api/silences`)).json();
   expect(silences).toHaveLength(1);
   expect(silences[0].matchers).toContainEqual(expect.objectContaining({ name: "instance", value: "orders-db" }));
-  await expect(page.getByRole("link", { name: "Silences" }).last()).toBeVisible();
+  await expect(page.getByRole("button", { name: "Silence 1 h" })).toHaveCount(0);
 });

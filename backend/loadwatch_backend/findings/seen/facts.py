@@ -105,6 +105,7 @@ def requests_of(window: Window, labels: Mapping[str, str]) -> FloatArray:
 def since_start(window: Window, at_ms: int, preposition: str = "") -> Words:
     """Since when something was: "1 s into the run", "10:42:43 UTC", or "before" that where the window began with it.
 
+    `preposition` stands before a clock time: "ran out 1 s into the run", "ran out at 10:42:43 UTC".
     A clock time stays true when the sentence is kept, sent and repeated; the page shows it in its reader's zone.
     """
     if window.of_run:
@@ -115,11 +116,6 @@ def since_start(window: Window, at_ms: int, preposition: str = "") -> Words:
     if at_ms <= cut:
         return Words(f"before {clock}", f"{clock}より前")
     return Words(f"{preposition}{clock}", clock)
-
-
-def when_began(window: Window, at_ms: int) -> Words:
-    """The same where it needs its own preposition: "at 10:42:43 UTC"."""
-    return since_start(window, at_ms, "at ")
 
 
 def clock_of(at_ms: int) -> str:

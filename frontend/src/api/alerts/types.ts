@@ -6,7 +6,6 @@ type Schemas = components["schemas"];
 export type Alert = Schemas["AlertOut"];
 export type AlertState = Schemas["AlertState"];
 export type Incident = Schemas["IncidentOut"];
-export type Delivery = Schemas["DeliveryOut"];
 export type RunbookPart = Schemas["RunbookPart"];
 export type AlertList = Schemas["AlertList"];
 export type AlertDetail = Schemas["AlertDetail"];

@@ -13,9 +13,9 @@ from loadwatch_backend.findings.seen.facts import (
     largest,
     pools,
     selector,
+    since_start,
     together,
     usual,
-    when_began,
 )
 from loadwatch_backend.findings.seen.flows import ACCEPTED
 from loadwatch_backend.findings.seen.hosts import HOST_METRICS, cores_of, host_of
@@ -195,7 +195,7 @@ def _rest_is_idle(
 
 def _finding(window: Window, load: Load, labels: Mapping[str, str], stall: _Stall) -> Finding:
     from_ms = window.grid.time_ms(stall.episode.first)
-    when = when_began(window, from_ms)
+    when = since_start(window, from_ms, "at ")
     most, slowest, quick = (
         largest(stall.in_flight, window.focus),
         largest(load.p99, stall.episode.span),

@@ -17,7 +17,7 @@ from loadwatch_backend.findings.seen.databases import (
     users,
 )
 from loadwatch_backend.findings.seen.evidence import show
-from loadwatch_backend.findings.seen.facts import POOL_METRICS, added, largest, pools, selector, together, when_began
+from loadwatch_backend.findings.seen.facts import POOL_METRICS, added, largest, pools, selector, since_start, together
 from loadwatch_backend.findings.seen.numbers import count
 from loadwatch_backend.findings.window import BoolArray, Episode, Window
 from loadwatch_backend.records.model import FloatArray
@@ -159,7 +159,7 @@ def _finding(
     most = holders[0][1] if holders else largest(held, episode.span)
     busy = largest(used, episode.span)
     after = from_ms >= window.to_ms
-    when = Words("after the load had ended", "負荷の終了後") if after else when_began(window, from_ms)
+    when = Words("after the load had ended", "負荷の終了後") if after else since_start(window, from_ms, "at ")
     use = Words(
         f", which used {count(busy)} of them" if np.isfinite(busy) else "",
         f"(使用中は{count(busy)})" if np.isfinite(busy) else "",

@@ -15,7 +15,7 @@ from loadwatch_backend.findings.seen.databases import (
     refusals_shown,
     steps_for_growth,
 )
-from loadwatch_backend.findings.seen.facts import felt, focused, largest, together, when_began
+from loadwatch_backend.findings.seen.facts import felt, focused, largest, since_start, together
 from loadwatch_backend.findings.seen.numbers import count
 from loadwatch_backend.findings.window import Episode, Window
 from loadwatch_backend.texts.words import Words
@@ -74,7 +74,7 @@ def look(window: Window) -> Look:
 
 def _finding(window: Window, database: Database, episode: Episode) -> Finding:
     from_ms = window.grid.time_ms(episode.first)
-    when, times = when_began(window, from_ms), window.total(database.refused, episode.span)
+    when, times = since_start(window, from_ms, "at "), window.total(database.refused, episode.span)
     bound, holders = database.bound, holders_of(window, database, episode.span)[:3]
     who = f" ({', '.join(f'{user} {count(held)}' for user, held in holders)})" if holders else ""
     return Finding(

@@ -8,7 +8,7 @@ from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, 
 from loadwatch_backend.findings.seen.cloud import BY_MINUTE, CloudDatabase, cloud_databases
 from loadwatch_backend.findings.seen.databases import SWITCHED_ON_BY
 from loadwatch_backend.findings.seen.evidence import show
-from loadwatch_backend.findings.seen.facts import felt, focused, largest, selector, together, when_began
+from loadwatch_backend.findings.seen.facts import felt, focused, largest, selector, since_start, together
 from loadwatch_backend.findings.seen.numbers import count, counted, figure
 from loadwatch_backend.findings.window import Episode, Window, episodes
 from loadwatch_backend.records.model import FloatArray
@@ -94,7 +94,7 @@ def _finding(
     places = np.flatnonzero(focused(window, rate > 0))
     episode = Episode(int(places[0]), int(places[-1]) + 1)
     from_ms, times = window.grid.time_ms(episode.first), window.total(rate)
-    when, effects = when_began(window, from_ms), felt(window, episode)
+    when, effects = since_start(window, from_ms, "at "), felt(window, episode)
     consequence = effects[0].text if effects else _NOTHING
     return Finding(
         kind=KIND,

@@ -8,16 +8,7 @@ import numpy as np
 from loadwatch_backend.findings.model import Detector, Finding, Kind, Link, Look, Rule, Severity, Step
 from loadwatch_backend.findings.seen.databases import SWITCHED_ON_BY
 from loadwatch_backend.findings.seen.evidence import show
-from loadwatch_backend.findings.seen.facts import (
-    LEAST_FAILED,
-    failures,
-    felt,
-    focused,
-    selector,
-    since_start,
-    together,
-    when_began,
-)
+from loadwatch_backend.findings.seen.facts import LEAST_FAILED, failures, felt, focused, selector, since_start, together
 from loadwatch_backend.findings.seen.numbers import count, duration, duration_ja
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
@@ -138,11 +129,9 @@ def _felt_in(window: Window, episode: Episode) -> Episode:
 
 
 def _said(window: Window, absence: _Absence) -> Words:
-    began_ms = window.grid.time_ms(absence.episode.first)
+    when = since_start(window, window.grid.time_ms(absence.episode.first), "at " if absence.back else "")
     if absence.back:
-        when = when_began(window, began_ms)
         return Words(f"{absence.name} was restarted {when.en}.", f"{absence.name}は{when.ja}に再起動した。")
-    when = since_start(window, began_ms)
     return Words(f"Nobody answered at {absence.name} from {when.en}.", f"{when.ja}から{absence.name}が応答しなかった。")
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
 from loadwatch_backend.findings.seen.evidence import show
-from loadwatch_backend.findings.seen.facts import focused, largest, together, when_began
+from loadwatch_backend.findings.seen.facts import focused, largest, since_start, together
 from loadwatch_backend.findings.seen.flows import (
     ACCEPTED,
     FLOW_METRICS,
@@ -292,7 +292,7 @@ def _finding(window: Window, flow: Flow, growth: _Growth) -> Finding:
     if math.isfinite(left):
         en += f", and its queue of {count(limit)} is full in {duration(left)}"
         ja += f"し、{count(limit)}件のキューは{duration_ja(left)}後に満杯になる"
-    when = when_began(window, from_ms)
+    when = since_start(window, from_ms, "at ")
     grave = math.isfinite(lag) and lag >= GRAVE_SECONDS
     return Finding(
         kind=KIND,

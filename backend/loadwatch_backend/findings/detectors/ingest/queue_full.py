@@ -6,7 +6,7 @@ import numpy as np
 
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
 from loadwatch_backend.findings.seen.evidence import show
-from loadwatch_backend.findings.seen.facts import failures, felt, focused, largest, together, when_began
+from loadwatch_backend.findings.seen.facts import failures, felt, focused, largest, since_start, together
 from loadwatch_backend.findings.seen.flows import FLOW_METRICS, QUEUE, REJECTED, Flow, flows
 from loadwatch_backend.findings.seen.numbers import count, figure, share
 from loadwatch_backend.findings.window import BoolArray, Episode, Window, episodes, least_instants
@@ -84,7 +84,7 @@ def _refused(window: Window, flow: Flow, full: BoolArray) -> Episode | None:
 
 def _finding(window: Window, flow: Flow, episode: Episode) -> Finding:
     from_ms = window.grid.time_ms(episode.first)
-    when = when_began(window, from_ms)
+    when = since_start(window, from_ms, "at ")
     around = slice(max(episode.first - 2, 0), episode.end)
     most, limit = largest(flow.queue, around), largest(flow.queue_limit, around)
     refused = window.total(flow.rejected, episode.span)

@@ -8,7 +8,7 @@ import numpy as np
 from loadwatch_backend.findings.engine import look_of
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
 from loadwatch_backend.findings.seen.evidence import show
-from loadwatch_backend.findings.seen.facts import selector, when_began
+from loadwatch_backend.findings.seen.facts import selector, since_start
 from loadwatch_backend.findings.seen.flows import (
     ACCEPTED,
     QUEUE,
@@ -132,7 +132,7 @@ def _waiting(window: Window, death: _Death) -> float:
 
 def _finding(window: Window, death: _Death, told: float, rows: float, waiting: float) -> Finding:
     from_ms = window.grid.time_ms(death.at)
-    when = when_began(window, from_ms)
+    when = since_start(window, from_ms, "at ")
     name, lost = death.labels.get("instance", "The process"), told - rows
     labels = {key: death.labels[key] for key in ("job", "instance") if key in death.labels}
     return Finding(

@@ -4,7 +4,7 @@ import numpy as np
 
 from loadwatch_backend.findings.model import Detector, Finding, Kind, Link, Look, Rule, Severity, Step
 from loadwatch_backend.findings.seen.evidence import show
-from loadwatch_backend.findings.seen.facts import felt, focused, selector, together, when_began
+from loadwatch_backend.findings.seen.facts import felt, focused, selector, since_start, together
 from loadwatch_backend.findings.seen.hosts import HOST_METRICS, cores_of
 from loadwatch_backend.findings.seen.numbers import duration, duration_ja, share
 from loadwatch_backend.findings.seen.peers import Peers, instances_of, jobs_of, peers
@@ -92,7 +92,7 @@ def _finding(window: Window, group: Peers, place: int, episode: Episode) -> Find
     instance, count = group.instances[place], len(group.instances)
     labels = {"job": group.job, "instance": instance}
     from_ms = window.grid.time_ms(episode.first)
-    when = when_began(window, from_ms)
+    when = since_start(window, from_ms, "at ")
     return Finding(
         kind=KIND,
         sentence=Words(

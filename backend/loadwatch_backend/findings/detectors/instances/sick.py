@@ -7,7 +7,7 @@ import numpy as np
 
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
 from loadwatch_backend.findings.seen.evidence import show
-from loadwatch_backend.findings.seen.facts import POOL_METRICS, felt, focused, selector, together, when_began
+from loadwatch_backend.findings.seen.facts import POOL_METRICS, felt, focused, selector, since_start, together
 from loadwatch_backend.findings.seen.flows import ACCEPTED, FAILED, LAG, OLDEST, REJECTED
 from loadwatch_backend.findings.seen.numbers import duration, duration_ja, figure, share
 from loadwatch_backend.findings.seen.peers import Peers, far_above, instances_of, jobs_of, peers
@@ -259,7 +259,7 @@ def look(window: Window) -> Look:
 
 def _finding(window: Window, sick: Sick) -> Finding:
     from_ms = window.grid.time_ms(sick.episode.first)
-    when = when_began(window, from_ms)
+    when = since_start(window, from_ms, "at ")
     reasons = [one.text for one in sick.evidence]
     en = " and ".join(text.en.removeprefix(f"{sick.instance}: ").removesuffix(".") for text in reasons[:2])
     ja = "、".join(text.ja.removeprefix(f"{sick.instance}: ").removesuffix("。") for text in reasons[:2])

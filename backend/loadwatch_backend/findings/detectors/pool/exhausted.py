@@ -15,10 +15,10 @@ from loadwatch_backend.findings.seen.facts import (
     largest,
     pools,
     selector,
+    since_start,
     spare_connections,
     together,
     usual,
-    when_began,
 )
 from loadwatch_backend.findings.seen.lives import LIFE_METRICS
 from loadwatch_backend.findings.seen.numbers import count, counted, duration, duration_ja, figure, share
@@ -98,7 +98,7 @@ def _finding(window: Window, pool: Pool, bound: float, episode: Episode) -> Find
     gave_up = failures(window, episode, "timeout") if explained else 0.0
     spare = spare_connections(window, episode.span)
     from_ms = window.grid.time_ms(episode.first)
-    when = when_began(window, from_ms)
+    when = since_start(window, from_ms, "at ")
     full = spare is not None and spare[0] < 1
     en, ja = "", ""
     if spare is not None and full:

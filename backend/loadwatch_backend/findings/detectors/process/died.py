@@ -6,7 +6,7 @@ import numpy as np
 
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
 from loadwatch_backend.findings.seen.evidence import show
-from loadwatch_backend.findings.seen.facts import LEAST_FAILED, felt, selector, when_began
+from loadwatch_backend.findings.seen.facts import LEAST_FAILED, felt, selector, since_start
 from loadwatch_backend.findings.seen.hosts import AGENT, CPU, instance_of_host
 from loadwatch_backend.findings.seen.lives import LIFE_METRICS, START, Death, deaths, gone, lost_requests, torn
 from loadwatch_backend.findings.seen.numbers import count, duration, duration_ja
@@ -63,7 +63,7 @@ def _clear(window: Window) -> Words | None:
 
 
 def _ended(window: Window, death: Death) -> Words:
-    when = when_began(window, window.grid.time_ms(death.at))
+    when = since_start(window, window.grid.time_ms(death.at), "at ")
     return Words(
         f"The process of {death.name} ended {when.en}" + (" and was started anew." if death.back else "."),
         f"{death.name}のプロセスが{when.ja}に終了" + ("し、再起動した。" if death.back else "した。"),
@@ -72,7 +72,7 @@ def _ended(window: Window, death: Death) -> Words:
 
 def _finding(window: Window, death: Death, episode: Episode, failed: float, effects: list[Evidence]) -> Finding:
     from_ms = window.grid.time_ms(death.at)
-    when = when_began(window, from_ms)
+    when = since_start(window, from_ms, "at ")
     killed = _killed(window, death)
     planned = death.back is not None and not torn(window, death) and not killed
     away = Words("and did not come back", "したまま戻らなかった")

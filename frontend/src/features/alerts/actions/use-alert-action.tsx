@@ -51,7 +51,7 @@ export function useAlertAction(): AlertActions {
       const matchers = [...matchersFor([alert, ...others])];
       return saveSilence(null, { matchers, starts_ms: from, ends_ms: from + HOUR, comment });
     },
-    onSuccess: (_, { others }) => notifyGood(t("alerts.incident.silenced", { total: 1 + others.length })),
+    onSuccess: () => notifyGood(t("alerts.silence.done")),
     onError: (error) => notifyProblem(t("alerts.actionFailed"), faultText(error, t)),
     onSettled: () => client.invalidateQueries({ queryKey: ["alerts"] }),
   });

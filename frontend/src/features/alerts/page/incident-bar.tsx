@@ -29,11 +29,7 @@ export function IncidentBar({ incident, act }: { incident: Incident; act: AlertA
           >
             {t(seen ? "alerts.unacknowledge" : "alerts.acknowledge")}
           </Button>
-          {isSilenced(incident) ? (
-            <Button component={Link} to="/alerts/silences" variant="default" className={classes.button ?? ""}>
-              {t("alerts.incident.silences")}
-            </Button>
-          ) : (
+          {!isSilenced(incident) && (
             <>
               <Button
                 variant="default"

@@ -1,6 +1,6 @@
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
-import type { Delivery, Incident } from "@/api/alerts/types";
+import type { Incident } from "@/api/alerts/types";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
 import { useReasonText } from "@/ui/fault/reason";
@@ -73,31 +73,17 @@ function Notified({ incident, now }: { incident: Incident; now: number }) {
   const locale = useLocale();
   const { zone } = useView();
   const say = useReasonText();
-  const { notified, firing } = incident;
   const at = (ms: number) => shortInstant(ms, now, zone, locale);
-  const nameOf = ({ receiver, integration_kind }: Delivery) => `${receiver} (${integration_kind})`;
-  const taken = notified.flatMap((one) =>
-    one.delivered_ms === null ? [] : [`${nameOf(one)} ${at(one.delivered_ms)}`],
-  );
+  const parts = incident.notified.map(({ receiver, integration_kind, delivered_ms, created_ms, reason }) => {
+    const name = `${receiver} (${integration_kind})`;
+    if (delivered_ms !== null) return `${name} ${at(delivered_ms)}`;
+    const why = reason === "" ? t("alerts.incident.notYet") : say(reason);
+    return t("alerts.incident.notNotified", { name, time: at(created_ms), reason: why });
+  });
+  const reached = parts.length > 0 && incident.notified.every((one) => one.delivered_ms !== null);
   return (
-    <>
-      {taken.length > 0 && (
-        <p className={classes.about}>
-          {t("alerts.incident.notified")} {taken.join(" · ")}
-        </p>
-      )}
-      {notified
-        .filter((one) => one.delivered_ms === null)
-        .map((one) => (
-          <p key={one.id} className={classes.partly}>
-            {t("alerts.incident.notNotified", {
-              name: nameOf(one),
-              time: at(one.created_ms),
-              reason: one.reason === "" ? t("alerts.incident.notYet") : say(one.reason),
-            })}
-          </p>
-        ))}
-      {taken.length === 0 && firing > 0 && <p className={classes.partly}>{t("alerts.incident.notifiedNobody")}</p>}
-    </>
+    <p className={reached ? classes.about : classes.partly}>
+      {t("alerts.incident.notified", { whom: parts.join(" · ") || t("alerts.incident.nobody") })}
+    </p>
   );
 }
