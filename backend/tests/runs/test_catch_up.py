@@ -74,6 +74,8 @@ def test_whether_rows_are_lost_is_told_by_a_server_that_was_started_again_and_th
     server.clock.now_ms = start_ms
     run = server.client.post("/api/runs", json={"name": "drops", "tool": "hey"}).json()["id"]
     server.clock.now_ms = start_ms + 1_000 * seconds
+    under_way = server.client.get(f"/api/runs/{run}").json()
+    assert (under_way["reconciliation"]["place"], under_way["diagnosis"]["state"]) != ("not-known-yet", "cannot-tell")
     server.client.post(f"/api/runs/{run}/finish", json={"ended_ms": server.clock.now_ms}).raise_for_status()
 
     def analysed() -> tuple[str, list[str], bool]:

@@ -38,6 +38,7 @@ from loadwatch_backend.runs.analysis.phases.shape import Shape, find_shape
 from loadwatch_backend.runs.analysis.reconciliation import again_ms, reconcile
 from loadwatch_backend.runs.analysis.resources import reached_limits
 from loadwatch_backend.runs.analysis.schemas import (
+    NOT_KNOWN_YET,
     Analysis,
     GeneratorCheck,
     PercentilesOut,
@@ -209,9 +210,13 @@ class Analyst:
     def _reconcile(self, subject: Subject, load: Load, now_ms: int) -> ReconciliationOut | None:
         neighbours = Neighbours(previous_ms=subject.previous_ms, next_ms=subject.next_ms)
         try:
-            return reconcile(self._engine.store, load, _span(subject), now_ms, neighbours)
+            found = reconcile(self._engine.store, load, _span(subject), now_ms, neighbours)
         except ProblemError:
             return None
+        if found is None or subject.state is not RunState.RUNNING or found.place != NOT_KNOWN_YET:
+            return found
+        # While requests come, some are always between being accepted and being stored.
+        return found.model_copy(update={"place": "application-buffer", "again_ms": None})
 
     def _find(
         self,

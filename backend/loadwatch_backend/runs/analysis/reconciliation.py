@@ -95,6 +95,8 @@ def reconcile(
     figures = load.whole
     rows_ms = min(drained_ms + COUNTED_MS, last_ms)
     queued = _queue(store, span.from_ms, drained_ms)
+    # Rows count from the last count of the table before the run.
+    probed = read_growth(store, PROBES, max(span.from_ms - COUNTED_MS, 0), rows_ms)
     quiet_ms = round(1_000 * (UNTOLD_QUIET_SECONDS if queued is None else QUIET_SECONDS))
     left = _Left.read(accepted, stored, failed, span.to_ms, last_ms)
     found = explain(
@@ -105,7 +107,7 @@ def reconcile(
             accepted=_at(accepted, drained_ms),
             stored=_at(stored, drained_ms),
             failed=_at(failed, drained_ms),
-            rows=_without_probes(_at(rows, rows_ms), _at(stored, drained_ms), _at(probes, rows_ms)),
+            rows=_without_probes(_at(rows, rows_ms), _at(stored, drained_ms), _at(probed, rows_ms)),
             resets=sum(one.resets for one in (accepted, stored) if one is not None),
             queued=queued,
             source=_SOURCES[load.origin],

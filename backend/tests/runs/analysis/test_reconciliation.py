@@ -308,10 +308,11 @@ def test_own_probes_are_taken_out(bench: Bench, deleted: bool):
     """One a second, before, during and after the run; `cleanup` deletes their rows."""
     probes = np.arange(200.0)
     bench.write(
-        gauge("probe_requests_total", probes),
+        ({"__name__": "probe_requests_total"}, [(START_MS + 1_000 * at, 100.0 + at) for at in range(-30, 200)]),
         gauge("ingest_accepted_total", flow(100, 0) + probes),
         gauge("ingest_stored_total", flow(100, 3) + probes),
-        gauge("table_rows", flow(100, 3) + (0 if deleted else probes)),
+        # The table was counted 7 s before the run.
+        gauge("table_rows", flow(100, 3) + (0 if deleted else probes + 7 * (np.arange(200) > 0))),
     )
     found = reconcile(bench)
     assert found is not None
