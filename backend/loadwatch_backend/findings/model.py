@@ -12,7 +12,7 @@ from loadwatch_backend.texts.words import Words
 if TYPE_CHECKING:
     from loadwatch_backend.findings.window import Window
 
-ENGINE = 1
+ENGINE = 2
 """Version of the engine: raised with every change that may say something else of the same samples."""
 
 
