@@ -92,6 +92,9 @@ def reconcile(
     if accepted is None and stored is None and rows is None and not (own.with_previous or own.with_next):
         return None
     drained_ms = find_drained(accepted, stored, failed, span.to_ms, last_ms)
+    if rows is not None and stored is not None and not (rows.times_ms >= _last_move(stored, drained_ms)).any():
+        # Rows were stored after the table's last count: it tells nothing of what is missing yet.
+        rows = None
     figures = load.whole
     rows_ms = min(drained_ms + COUNTED_MS, last_ms)
     queued = _queue(store, span.from_ms, drained_ms)

@@ -337,3 +337,15 @@ def test_what_others_send_is_still_told(bench: Bench):
     found = reconcile(bench)
     assert found is not None
     assert "accepted 600 more than this run sent: others send to it, too" in found.detail
+
+
+def test_a_table_that_was_not_counted_since_the_last_row_came_accuses_nobody(bench: Bench):
+    bench.write(
+        gauge("ingest_accepted_total", flow(100, 0)),
+        gauge("ingest_stored_total", flow(100, 3)),
+        ({"__name__": "table_rows"}, [(START_MS + 1_000 * at, 100.0 * at) for at in (0, 20, 40, 58)]),
+    )
+    found = reconcile(bench)
+    assert found is not None
+    assert found.place == "none"
+    assert "rows" not in counts(found)
