@@ -1,4 +1,4 @@
-"""What a message says of an alert's finding."""
+"""What a message says of an alert's finding, and of its run."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,16 +16,21 @@ SAID = "What ran out: The pool of 5 <ran> out. (likely)"
 
 
 def content(
-    annotations: Mapping[str, str] | None = None, *, status: str = "firing", language: Language = Language.EN
+    annotations: Mapping[str, str] | None = None,
+    *,
+    status: str = "firing",
+    language: Language = Language.EN,
+    labels: Mapping[str, str] | None = None,
 ) -> Content:
     alert: dict[str, Any] = {
         "status": status,
-        "labels": {"alertname": "PoolWaits"},
+        "labels": {"alertname": "PoolWaits", **(labels or {})},
         "annotations": {"summary": "Waits", **(annotations or {})},
     }
     document: dict[str, Any] = {
         "status": status,
-        "commonLabels": {},
+        "commonLabels": alert["labels"] if labels else {},
+        "commonAnnotations": alert["annotations"] if labels else {},
         "alerts": [alert],
         "externalURL": "",
         "groupKey": "g",
@@ -63,3 +68,13 @@ def test_every_kind_of_message_has_it():
     assert details["finding"] == SAID
     assert SAID in details["firing"]
     assert "finding" not in alert_event(pager, content())["payload"]["custom_details"]
+
+
+def test_people_read_the_name_of_a_run_and_not_its_id():
+    run = content({"run_name": "Ten instances"}, labels={"run": "20261128-091834-me4p"})
+    slack = SlackIntegration(id="s", send_resolved=True, api_url=Secret("http://127.0.0.1/"))
+    pager = PagerDutyIntegration(id="p", send_resolved=True, routing_key=Secret("k"))
+    details = alert_event(pager, run)["payload"]["custom_details"]
+    for text in (plain_text(run), str(render(slack, run)["blocks"]), str(details)):
+        assert "Ten instances" in text
+        assert "me4p" not in text
