@@ -19,7 +19,7 @@ from loadwatch_backend.findings.seen.facts import (
 )
 from loadwatch_backend.findings.seen.flows import ACCEPTED
 from loadwatch_backend.findings.seen.hosts import HOST_METRICS, cores_of, host_of
-from loadwatch_backend.findings.seen.numbers import count, duration, duration_ja, figure
+from loadwatch_backend.findings.seen.numbers import count, counted, duration, duration_ja, figure
 from loadwatch_backend.findings.window import BoolArray, Episode, Load, Window, episodes
 from loadwatch_backend.records.model import FloatArray
 from loadwatch_backend.signals.model import Unit
@@ -38,6 +38,7 @@ LOW = 0.3
 """Between two piles the number of requests in flight falls to this share of the highest."""
 STALLED_SHARE = 0.2
 LEAST_STALLS = 3
+LEAST_SECONDS = 10
 IDLE_CPU = 0.7
 HOST_BUSY = 0.95
 NO_PROGRESS = 0.2
@@ -94,14 +95,18 @@ def look(window: Window) -> Look:
         return Look()
     findings: list[Finding] = []
     clear: list[Words] = []
+    unjudged: list[Words] = []
     for labels, table in window[IN_FLIGHT].by("job", "instance"):
         in_flight = table.sum
         most = largest(in_flight, window.focus)
         if not np.isfinite(most):
             continue
         stall = _stall(window, load, labels, in_flight)
-        if stall is not None:
+        if isinstance(stall, _Stall):
             findings.append(_finding(window, load, labels, stall))
+            continue
+        if stall is not None:
+            unjudged.append(stall)
             continue
         name, slowest = labels.get("instance", ""), largest(load.p99, window.focus)
         clear.append(
@@ -110,7 +115,7 @@ def look(window: Window) -> Look:
                 f"{name}内のリクエストは同時に最大{count(most)}件、p99は最大{duration_ja(slowest)}。",
             )
         )
-    return Look(findings=findings, clear=together(clear))
+    return Look(findings=findings, clear=together(clear), unjudged=together(unjudged))
 
 
 def _quick(window: Window, load: Load) -> float:
@@ -120,26 +125,38 @@ def _quick(window: Window, load: Load) -> float:
     return float(np.quantile(known, 0.1)) if known.size else float("nan")
 
 
-def _stall(window: Window, load: Load, labels: Mapping[str, str], in_flight: FloatArray) -> _Stall | None:
+def _stall(window: Window, load: Load, labels: Mapping[str, str], in_flight: FloatArray) -> _Stall | Words | None:
+    """Where requests wait for each other, or why that cannot be told; None where they do not."""
     quick, most = _quick(window, load), largest(in_flight, window.focus)
     if not np.isfinite(quick) or not most >= LEAST_PILE:
         return None
     slow = focused(window, load.p99 >= max(SLOW_SECONDS, SPREAD * quick))
     seconds = int(np.isfinite(window.inside(load.p99)).sum())
     times = episodes(slow, least=1, gap=0)
-    if int(slow.sum()) < max(LEAST_STALLS, 3) or seconds < 10:
-        return None
-    if len(times) < LEAST_STALLS and int(slow.sum()) < STALLED_SHARE * seconds:
+    if int(slow.sum()) < LEAST_STALLS:
         return None
     # A pile that never goes away is a queue for something else; one that comes and goes is let through in a body.
     known = window.inside(in_flight)
     known = known[np.isfinite(known)]
     piled = focused(window, in_flight >= max(0.5 * most, LEAST_PILE))
     piles = len(episodes(piled, least=1, gap=0))
-    if piles < LEAST_STALLS or float(np.quantile(known, 0.25)) > LOW * most:
-        return None
     used, cpu = _used(window, labels), window[PROCESS_CPU].where(**labels).rate
-    if not _rest_is_idle(window, labels, piled, used, in_flight, cpu):
+    if not (slow & piled).any() or not _rest_is_idle(window, labels, piled, used, in_flight, cpu):
+        return None
+    host, name = host_of(window, labels), labels.get("instance", "the application")
+    if host is not None and _there(host.busy, piled) >= HOST_BUSY * host.cores:
+        return Words(
+            f"Requests piled up inside {name}, and its host had no CPU to spare meanwhile.",
+            f"{name}内にリクエストが滞留したが、その間ホストのCPUに余裕がなかった。",
+        )
+    if piles < LEAST_STALLS or seconds < LEAST_SECONDS:
+        return Words(
+            f"Requests piled up inside {name} {counted(piles, 'time', 'times')}; {LEAST_STALLS} times in "
+            f"{LEAST_SECONDS} s of load are needed to tell.",
+            f"{name}内へのリクエストの滞留は{piles}回。判断には{LEAST_SECONDS}秒の負荷で{LEAST_STALLS}回必要。",
+        )
+    few = len(times) < LEAST_STALLS and int(slow.sum()) < STALLED_SHARE * seconds
+    if few or float(np.quantile(known, 0.25)) > LOW * most:
         return None
     accepted = window[ACCEPTED].where(**labels).rate
     even = load.rate >= 0.5 * usual(load.rate, window.focus)
@@ -152,6 +169,11 @@ def _stall(window: Window, load: Load, labels: Mapping[str, str], in_flight: Flo
         cpu=cpu,
         stuck=stuck,
     )
+
+
+def _there(values: FloatArray, where: BoolArray) -> float:
+    """The median of [instant] at some instants; NaN where nothing is known there."""
+    return float(np.median(part)) if (part := values[where & np.isfinite(values)]).size else float("nan")
 
 
 def _used(window: Window, labels: Mapping[str, str]) -> FloatArray:
@@ -170,10 +192,10 @@ def _rest_is_idle(
     in_flight: FloatArray,
     cpu: FloatArray,
 ) -> bool:
-    """Whether pool, database, CPU and host had room while requests piled up; at least the pool has to be known."""
+    """Whether pool, database and CPU had room while requests piled up; at least the pool has to be known."""
 
     def there(values: FloatArray) -> float:
-        return float(np.median(part)) if (part := values[piled & np.isfinite(values)]).size else float("nan")
+        return _there(values, piled)
 
     if not there(used) <= 0.5 * there(in_flight):
         return False
@@ -184,10 +206,8 @@ def _rest_is_idle(
                 usual(pool.waiting, window.focus) >= 0.3
             ):
                 return False
-    cores, host = cores_of(window, labels), host_of(window, labels)
+    cores = cores_of(window, labels)
     if cores is not None and there(cpu) >= IDLE_CPU * cores:
-        return False
-    if host is not None and there(host.busy) >= HOST_BUSY * host.cores:
         return False
     running = there(window[RUNNING].max)
     return not running > 0.5 * there(in_flight)

@@ -85,6 +85,22 @@ def test_one_slow_moment_is_no_finding() -> None:
     assert "180" in seen.clear.en
 
 
+def test_two_piles_are_too_few_to_clear_it() -> None:
+    twice = np.where((np.arange(SECONDS) % 30 > 20) & (np.arange(SECONDS) % 30 < 25), 180.0, 2.0)
+    slow = np.where(twice > 2, 2.0, 0.02)
+    seen = DETECTOR.look(window(_series(in_flight=twice), load=load(100.0, p50=0.004, p95=slow)))
+    assert not seen.findings
+    assert seen.unjudged is not None
+    assert "piled up inside app-1 2 times; 3 times" in seen.unjudged.en
+
+
+def test_a_host_without_cpu_to_spare_is_no_reason_to_clear_it() -> None:
+    busy = {key: rising(1.0) for key in _series() if key.startswith("node_cpu")}
+    seen = DETECTOR.look(window(_series() | busy, load=SPREAD))
+    assert seen.unjudged is not None
+    assert "its host had no CPU to spare" in seen.unjudged.en
+
+
 def test_without_a_load_or_a_pool_nothing_is_said() -> None:
     assert DETECTOR.look(window(_series())).clear is None
     series = {key: value for key, value in _series().items() if not key.startswith("go_sql")}
