@@ -31,6 +31,7 @@ IN_FLIGHT, PROCESS_CPU, RUNNING = (
     "mysql_global_status_threads_running",
 )
 SLOW_SECONDS = 0.1
+LEAST_SECONDS = 10
 SPREAD = 5.0
 """p99 against the median of quick moments, from which answers are far apart."""
 LEAST_PILE = 10.0
@@ -127,7 +128,7 @@ def _stall(window: Window, load: Load, labels: Mapping[str, str], in_flight: Flo
     slow = focused(window, load.p99 >= max(SLOW_SECONDS, SPREAD * quick))
     seconds = int(np.isfinite(window.inside(load.p99)).sum())
     times = episodes(slow, least=1, gap=0)
-    if int(slow.sum()) < max(LEAST_STALLS, 3) or seconds < 10:
+    if int(slow.sum()) < max(LEAST_STALLS, 3) or seconds < LEAST_SECONDS:
         return None
     if len(times) < LEAST_STALLS and int(slow.sum()) < STALLED_SHARE * seconds:
         return None
@@ -296,6 +297,7 @@ _STEPS = (
 DETECTOR = Detector(
     kind=KIND,
     look=look,
+    least_seconds=LEAST_SECONDS,
     needs=(IN_FLIGHT,),
     reads=(*POOL_METRICS, *HOST_METRICS, PROCESS_CPU, RUNNING, ACCEPTED),
     follows=(
