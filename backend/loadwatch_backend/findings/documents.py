@@ -18,7 +18,7 @@ from loadwatch_backend.findings.schemas import (
 )
 from loadwatch_backend.texts.words import Words
 
-MOST_UNJUDGED = 3
+MOST_NAMED = 4
 """Named in the sentence; all of them are listed."""
 
 
@@ -46,26 +46,33 @@ def findings_out(
 
 def _why_unknown(diagnosis: Diagnosis) -> Words:
     """The symptoms, and what could not be judged, and why."""
-    usual = [one for one in diagnosis.missing if one.usual] or diagnosis.missing
-    collectors = ", ".join(dict.fromkeys(one.switched_on_by.partition(":")[0] for one in usual if one.switched_on_by))
     parts = [*diagnosis.symptoms]
     parts += [
         Words(f"{one.kind.title.en}: {one.text.en}", f"{one.kind.title.ja}: {one.text.ja}")
-        for one in diagnosis.unjudged[:MOST_UNJUDGED]
+        for one in diagnosis.unjudged[:MOST_NAMED]
     ]
-    if collectors:
+    usual = [one for one in diagnosis.missing if one.usual]
+    if not diagnosis.checked:
+        collectors = ", ".join(dict.fromkeys(one.switched_on_by.partition(":")[0] for one in usual)).strip(", ")
         parts.append(
             Words(f"These collectors send nothing: {collectors}.", f"次のコレクターのデータがない: {collectors}。")
+            if collectors
+            else Words("Nothing that was measured could be checked.", "計測された中に確認できる項目がない。")
         )
-    elif not diagnosis.unjudged and diagnosis.checked:
-        number = len(diagnosis.checked)
+    elif usual:
+        more = len(usual) - MOST_NAMED
+        titles = [one.kind.title for one in usual[:MOST_NAMED]]
         parts.append(
             Words(
-                f"None of the {number} kinds that were checked explains it.", f"確認した{number}項目では説明できない。"
+                f"Not measured: {', '.join(one.en for one in titles)}" + (f" and {more} more." if more > 0 else "."),
+                f"計測されていない: {'、'.join(one.ja for one in titles)}" + (f"ほか{more}件。" if more > 0 else "。"),
             )
         )
-    elif not diagnosis.checked:
-        parts.append(Words("Nothing that was measured could be checked.", "計測された中に確認できる項目がない。"))
+    elif not diagnosis.unjudged:
+        kinds = len(diagnosis.checked)
+        parts.append(
+            Words(f"None of the {kinds} kinds that were checked explains it.", f"確認した{kinds}項目では説明できない。")
+        )
     return Words(" ".join(one.en for one in parts), "".join(one.ja for one in parts))
 
 

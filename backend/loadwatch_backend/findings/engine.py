@@ -16,6 +16,7 @@ from loadwatch_backend.findings.model import (
     Missing,
     Severity,
 )
+from loadwatch_backend.findings.seen.numbers import figure
 from loadwatch_backend.findings.symptoms import find_symptoms
 from loadwatch_backend.findings.window import APART_MS, Window
 from loadwatch_backend.texts.words import Words
@@ -36,6 +37,7 @@ def diagnose(window: Window, detectors: Sequence[Detector]) -> Diagnosis:
     unjudged: list[Checked] = []
     missing: list[Missing] = []
     failed: dict[str, Exception] = {}
+    seconds = (window.to_ms - window.from_ms) / 1_000
     for detector in detectors:
         if not any(window.has(metric) for metric in detector.needs) and detector.needs:
             missing.append(
@@ -55,8 +57,14 @@ def diagnose(window: Window, detectors: Sequence[Detector]) -> Diagnosis:
             continue
         findings.extend(look.findings)
         observations.extend(look.observations)
-        if look.unjudged is not None and not look.findings:
-            unjudged.append(Checked(kind=detector.kind, text=look.unjudged))
+        reason = look.unjudged
+        if look.clear is not None and seconds < detector.least_seconds:
+            reason = reason or Words(
+                f"Needs {figure(detector.least_seconds)} s; there were {figure(seconds)} s.",
+                f"{figure(detector.least_seconds)}秒必要({figure(seconds)}秒しかない)。",
+            )
+        if reason is not None and not look.findings:
+            unjudged.append(Checked(kind=detector.kind, text=reason))
         elif look.clear is not None and not look.findings:
             checked.append(Checked(kind=detector.kind, text=look.clear))
     symptoms = find_symptoms(window)

@@ -211,6 +211,7 @@ class Detector:
         looked_at: by its title it is listed among what was checked, or what could not be.
         usual: a system of the usual kind has what it needs; without it, nobody can say that nothing ran out.
         switched_on_by: lines of loadwatch.yml that bring what it needs; empty where no line does.
+        least_seconds: in a shorter time it finds nothing, and cannot tell.
     """
 
     kind: Kind
@@ -220,6 +221,7 @@ class Detector:
     follows: Sequence[str] = ()
     usual: bool = True
     switched_on_by: str = ""
+    least_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -119,7 +119,9 @@ class Findings:
             lock_waits=self._lock_waits(about.run),
             of_run=True,
         )
-        requests = None if load is None else int(load.seconds.requests.sum())
+        requests = None if about.totals is None else about.totals.requests
+        if load is not None:
+            requests = int(load.seconds.requests.sum())
         found = findings_out(_diagnose(window), self._clock(), requests, cost)
         self._run_every_ms = self._pace(begun)
         return found

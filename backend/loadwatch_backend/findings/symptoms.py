@@ -30,20 +30,20 @@ def _streamed(window: Window) -> Totals:
     if load is None:
         return Totals()
     outcomes = {name: window.total(rate) for name, rate in load.outcomes.items()}
-    return Totals(requests=sum(outcomes.values()), outcomes=outcomes)
+    return Totals(requests=round(sum(outcomes.values())), outcomes=outcomes)
 
 
 def _failures(totals: Totals) -> list[Words]:
     failed = {name: times for name, times in totals.outcomes.items() if name != "ok" and times >= 1}
-    times = sum(failed.values())
-    if times < LEAST_FAILED or times <= HARM_SHARE * totals.requests:
+    times, requests = sum(failed.values()), totals.requests or 0
+    if times < LEAST_FAILED or times <= HARM_SHARE * requests:
         return []
     worst = OUTCOME_WORDS.get(max(failed, key=lambda name: failed[name]), OUTCOME_WORDS["other"])
-    part = share(times / totals.requests)
+    part = share(times / requests)
     return [
         Words(
-            f"{count(times)} of {count(totals.requests)} requests failed ({part}); most {worst.en}.",
-            f"リクエスト{count(totals.requests)}件中{count(times)}件が失敗({part})。多くは{worst.ja}。",
+            f"{count(times)} of {count(requests)} requests failed ({part}); most {worst.en}.",
+            f"リクエスト{count(requests)}件中{count(times)}件が失敗({part})。多くは{worst.ja}。",
         )
     ]
 

@@ -273,11 +273,12 @@ class Totals:
     """What a load tool counted over a whole run, which it may know of no single second.
 
     Attributes:
+        requests: None where nobody told.
         outcomes: requests by how they ended.
         broken: thresholds that were not met, each as a sentence.
     """
 
-    requests: float = 0.0
+    requests: int | None = None
     outcomes: Mapping[str, float] = field(default_factory=dict[str, float])
     broken: Sequence[Words] = ()
 

@@ -145,6 +145,17 @@ def test_a_load_that_was_hurt_is_not_explained_by_what_was_not_seen(failing: flo
     assert diagnose(seen, [DETECTOR, _detector("full", None)]).state is state
 
 
+def test_in_less_time_than_it_needs_a_detector_cannot_tell() -> None:
+    slow = replace(_detector("stall", None), least_seconds=20.0)
+    short = replace(window({}), to_ms=START_MS + 12_000)
+    diagnosis = diagnose(short, [slow, _detector("full", None)])
+    assert [one.text.en for one in diagnosis.unjudged] == ["Needs 20 s; there were 12 s."]
+    assert (diagnosis.state, len(diagnosis.checked)) == (DiagnosisState.CANNOT_TELL, 1)
+    assert diagnose(window({}), [slow]).state is DiagnosisState.NONE
+    found = replace(_detector("stall", 3), least_seconds=20.0)
+    assert diagnose(short, [found]).state is DiagnosisState.FOUND
+
+
 def test_a_detector_with_a_mistake_costs_nothing_of_the_others() -> None:
     def broken(_: Window) -> Look:
         raise ZeroDivisionError

@@ -1,10 +1,12 @@
 """Findings of runs and of the present over the interface of a real server: kept as said, judged, muted, said again."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
 from backend.tests.conftest import NOW_MS, RunningServer
+from backend.tests.runs.sending import imported
 
 POOL = {"job": "app", "instance": "app-1", "db_name": "hits"}
 SECONDS = 40
@@ -82,7 +84,7 @@ def test_the_present_says_the_harm_of_the_run_under_way_before_what_ended_earlie
     server.clock.now_ms = NOW_MS - 70_000
     server.client.post("/api/runs", json={"name": "second", "tool": "hey"}).raise_for_status()
     # A look later than the one that is kept.
-    server.clock.now_ms = NOW_MS + 6_000
+    server.clock.now_ms = NOW_MS + 61_000
     assert instances() == ["app-2", "app-1"]
 
 
@@ -90,6 +92,17 @@ def test_a_run_without_an_agent_cannot_tell(server: RunningServer) -> None:
     run = server.client.get(f"/api/runs/{_run(server)}").raise_for_status().json()
     assert run["findings"] == []
     assert run["diagnosis"]["state"] == "cannot-tell"
+
+
+def test_totals_of_a_tool_without_seconds_are_symptoms(server: RunningServer) -> None:
+    """What hey sums up is all that is known; nothing that was measured explains the failures."""
+    _write_pool(server, waiting=0.0)
+    summary = (Path(__file__).parents[1] / "importers/fixtures/hey/mixed.txt").read_bytes()
+    diagnosis = imported(server, summary, run=_run(server))["diagnosis"]
+    said = "33 of 200 requests failed (16 %); most were answered 5xx."
+    assert (diagnosis["state"], [one["en"] for one in diagnosis["symptoms"]]) == ("cannot-tell", [said])
+    assert diagnosis["cannot_tell"]["en"].startswith(f"{said} Not measured: ")
+    assert diagnosis["cannot_tell"]["ja"].startswith("リクエスト200件中33件が失敗")
 
 
 def test_findings_stay_as_they_were_said_until_asked_again(server: RunningServer) -> None:

@@ -19,7 +19,7 @@ def _against(p95: float) -> Window:
 
 
 def _totals(**outcomes: float) -> Window:
-    return replace(window({}), totals=Totals(requests=sum(outcomes.values()), outcomes=outcomes))
+    return replace(window({}), totals=Totals(requests=round(sum(outcomes.values())), outcomes=outcomes))
 
 
 SAWTOOTH = np.where(np.arange(60) % 10 < 5, 200.0, 0.0)

@@ -228,7 +228,9 @@ class Analyst:
         thresholds: Sequence[ThresholdOut],
     ) -> FindingsOut | None:
         said = subject.said
-        requests = None if load.seconds is None else int(load.seconds.requests.sum())
+        requests = None if load.whole is None else load.whole.requests
+        if load.seconds is not None:
+            requests = int(load.seconds.requests.sum())
         if said is not None and (
             self._findings.is_fresh(said)
             if subject.state is RunState.RUNNING

@@ -47,7 +47,7 @@ export function LivePage() {
         <div className={classes.page} data-under-way={followed.underWay}>
           <Cockpit {...followed} />
           <LiveNotices />
-          <LiveFindings />
+          <LiveFindings run={followed.runs[0]} />
           <Headroom />
           {placed && catalogue.isPending && (
             <div className={classes.grid} data-group="mission" role="status" aria-label={t("live.loading")}>

@@ -26,8 +26,8 @@ it("does not lead with what people have muted", () => {
 });
 
 it("says none where only notes are left, and how much was checked", () => {
-  const noise = finding("host-noise", { severity: "info" });
-  expect(headlineOf(diagnosis({ state: "none" }), [noise])).toEqual({ kind: "none", checked: 1, notes: 1 });
+  const advice = finding("prepared-twice", { severity: "info" });
+  expect(headlineOf(diagnosis({ state: "none" }), [advice])).toEqual({ kind: "none", checked: 1, notes: 1 });
 });
 
 it("says why it cannot tell, and nothing of a server that does not say why", () => {
@@ -39,10 +39,10 @@ it("says why it cannot tell, and nothing of a server that does not say why", () 
 
 it("is no all-clear where something is full that hurts nobody", () => {
   const full = { en: "vm used 100 % of its CPU.", ja: "vmのCPU使用率は100 %。" };
-  expect(headlineOf(diagnosis({ state: "none", observations: [full] }), [])).toMatchObject({
-    kind: "full",
-    first: full,
-  });
+  const none = diagnosis({ state: "none", observations: [full] });
+  expect(headlineOf(none, [])).toMatchObject({ kind: "full", first: full });
+  const noise = finding("host-noise", { severity: "info" });
+  expect(headlineOf(none, [noise])).toMatchObject({ kind: "full", first: noise.sentence });
 });
 
 it("does not lead with what was over before the latest run began, and names it apart", () => {

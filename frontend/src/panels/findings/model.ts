@@ -23,7 +23,8 @@ export function headlineOf(diagnosis: Diagnosis, found: readonly Finding[]): Hea
   const muted = own.filter((one) => one.muted && one.severity !== "info").length;
   if (muted > 0) return { kind: "muted", muted, notes };
   if (diagnosis.state === "cannot-tell") return { kind: "cannot-tell", why: diagnosis.cannot_tell ?? null, notes };
-  const [full] = diagnosis.observations;
+  // One voice with the headroom: what others filled is no all-clear either.
+  const full = findings.find(({ id }) => id === "host-noise")?.sentence ?? diagnosis.observations[0];
   if (full !== undefined) return { kind: "full", first: full, notes };
   return { kind: "none", checked: diagnosis.checked.length, notes };
 }

@@ -316,6 +316,7 @@ _STEPS = (
 DETECTOR = Detector(
     kind=KIND,
     look=look,
+    least_seconds=LEAST_SECONDS,
     needs=(IN_FLIGHT,),
     reads=(*POOL_METRICS, *HOST_METRICS, PROCESS_CPU, RUNNING, ACCEPTED),
     follows=(

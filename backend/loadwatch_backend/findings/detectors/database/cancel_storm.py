@@ -176,6 +176,7 @@ def _steps(patience: float) -> list[Step]:
 DETECTOR = Detector(
     kind=KIND,
     look=look,
+    least_seconds=LEAST_SECONDS,
     needs=(ABORTED,),
     reads=(*DATABASE_METRICS, "go_sql_in_use_connections"),
     follows=(

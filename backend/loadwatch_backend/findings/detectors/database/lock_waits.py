@@ -170,6 +170,7 @@ def _finding(
 DETECTOR = Detector(
     kind=KIND,
     look=look,
+    least_seconds=LEAST_SECONDS,
     needs=(WAITS,),
     reads=(WAITING, WAITED_MS),
     follows=("database-deadlocks", "database-cpu-full", "database-iops-full"),

@@ -293,6 +293,7 @@ def _finding(window: Window, sick: Sick) -> Finding:
 DETECTOR = Detector(
     kind=KIND,
     look=look,
+    least_seconds=LEAST_SECONDS,
     needs=tuple(dict.fromkeys(metric for one in _MEASURES for metric in one.metrics)),
     reads=(*POOL_METRICS, ACCEPTED),
     usual=False,

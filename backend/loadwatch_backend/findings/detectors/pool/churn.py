@@ -179,6 +179,7 @@ def _steps(window: Window, pool: Pool) -> list[Step]:
 DETECTOR = Detector(
     kind=KIND,
     look=look,
+    least_seconds=LEAST_SECONDS,
     needs=(CLOSED,),
     reads=(
         "go_sql_in_use_connections",

@@ -177,6 +177,7 @@ def _evidence(window: Window, closed: FloatArray, setting: tuple[str, str, str],
 DETECTOR = Detector(
     kind=KIND,
     look=look,
+    least_seconds=LEAST_SECONDS,
     needs=(BY_AGE[0], BY_IDLENESS[0]),
     reads=(
         "go_sql_in_use_connections",

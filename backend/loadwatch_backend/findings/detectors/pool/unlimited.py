@@ -233,6 +233,7 @@ def _running_shown(window: Window, database: Database, many: float) -> Evidence:
 DETECTOR = Detector(
     kind=KIND,
     look=look,
+    least_seconds=LEAST_SECONDS,
     needs=("go_sql_max_open_connections",),
     reads=("go_sql_in_use_connections", "go_sql_open_connections", *DATABASE_METRICS, *HOST_METRICS),
     follows=("database-cpu-full", "database-lock-waits", "database-iops-full"),

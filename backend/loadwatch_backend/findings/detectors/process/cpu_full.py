@@ -200,6 +200,7 @@ def _steps(window: Window, program: Program, episode: Episode, used: float) -> l
 DETECTOR = Detector(
     kind=KIND,
     look=look,
+    least_seconds=LEAST_SECONDS,
     needs=(PROGRAM_CPU,),
     reads=(*PROGRAM_METRICS, IN_FLIGHT),
     follows=("container-throttled", "host-swapping", "pool-per-request", "keep-alive-off"),

@@ -133,6 +133,7 @@ def _finding(window: Window, program: Program, cores: int, episode: Episode, har
 DETECTOR = Detector(
     kind=KIND,
     look=look,
+    least_seconds=LEAST_SECONDS,
     needs=(PROGRAM_CPU,),
     reads=(*PROGRAM_METRICS, IN_FLIGHT),
     follows=(),

@@ -201,6 +201,7 @@ def _who_closes(window: Window, labels: Mapping[str, str]) -> Words:
 DETECTOR = Detector(
     kind=KIND,
     look=look,
+    least_seconds=LEAST_SECONDS,
     needs=(OPENED,),
     reads=(LOGINS, REQUESTS, CONNECTIONS, BUCKETS, LOCAL_PORTS, AGENT, CPU),
     switched_on_by="sockets:\n  ports: [8080, 3306]",
