@@ -28,7 +28,7 @@ def read(now: Moment | None, **changed: object) -> AlertOut:
     rule = make_rule()
     group = RuleGroup(name="g", file="f.yml", interval_ms=1_000, rules=[rule])
     given = alert("a", annotations_of(FIRST, moment(FIRST)))
-    row = EpisodeRow(**(episode_values(facts_of(group, rule), given, AT_MS, None) | changed))
+    row = EpisodeRow(**(episode_values(facts_of(group, rule), given, AT_MS) | changed))
     return alert_out(row, Around(moment=now), MachineSettings())
 
 

@@ -183,3 +183,10 @@ def test_an_episode_has_a_window_of_its_own_and_its_chart_shows_all() -> None:
     seen = window({})
     during = seen.during(Episode(40, 50))
     assert (during.focus, during.whole, seen.focus) == (slice(40, 50), seen.whole, seen.whole)
+
+
+def test_a_sentence_names_the_program_and_not_the_host_that_its_target_is_called_by() -> None:
+    series = {name.replace("app-1", "vm"): values for name, values in FULL_FIRST["pool"][1].items()}
+    on_host = series | {'node_cpu_seconds_total{job="host",instance="vm",cpu="0",mode="idle"}': rising(1.0)}
+    assert "connections of vm hits" in found(exhausted.DETECTOR, window(series)).sentence.en
+    assert "connections of app hits" in found(exhausted.DETECTOR, window(on_host)).sentence.en

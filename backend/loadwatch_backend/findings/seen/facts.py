@@ -42,6 +42,7 @@ class Pool:
 
     Attributes:
         limit: SetMaxOpenConns; 0 is unlimited.
+        name: as a person calls it: the pool of a program.
         waits: waits that began, per second.
         waiting: seconds waited per second: about how many wait at once. Counted when a wait ends.
     """
@@ -54,11 +55,7 @@ class Pool:
     waits: FloatArray
     waiting: FloatArray
     interval_ms: int
-
-    @property
-    def name(self) -> str:
-        """As a person calls it: the pool of an instance."""
-        return " ".join(self.labels[name] for name in ("instance", "db_name") if name in self.labels)
+    name: str
 
 
 POOL_METRICS = (
@@ -84,7 +81,15 @@ def pools(window: Window) -> Iterator[Pool]:
             waits=of_pool(window, "go_sql_wait_count_total", labels).rate,
             waiting=of_pool(window, "go_sql_wait_duration_seconds_total", labels).rate,
             interval_ms=in_use.slowest_ms,
+            name=" ".join(part for part in (program_name(window, labels), labels.get("db_name")) if part),
         )
+
+
+def program_name(window: Window, labels: Mapping[str, str]) -> str:
+    """The instance of a target; where that is only the name of its host, the job, which is the program's."""
+    instance, job = labels.get("instance", ""), labels.get("job", "")
+    of_host = instance in {one.get("instance") for one in window["node_cpu_seconds_total"].labels}
+    return labels.get("name") or (job if of_host and job else instance or job)
 
 
 def of_pool(window: Window, metric: str, labels: Mapping[str, str]) -> Table:

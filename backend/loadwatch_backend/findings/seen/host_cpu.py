@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from loadwatch_backend.findings.seen.facts import program_name
 from loadwatch_backend.findings.seen.hosts import AGENT, CPU, DECLARED, PERIOD, QUOTA, instance_of_host
 from loadwatch_backend.findings.window import BoolArray, Table, Window
 from loadwatch_backend.records.model import FloatArray
@@ -87,11 +88,7 @@ class Program:
     database: bool
     host: HostCpu | None
     interval_ms: int
-
-    @property
-    def name(self) -> str:
-        """As a person calls it."""
-        return self.labels.get("name") or self.labels.get("instance") or self.labels.get("job", "the process")
+    name: str
 
 
 def host_cpus(window: Window) -> list[HostCpu]:
@@ -119,6 +116,7 @@ def programs(window: Window) -> list[Program]:
                 database=len(window[DATABASE].where(**target)) > 0,
                 host=host,
                 interval_ms=table.slowest_ms,
+                name=program_name(window, labels),
             )
         )
     return found

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadwatch_backend.findings.seen.facts import LEAST_FAILED
+from loadwatch_backend.findings.seen.facts import LEAST_FAILED, program_name
 from loadwatch_backend.findings.seen.host_cpu import OWN_JOBS
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
 from loadwatch_backend.records.model import FloatArray
@@ -36,11 +36,7 @@ class Death:
     back: int | None
     running: FloatArray
     database: bool
-
-    @property
-    def name(self) -> str:
-        """As a person calls it."""
-        return self.labels.get("instance") or self.labels.get("job", "the process")
+    name: str
 
     def gone_during(self, episode: Episode) -> bool:
         """Whether it was gone in some part of an episode; the failures of a moment may be counted earlier."""
@@ -108,6 +104,7 @@ def _death(window: Window, target: Mapping[str, str]) -> Death | None:
         back=back,
         running=running,
         database=len(window[DATABASE].where(**target)) > 0,
+        name=program_name(window, target),
     )
 
 

@@ -6,7 +6,17 @@ import numpy as np
 
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Kind, Link, Look, Rule, Severity, Step
 from loadwatch_backend.findings.seen.evidence import show
-from loadwatch_backend.findings.seen.facts import felt, focused, largest, pools, selector, since_start, together, usual
+from loadwatch_backend.findings.seen.facts import (
+    felt,
+    focused,
+    largest,
+    pools,
+    program_name,
+    selector,
+    since_start,
+    together,
+    usual,
+)
 from loadwatch_backend.findings.seen.lives import LIFE_METRICS, lives
 from loadwatch_backend.findings.seen.numbers import count
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
@@ -57,7 +67,7 @@ def look(window: Window) -> Look:
         bound, most = largest(limit, window.focus), largest(opened.max, window.focus)
         if not np.isfinite(bound + most) or bound <= 0:
             continue
-        name = labels.get("name", labels.get("instance", ""))
+        name = program_name(window, labels)
         full = focused(window, opened.max >= FULL * limit)
         found = episodes(full, least=least_instants(window.grid, opened.slowest_ms, samples=2, seconds=2), gap=5)
         if found:
@@ -130,7 +140,7 @@ def _finding(
 ) -> Finding:
     from_ms = window.grid.time_ms(episode.first)
     when, effects = since_start(window, from_ms), felt(window, episode)
-    name = labels.get("name", labels.get("instance", "the process"))
+    name = program_name(window, labels)
     most, higher = largest(opened, episode.span), 65_536 if bound < 65_536 else round(bound * 4)
     nr_open = largest(window[HARD_LIMIT].max, window.focus)
     consequence = effects[0].text if effects else demand[0].text

@@ -1,5 +1,7 @@
 """A process that ended under load is found; a restart on purpose, or one that nobody felt, accuses nobody."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from loadwatch_backend.findings.detectors.process.died import DETECTOR
@@ -49,7 +51,8 @@ def test_a_restart_that_finished_its_requests_accuses_nobody() -> None:
 @pytest.mark.parametrize("harm", ["timeout", "http_5xx"])
 def test_the_next_version_on_the_same_port_is_not_blamed_for_the_failures_of_the_next_load(harm: str) -> None:
     """The load of the version before ended with it; what begins after that fails for reasons of its own."""
-    next_load = load(steps((30, 0.0), (4, 0.0), (26, 100.0)), **{harm: steps((30, 0.0), (4, 0.0), (26, 40.0))})
+    outcomes: dict[str, Any] = {harm: steps((30, 0.0), (4, 0.0), (26, 40.0))}
+    next_load = load(steps((30, 0.0), (4, 0.0), (26, 100.0)), **outcomes)
     seen = DETECTOR.look(window(ANEW, load=next_load))
     assert not seen.findings
     assert "was started anew" in seen.observations[0].en
