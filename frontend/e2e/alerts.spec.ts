@@ -274,7 +274,7 @@ test("the rules say how they do, and a broken file where it is broken while its 
 test("data that vanish are no recovery, and somebody can close what was taken away", async ({ page }) => {
   const { found, queue } = await fire(page, "gone");
   await system.vanish(queue);
-  await expect(found).toContainText(/Without data since .+: this is the last that is known/);
+  await expect(found).toContainText(/No data since .+; last value shown/);
   await found.getByRole("button", { name: /^Dismiss/ }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Dismiss" }).click();
   await expect(found).toHaveCount(0);

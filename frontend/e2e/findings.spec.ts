@@ -118,7 +118,7 @@ test("a run leads with what ran out, and the evidence is one click away", async 
   await expect(main.getByText("Only what is muted")).toHaveCount(0);
 
   await section.getByRole("button", { name: "Compute again with today's engine" }).click();
-  await expect(section.getByText("Version 1 of the engine says the same.")).toBeVisible();
+  await expect(section.getByText("Version 2 of the engine says the same.")).toBeVisible();
 
   const report = await request.get(`/api/runs/${id}/report?format=html&lang=ja`);
   expect(await report.text()).toContain("最初に尽きたもの");

@@ -55,7 +55,7 @@ test("the nearest limit comes first, nothing moves under a pointer, and limits a
   const first = region.locator("[data-limit]").first();
   const line = (resource: string) => region.locator(`[data-limit="${resource}"]`);
   await expect(first).toHaveAttribute("data-limit", "pool_connections");
-  await expect(first).toContainText("worst of 10: web-3 orders");
+  await expect(first).toContainText("most used of 10: web-3 orders");
   await expect(first).toContainText("40% left");
   await expect(region.locator("[data-limit]")).toHaveCount(3);
 
