@@ -34,7 +34,7 @@ def test_limits_stand_beside_what_they_limit() -> None:
         ("{eth0: 1 core, eth0: 2 cores}", r"yml:3: .*eth0"),
         ("{}", r"yml:3: targets\[0\]\.limits: give between 1 and 32 limits"),
         ("", r"yml:3: targets\[0\]\.limits: give between 1 and 32 limits"),
-        ("[a]", r"yml:3: targets\[0\]\.limits must be a mapping"),
+        ("[a]", r"yml:3: targets\[0\]\.limits\[0\] must be a mapping"),
         ("{'a\"b': 1 core}", r"yml:3: .* cannot be the name of a limit"),
         ("{" + ", ".join(f"r{n}: 1 core" for n in range(33)) + "}", r"yml:3: .*between 1 and 32"),
     ],

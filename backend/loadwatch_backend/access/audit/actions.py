@@ -96,9 +96,6 @@ ACTIONS: dict[str, Action | None] = {
     "POST /prometheus/api/v1/query_range": None,
     "POST /prometheus/api/v1/series": None,
     "POST /prometheus/api/v1/labels": None,
-    "POST /prometheus/api/v1/format_query": None,
-    "POST /prometheus/api/v1/parse_query": None,
     "POST /prometheus/api/v1/query_exemplars": None,
-    "POST /prometheus/api/v1/read": None,
 }
 """By method and path as in the API document; None for what is not audited."""
