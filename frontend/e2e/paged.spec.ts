@@ -71,7 +71,7 @@ test("the page of any of its alerts shows the one that paged, as it is now, whom
     const { alerts } = await (await fetch(`${system.url}/api/alerts?state=firing`)).json();
     const of = (name: string, severity: string) =>
       alerts.find((one: { name: string; severity: string }) => one.name === name && one.severity === severity);
-    ids = [of("DatabaseConnectionsHigh", "warning").id, of("DatabaseConnectionsRefused", "critical").id];
+    ids = [of("DatabaseConnectionsHigh", "critical").id, of("DatabaseConnectionsRefused", "critical").id];
     expect(of("DatabaseConnectionsRefused", "critical").finding).not.toBeNull();
   }).toPass();
   await page.goto(`${system.url}/alerts/${ids[0]}`);
