@@ -149,7 +149,9 @@ def _missing(one: Missing) -> MissingOut:
 def _without_or(words: Words) -> TextOut:
     """The first step, where the one that it would be an alternative to is not there."""
     en = words.en.removeprefix("Or ")
-    return TextOut(en=en[:1].upper() + en[1:], ja=words.ja.removeprefix("または"))
+    # A name that the step begins with stays as it is.
+    en = en if en == words.en else en[:1].upper() + en[1:]
+    return TextOut(en=en, ja=words.ja.removeprefix("または"))
 
 
 def _text(words: Words) -> TextOut:
