@@ -15,6 +15,8 @@ MARGIN_MS = 60_000
 """What is seen before and after: what was usual, and what stayed behind."""
 MOST_INSTANTS = 3_600
 SLICE_MS = 600_000
+MOST_SLICES = 200
+"""Of a run that says it lasted a century, too: the store bounds what one slice brings."""
 NAMES_AT_ONCE = 40
 """Metrics in one selector: a regular expression may not be longer than the store allows."""
 MOST_SERIES = 20_000
@@ -49,11 +51,12 @@ def read_tables(store: Reader, metrics: Iterable[str], grid: Grid) -> dict[str, 
     found: dict[str, _Growing] = {}
     names = sorted(set(metrics))
     end_ms = grid.time_ms(grid.count - 1)
+    slice_ms = max(SLICE_MS, (end_ms - grid.start_ms) // MOST_SLICES)
     for first in range(0, len(names), NAMES_AT_ONCE):
         matcher = Matcher("__name__", MatchOperator.REGEX, "|".join(names[first : first + NAMES_AT_ONCE]))
         # What came within the step that ends at the first instant belongs to it.
-        for from_ms in range(grid.start_ms - grid.step_ms + 1, end_ms + 1, SLICE_MS):
-            for selection in _select(store, matcher, from_ms, min(from_ms + SLICE_MS - 1, end_ms)):
+        for from_ms in range(grid.start_ms - grid.step_ms + 1, end_ms + 1, slice_ms):
+            for selection in _select(store, matcher, from_ms, min(from_ms + slice_ms - 1, end_ms)):
                 _place(found, selection, grid)
     return join_programs({name: growing.table(name, grid) for name, growing in found.items()})
 
