@@ -119,6 +119,7 @@ export const faults: Readonly<Record<string, string>> = {
   "store-read-failed": "保存されたサンプルを読み取れません。",
   "store-write-failed": "サンプルを保存できません。",
   threshold: "しきい値を解釈できません。",
+  "target-sent": "このターゲットからはまだデータが届いています。送信元の設定から先に外してください。",
   "token-expiry": "トークンの期限が正しくありません。",
   "token-in-file": "このトークンはファイルで管理されています。",
   "token-name": "トークンの名前が正しくありません。",

@@ -266,6 +266,7 @@ _STEPS: Sequence[Step] = (
 DETECTOR = Detector(
     kind=KIND,
     look=look,
+    least_seconds=LEAST_SECONDS,
     needs=(PROGRAM_CPU, CLOUD_CPU),
     reads=(*PROGRAM_METRICS, CONNECTED, RUNNING, CLOUD_LOAD),
     follows=("read-write-imbalance", "n-plus-one", "statement-scans"),

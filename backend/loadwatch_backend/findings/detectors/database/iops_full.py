@@ -263,6 +263,7 @@ def _of_disks(
 DETECTOR = Detector(
     kind=KIND,
     look=look,
+    least_seconds=LEAST_SECONDS,
     needs=(READS, BUSY_TIME),
     reads=(WRITES, PROVISIONED, DEPTH, QUEUE_TIME, *DISK_BYTES, *OWN_BYTES, CONNECTED, *HOST_METRICS),
     follows=("database-memory-low",),

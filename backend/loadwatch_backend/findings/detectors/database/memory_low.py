@@ -230,6 +230,7 @@ def _waits_shown(window: Window, labels: dict[str, str], waits: FloatArray) -> E
 DETECTOR = Detector(
     kind=KIND,
     look=look,
+    least_seconds=LEAST_SECONDS,
     needs=(FREE, PAGE_WAITS),
     reads=(MEMORY, SWAP, POOL_SIZE, PAGES),
     usual=False,

@@ -199,6 +199,7 @@ def _cpu_shown(window: Window, member: _Member, level: float, episode: Episode) 
 DETECTOR = Detector(
     kind=KIND,
     look=look,
+    least_seconds=LEAST_SECONDS,
     needs=(ROLE, CLOUD_INFO),
     reads=(*PROGRAM_METRICS, CLOUD_CPU),
     usual=False,

@@ -144,6 +144,7 @@ def _finding(window: Window, group: Peers, place: int, episode: Episode) -> Find
 DETECTOR = Detector(
     kind=KIND,
     look=look,
+    least_seconds=LEAST_SECONDS,
     needs=(PROCESS_CPU,),
     reads=HOST_METRICS,
     usual=False,
