@@ -128,7 +128,7 @@ CASES = (
         expected=(),
         why="Batches of up to 500 take 400 ms each, so some hundred rows are being written at any instant; 800 hits/s"
         " need two thirds of that.",
-        apps=(writer(500, "400ms", "-flush-interval=400ms"),),
+        apps=(writer(500, "400ms", "-flush-interval=5s"),),
         load=Load(workers=40, rate_per_worker=20),
     ),
     Case(

@@ -128,7 +128,11 @@ def _finding(window: Window, pool: Pool, bound: float, episode: Episode) -> Find
         to_ms=window.grid.time_ms(episode.end - 1),
         labels=pool.labels,
         evidence=[*_evidence(window, pool, bound, waits), *effects],
-        severity=None if effects and not full else Severity.WARNING,
+        severity=_severity(
+            window.total(pool.waiting, episode.span) / (len(episode) * window.step_seconds),
+            felt=bool(effects),
+            full=full,
+        ),
         steps=_steps(window, pool, bound, episode, spare),
         harm=Harm(
             # Waits that never end are told by their number only.
@@ -137,6 +141,13 @@ def _finding(window: Window, pool: Pool, bound: float, episode: Episode) -> Find
             words=Words("waits {} for a connection", "接続待ちは{}"),
         ),
     )
+
+
+def _severity(waiting: float, *, felt: bool, full: bool) -> Severity | None:
+    """Less than a request that waits at a time, and nothing that suffers from it, is worth a note."""
+    if felt:
+        return Severity.WARNING if full else None
+    return Severity.INFO if waiting < 1 else Severity.WARNING
 
 
 def _evidence(window: Window, pool: Pool, bound: float, waits: float) -> list[Evidence]:

@@ -122,6 +122,11 @@ def test_without_any_effect_it_is_no_more_than_a_warning() -> None:
         assert found(DETECTOR, window(_series(), load=quiet)).weight is Severity.WARNING
 
 
+def test_short_waits_of_a_few_that_nobody_felt_are_a_note() -> None:
+    few = _series() | {f"go_sql_wait_duration_seconds_total{POOL}": rising(0.4)}
+    assert found(DETECTOR, window(few, load=load(100.0))).weight is Severity.INFO
+
+
 def test_a_database_that_is_full_is_said_first() -> None:
     series: dict[str, Values] = _series() | {f"mysql_global_status_threads_connected{DATABASE}": 60.0}
     finding = found(DETECTOR, window(series | {f"ingest_stored_total{APP}": rising(100.0)}, load=FELT))
