@@ -175,6 +175,7 @@ CASES = (
         allowed=_FIRST_OF_FLEET,
         why="Nine instances have ten connections of 2 ms, one has two of 100 ms for 30 hits/s.",
         apps=(*[bounded(10, "2ms")] * 6, bounded(2, "100ms"), *[bounded(10, "2ms")] * 3),
+        max_connections=200,
         load=Load(workers=100, rate_per_worker=3),
     ),
     Case(
