@@ -14,7 +14,7 @@ from loadwatch_backend.signals.model import Unit
 from loadwatch_backend.texts.words import Words
 
 FULL = 0.88
-"""Share of the cores that it may use: scheduling and garbage collection leave holes, 9 % of a Go process with one core."""
+"""Share of the cores that it may use: scheduling and garbage collection leave holes, 9 % in Go on one core."""
 MOST = 0.5
 """Share of a full host from which one program is the one that fills it."""
 BY_FAR = 0.6
