@@ -114,7 +114,7 @@ LIVE_CASES = (
         load=Load(workers=55, rate_per_worker=4),
         max_connections=60,
         actions=lambda seconds: (AskNowAndThen(at=seconds + 3, seconds=60, connections=8),),
-        after_seconds=15,
+        after_seconds=20,
     ),
     LiveCase(
         name="bulk",
