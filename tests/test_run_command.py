@@ -102,7 +102,7 @@ def test_what_ran_out_is_said_last(cli: Cli, address: str) -> None:
     done = cli("run", "--json", "--", "hey", "-n", "50", "-c", "2", f"{address}/")
     assert done.returncode == 0, done.stderr
     told = done.stderr[done.stderr.index("/runs/") :].splitlines()[1:]
-    why = "cannot tell what ran out: These collectors send nothing: host, mysql, dbstats, sockets, process."
+    why = "Cannot tell what ran out: These collectors send nothing: host, mysql, dbstats, sockets, process."
     assert told[0] == f"loadwatch:   {why}", done.stderr
     assert "loadwatch:     dbstats:" in told
     printed = json.loads(done.stdout[done.stdout.index("\n{\n") :])

@@ -173,6 +173,7 @@ def open_services(
         store,
         clock,
         began=lambda: latest_began_ms(relational, clock),
+        latest=lambda: runs.analyses.latest(),
         costs=costs,
         profiles=ProfiledWaits(files=evidence_files),
     )

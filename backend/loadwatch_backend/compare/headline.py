@@ -1,32 +1,37 @@
-"""A comparison in one sentence: good answers, failures where they differ, p50, and of how many runs. Pure."""
+"""A comparison in one sentence: what these runs show; how sure that is stands beside it. Pure."""
 
 from collections.abc import Sequence
 
 from loadwatch_backend.compare.schemas import CompareCell, CompareGroup, CompareHeadline, CompareRow, Opinion
-from loadwatch_backend.findings.seen.numbers import figure
+from loadwatch_backend.findings.seen.numbers import duration, duration_ja, figure
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.texts.compare import COMPARE
 from loadwatch_backend.texts.words import Texts
 
-GOOD, FAILED, MIDDLE = "ok_rate", "error_rate", "p50"
+GOOD, FAILED, SLOW = "ok_rate", "error_rate", "p95"
+TOLD = (GOOD, SLOW, FAILED, "signal:lag_max", "signal:rps_stored")
+"""Said in this order, as far as both sides have them."""
 LEAST_FACTOR = 2.0
-"""From here on, and below its inverse, a change is said as a factor where more is better."""
+"""From here on a change is said as a factor."""
 
 
 def headlines(groups: Sequence[CompareGroup], rows: Sequence[CompareRow], language: Language) -> list[CompareHeadline]:
     """One for each group but the first."""
     texts = Texts(COMPARE, language)
-    by_metric = {row.metric.id: row.cells for row in rows}
+    by_metric = {row.metric.id: row for row in rows}
     return [_headline(groups, place, by_metric, texts) for place in range(1, len(groups))]
 
 
-def _headline(
-    groups: Sequence[CompareGroup], place: int, rows: "dict[str, list[CompareCell]]", texts: Texts
-) -> CompareHeadline:
-    good, failed, middle = (_pair(rows.get(id), place) for id in (GOOD, FAILED, MIDDLE))
-    parts = [_good_answers(good, texts), _failures(failed, texts), _middle(middle, texts)]
+_Pair = tuple[CompareCell, CompareCell]
+
+
+def _headline(groups: Sequence[CompareGroup], place: int, rows: dict[str, CompareRow], texts: Texts) -> CompareHeadline:
+    pairs = {id: _pair(rows.get(id), place) for id in TOLD}
+    parts = [_part(id, rows[id].metric.unit, pair, texts) for id, pair in pairs.items() if pair is not None]
+    if pairs[GOOD] is None:
+        parts.insert(0, texts("unknown", title=texts(GOOD)))
     parts.append(_runs(len(groups[0].runs), len(groups[place].runs), texts))
-    judged = _judged(good, [failed, middle])
+    judged = _judged(pairs[GOOD], [pairs[FAILED], pairs[SLOW]])
     return CompareHeadline(
         group=groups[place].id,
         text=texts("separator").join(part for part in parts if part),
@@ -35,14 +40,11 @@ def _headline(
     )
 
 
-_Pair = tuple[CompareCell, CompareCell]
-
-
-def _pair(cells: Sequence[CompareCell] | None, place: int) -> _Pair | None:
+def _pair(row: CompareRow | None, place: int) -> _Pair | None:
     """The base's cell and the group's; None where either has no figure."""
-    if cells is None or cells[0].value is None or cells[place].value is None:
+    if row is None or row.cells[0].value is None or row.cells[place].value is None:
         return None
-    return cells[0], cells[place]
+    return row.cells[0], row.cells[place]
 
 
 def _judged(good: _Pair | None, others: Sequence[_Pair | None]) -> CompareCell | None:
@@ -61,49 +63,25 @@ def _judged(good: _Pair | None, others: Sequence[_Pair | None]) -> CompareCell |
     return worse
 
 
-def _good_answers(pair: _Pair | None, texts: Texts) -> str:
-    title = texts("good answers")
-    if pair is None:
-        return texts("unknown", title=title)
-    base, other = pair
-    before, after = (f"{figure(cell.value or 0.0)}/s" for cell in (base, other))
-    if other.opinion is Opinion.SAME:
-        return texts("same", title=title, after=after)
-    if other.opinion is Opinion.UNCLEAR:
-        return texts("unclear", title=title, before=before, after=after)
-    if other.delta is None:
-        return texts("short", title=title, change=f"{before} → {after}")
-    factor = other.delta + 1
-    if factor >= LEAST_FACTOR:
-        change = texts("times", factor=figure(round(factor, 1)))
-    else:
-        change = _percent(other.delta, texts)
-    return texts("changed", title=title, before=before, after=after, change=change)
-
-
-def _failures(pair: _Pair | None, texts: Texts) -> str:
-    """Only where they surely differ: of most comparisons there is nothing to say."""
-    if pair is None or pair[1].opinion not in (Opinion.BETTER, Opinion.WORSE):
-        return ""
-    before, after = (_share(cell.value or 0.0, texts) for cell in pair)
-    return texts("short", title=texts("failed"), change=f"{before} → {after}")
-
-
-def _middle(pair: _Pair | None, texts: Texts) -> str:
-    if pair is None:
-        return ""
-    _, other = pair
-    if other.opinion is Opinion.SAME:
-        return texts("short-same", title=MIDDLE)
-    if other.opinion is Opinion.UNCLEAR or other.delta is None:
-        return texts("short-unclear", title=MIDDLE)
+def _part(id: str, unit: str, pair: _Pair, texts: Texts) -> str:
+    """Both figures, and of good answers the change; nothing of a share or a lag that is the same, which is usual."""
+    other = pair[1]
+    before, after = (_figure(cell.value or 0.0, unit, texts) for cell in pair)
+    if before == after or other.opinion is Opinion.SAME:
+        return texts("same", title=texts(id), after=after) if id in (GOOD, SLOW) else ""
+    if id != GOOD or other.delta is None:
+        return texts("short", title=texts(id), before=before, after=after)
     factor = other.delta + 1
     change = texts("times", factor=figure(round(factor, 1))) if factor >= LEAST_FACTOR else _percent(other.delta, texts)
-    return texts("short", title=MIDDLE, change=change)
+    return texts("changed", title=texts(id), before=before, after=after, change=change)
 
 
-def _share(value: float, texts: Texts) -> str:
-    return texts("percent", sign="", percent=figure(value * 100))
+def _figure(value: float, unit: str, texts: Texts) -> str:
+    if unit == "ratio":
+        return texts("percent", sign="", percent=figure(value * 100))
+    if unit == "seconds":
+        return duration_ja(value) if texts.language is Language.JA else duration(value)
+    return f"{figure(value)}/s"
 
 
 def _percent(delta: float, texts: Texts) -> str:

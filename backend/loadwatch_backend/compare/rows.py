@@ -11,6 +11,7 @@ from loadwatch_backend.compare.near import Nearness
 from loadwatch_backend.compare.opinion import FAR_FROM_LIMIT, LIMIT_DIFFERS, LIMIT_UNKNOWN, judge
 from loadwatch_backend.compare.schemas import CompareCell, CompareRow, MetricInfo, Opinion
 from loadwatch_backend.compare.statistics import (
+    ENOUGH_REPEATS,
     Between,
     Difference,
     Scale,
@@ -24,7 +25,7 @@ from loadwatch_backend.compare.statistics import (
     variance_within,
     weigh,
 )
-from loadwatch_backend.signals.model import Orientation
+from loadwatch_backend.signals.model import Orientation, Unit
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -58,7 +59,7 @@ def make_row(
     further = [to_log(np.array(figures, np.float64), scale.floor) for figures in past]
     between = between_runs([*(side.logs for side in sides), *further], scale.scatter)
     cells = [
-        _cell(Orientation(metric.orientation), scale, between, (groups[0], sides[0]), (group, side), is_base=place == 0)
+        _cell(metric, scale, between, (groups[0], sides[0]), (group, side), is_base=place == 0)
         for place, (group, side) in enumerate(zip(groups, sides, strict=True))
     ]
     return CompareRow(metric=metric, margin=scale.margin, cells=cells)
@@ -68,17 +69,20 @@ _Given = tuple[Sequence[Measured], Side]
 
 
 def _cell(
-    orientation: Orientation, scale: Scale, between: Between, base: _Given, other: _Given, *, is_base: bool
+    metric: MetricInfo, scale: Scale, between: Between, base: _Given, other: _Given, *, is_base: bool
 ) -> CompareCell:
     group, side = other
     interval = value_interval(side, between, scale.floor)
+    most = _most(metric.unit, group)
+    # An interval that is assumed and reaches beyond what can be is none; one that repeats tell ends there.
+    possible = interval is None or not interval.high > most or len(side.logs) >= ENOUGH_REPEATS
     difference = None if is_base else compare_sides(base[1], side, between)
     moved = not is_base and _limits_differ(base[0], group)
     unjudged = "" if difference is None else _unjudged([*base[0], *group])
     # More in use of something that there is more of is no bad news.
     judgement = judge(
         difference,
-        Orientation.NEUTRAL if moved or unjudged else orientation,
+        Orientation.NEUTRAL if moved or unjudged else Orientation(metric.orientation),
         scale.reach,
         repeats=min(len(base[1].logs), len(side.logs)),
     )
@@ -86,18 +90,25 @@ def _cell(
     delta, low, high = _percentages(base[1], difference, scale.floor)
     return CompareCell(
         value=None if interval is None else interval.value,
-        low=None if interval is None else _finite(interval.low),
-        high=None if interval is None else _finite(interval.high),
+        low=_finite(interval.low) if interval is not None and possible else None,
+        high=_finite(min(interval.high, most)) if interval is not None and possible else None,
         per_run=[one.figure for one in group],
         spread=spread(_figures(group)),
         delta=delta,
-        delta_low=low,
-        delta_high=high,
+        delta_low=low if possible else None,
+        delta_high=high if possible else None,
         p_value=None if difference is None or math.isinf(difference.low) else difference.p_value,
         opinion=Opinion.NEUTRAL if is_base or unjudged else judgement.opinion,
         grade=None if is_base or unjudged else judgement.grade,
         remark="" if is_base else remark,
     )
+
+
+def _most(unit: str, group: Sequence[Measured]) -> float:
+    """The most that the figure can be: all of a share, or the limit of what is used; no less than what was measured."""
+    limits = [one.limit for one in group if one.limit is not None]
+    most = 1.0 if unit == Unit.RATIO else max(limits, default=math.inf)
+    return max([most, *(one.figure for one in group if one.figure is not None)])
 
 
 def _percentages(

@@ -1,25 +1,42 @@
 """From a diagnosis to its document. Pure."""
 
 import math
+from collections.abc import Sequence
 
 from loadwatch_backend.evidence.cost.model import Cost
-from loadwatch_backend.findings.model import Checked, Diagnosis, DiagnosisState, Evidence, Finding, Kind, Missing
+from loadwatch_backend.findings.model import (
+    Checked,
+    Diagnosis,
+    DiagnosisState,
+    Evidence,
+    Finding,
+    HeadlineKind,
+    Kind,
+    Missing,
+    Opinion,
+    Severity,
+)
 from loadwatch_backend.findings.schemas import (
     ChartOut,
     CheckedOut,
+    DiagnosisOut,
     EvidenceOut,
     FindingOut,
     FindingsOut,
+    HeadlineOut,
     MissingOut,
     RouteFigure,
     RuleOfThumb,
     StepOut,
     TextOut,
 )
+from loadwatch_backend.texts.findings import FINDINGS
 from loadwatch_backend.texts.words import Words
 
 MOST_NAMED = 4
 """Named in the sentence; all of them are listed."""
+HOST_NOISE = "host-noise"
+"""A note that is no all-clear: programs that are not watched filled the host."""
 
 
 def findings_out(
@@ -42,6 +59,45 @@ def findings_out(
         routes=[] if cost is None else _routes(cost),
         findings=[_finding(one, list(diagnosis.because_of.get(one.key, ()))) for one in diagnosis.findings],
     )
+
+
+def headline_of(diagnosis: DiagnosisOut, findings: Sequence[FindingOut]) -> HeadlineOut:
+    """What is said first: the first finding that accuses, or why there is none.
+
+    What people have muted or rejected leads nothing, nor does what was over before the latest run.
+    """
+    own = [one for one in findings if not one.before_run]
+    shown = [one for one in own if not one.muted and (one.mark is None or one.mark.opinion is not Opinion.REJECTED)]
+    accusing = [one for one in shown if one.severity is not Severity.INFO]
+    if accusing:
+        first = accusing[0]
+        return HeadlineOut(
+            kind=HeadlineKind.FOUND,
+            title=first.title,
+            text=first.sentence,
+            key=first.key,
+            severity=first.severity,
+            certainty=first.certainty,
+            from_ms=first.from_ms,
+            began_earlier=first.began_earlier,
+            instance=first.instances[0] if first.instances else first.labels.get("instance", ""),
+            resource=first.resource,
+            more=len(accusing) - 1,
+        )
+    noise = [one.sentence for one in shown if one.id == HOST_NOISE]
+    full = [*noise, *diagnosis.observations][:1]
+    muted = sum(one.severity is not Severity.INFO for one in own)
+    text: TextOut | None
+    if muted:
+        kind, text = HeadlineKind.MUTED, _text(FINDINGS["muted_count"].fill(count=muted))
+    elif diagnosis.state is DiagnosisState.CANNOT_TELL:
+        kind, text = HeadlineKind.CANNOT_TELL, diagnosis.cannot_tell
+    elif full:
+        kind, text = HeadlineKind.FULL, full[0]
+    else:
+        kind, text = HeadlineKind.NONE, _text(FINDINGS["checked_count"].fill(count=len(diagnosis.checked)))
+    title = _text(FINDINGS[f"headline_{kind}"])
+    return HeadlineOut(kind=kind, title=title, text=text or TextOut(en="", ja=""), more=len(shown))
 
 
 def _why_unknown(diagnosis: Diagnosis) -> Words:
@@ -105,6 +161,7 @@ def _finding(finding: Finding, because_of: list[str]) -> FindingOut:
         instances=list(finding.instances),
         began_earlier=finding.began_earlier,
         because_of=because_of,
+        resource=kind.resource,
         evidence=[_evidence(one) for one in finding.evidence],
         explanation=_text(kind.explanation),
         steps=[

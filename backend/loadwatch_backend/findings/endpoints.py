@@ -20,17 +20,21 @@ router = APIRouter(prefix="/api/findings", tags=["findings"], responses=PROBLEM_
 OpinionService = Annotated[Opinions, Depends(service(Opinions))]
 
 
-@router.get("", summary="Read the findings of the last five minutes", response_model=FindingsOut)
+@router.get("", summary="Read the findings of the present", response_model=FindingsOut)
 async def read_findings(
     request: Request,
     findings: Annotated[Findings, Depends(service(Findings))],
     opinions: OpinionService,
     queries: Annotated[Queries, Depends(service(Queries))],
 ) -> Response:
-    """What ran out first, with its evidence; computed at most each five seconds, for all who ask."""
+    """What ran out first, with its evidence; computed at most each five seconds, for all who ask.
+
+    While a run lasts, and for five minutes after it, these are the findings of the run's own document (`run` is its
+    id), after those that began since it ended.
+    """
 
     def document() -> Iterator[bytes]:
-        yield opinions.judged_now(findings.live()).model_dump_json().encode()
+        yield opinions.judged_now(findings.present()).model_dump_json().encode()
 
     return await answer(request, queries.pages, lambda _: document())
 

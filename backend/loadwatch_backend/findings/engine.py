@@ -25,6 +25,7 @@ EARLIER_MS = 3_000
 """A cause may be seen this much later than what follows from it: each is sampled at its own instants."""
 TOGETHER_MS = 1_500
 """What begins so shortly after something else may as well have begun before: each is sampled at its own instants."""
+MOST_ALIKE = 2
 LASTS_MS = 15_000
 """What follows may begin this long after its cause has ended."""
 
@@ -56,7 +57,7 @@ def diagnose(window: Window, detectors: Sequence[Detector]) -> Diagnosis:
             missing.append(Missing(kind=detector.kind, needs=(), switched_on_by=""))
             continue
         findings.extend(look.findings)
-        observations.extend(look.observations)
+        observations.extend(_few(look.observations))
         reason = look.unjudged
         if look.clear is not None and seconds < detector.least_seconds:
             reason = reason or Words(
@@ -83,6 +84,13 @@ def diagnose(window: Window, detectors: Sequence[Detector]) -> Diagnosis:
         missing=missing,
         failed=failed,
     )
+
+
+def _few(words: Sequence[Words]) -> list[Words]:
+    """The first of what one detector says of many alike, and how many more there are."""
+    different = list(dict.fromkeys(words))
+    more = len(different) - MOST_ALIKE
+    return different[:MOST_ALIKE] + ([Words(f"And {more} more alike.", f"ほか同様に{more}件。")] if more > 0 else [])
 
 
 def _with_beginnings(look: Look, detector: Detector, window: Window) -> Look:

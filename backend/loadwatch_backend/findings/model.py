@@ -99,6 +99,7 @@ class Kind:
         explanation: why this happens and what it does.
         is_fact: what it says was read as it stands, such as two versions; there is no chain to complete.
         refuted_by: what would show that the finding is wrong.
+        resource: id of the signals' resource that runs out; empty where it is none of those.
     """
 
     id: str
@@ -108,6 +109,7 @@ class Kind:
     rule: Rule
     refuted_by: Words
     is_fact: bool = False
+    resource: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,6 +251,18 @@ class Opinion(StrEnum):
     REJECTED = "rejected"
     MUTED = "muted"
     """Not to be said any more on this target."""
+
+
+class HeadlineKind(StrEnum):
+    """What is said first of a window."""
+
+    FOUND = "found"
+    MUTED = "muted"
+    """What accuses is muted or rejected, and nothing else does."""
+    FULL = "full"
+    """Something was full, and nothing suffered."""
+    NONE = "none"
+    CANNOT_TELL = "cannot-tell"
 
 
 class DiagnosisState(StrEnum):

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from loadwatch_backend.findings.model import Certainty, DiagnosisState, Link, Opinion, Severity
+from loadwatch_backend.findings.model import Certainty, DiagnosisState, HeadlineKind, Link, Opinion, Severity
 from loadwatch_backend.kit.schemas import Count, Milliseconds, Schema
 from loadwatch_backend.signals.model import Unit
 
@@ -89,6 +89,9 @@ class FindingOut(Schema):
     before_run: bool = Field(
         default=False, description="Of the present: it was over before the latest run began, and does not lead."
     )
+    resource: str = Field(
+        default="", description="The resource of `GET /api/headroom` that ran out; empty where it is none of those."
+    )
 
 
 class CheckedOut(Schema):
@@ -118,10 +121,27 @@ class RouteFigure(Schema):
     database_seconds: float = Field(description="Database time a request.")
 
 
+class HeadlineOut(Schema):
+    """What is said first of a window: the same on every page, in reports and in messages."""
+
+    kind: HeadlineKind
+    title: TextOut = Field(description="In a few words: of `found` the finding's title.")
+    text: TextOut = Field(description="In a sentence: of `found` the finding's.")
+    key: str = Field(default="", description="Of `found`: the key of the finding.")
+    severity: Severity | None = None
+    certainty: Certainty | None = None
+    from_ms: Milliseconds | None = Field(default=None, description="Of `found`: when harm began.")
+    began_earlier: bool = False
+    instance: str = Field(default="", description="Of `found`: the instance that suffers most, where it names one.")
+    resource: str = Field(default="", description="Of `found`: see the finding's `resource`.")
+    more: int = Field(default=0, description="Of `found`: further ones that accuse; else notes, which accuse nothing.")
+
+
 class DiagnosisOut(Schema):
     """What else is said of a window, beside its findings."""
 
     state: DiagnosisState
+    headline: HeadlineOut | None = Field(default=None, description="Null only where nobody's opinions were read yet.")
     engine: int = Field(description="Version of the engine that said it.")
     from_ms: Milliseconds
     to_ms: Milliseconds
@@ -156,6 +176,9 @@ class ChangeOut(Schema):
 class FindingsOut(DiagnosisOut):
     """A diagnosis with its findings: causes before consequences, then by when harm began."""
 
+    run: str = Field(
+        default="", description="Of the present: the run whose own findings these are, where it lasts or just ended."
+    )
     findings: list[FindingOut]
 
 

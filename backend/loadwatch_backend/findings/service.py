@@ -14,7 +14,7 @@ from loadwatch_backend.evidence.profiles.waiting import LockWaits
 from loadwatch_backend.findings.documents import findings_out
 from loadwatch_backend.findings.engine import diagnose
 from loadwatch_backend.findings.load import STREAMED, load_of_seconds, load_of_tables
-from loadwatch_backend.findings.model import Detector, Diagnosis, Finding, Severity, key_of
+from loadwatch_backend.findings.model import Detector, Diagnosis, DiagnosisState, Finding, Severity, key_of
 from loadwatch_backend.findings.programs import with_real_labels
 from loadwatch_backend.findings.read import Span, grid_of, read_tables
 from loadwatch_backend.findings.registry import DETECTORS, METRICS
@@ -61,6 +61,15 @@ class About:
     sweep: Sweep | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatestRun:
+    """The run that began last of those under way, else the one that ended last; `found` is what its document says."""
+
+    id: str
+    ended_ms: int | None
+    found: FindingsOut | None
+
+
 class RunProfiles(Protocol):
     """Profiles that runs kept."""
 
@@ -79,6 +88,7 @@ class Findings:
         used: Callable[[], float] = time.thread_time,
         *,
         began: Callable[[], int | None] = lambda: None,
+        latest: Callable[[], LatestRun | None] = lambda: None,
         costs: Costs | None = None,
         profiles: RunProfiles | None = None,
     ) -> None:
@@ -89,6 +99,7 @@ class Findings:
         self._clock = clock
         self._used = used
         self._began = began
+        self._latest = latest
         self._every_ms = self._run_every_ms = LIVE_EVERY_MS
         self._lock = threading.Lock()
         self._live: FindingsOut | None = None
@@ -188,6 +199,32 @@ class Findings:
             self._live = found.model_copy(update={"findings": findings})
             self._every_ms = self._pace(begun)
             return self._live
+
+    def present(self) -> FindingsOut:
+        """What pages say of the present: what the latest run's own document says, and what began after that run.
+
+        Without a run that lasts or has just ended, or where its document is old, the same as `live`.
+
+        Raises:
+            ProblemError: of the store.
+        """
+        live, run = self.live(), self._latest()
+        if run is None or run.found is None:
+            return live
+        ended_ms = run.ended_ms
+        if run.found.to_ms < live.to_ms - (LONGEST_EVERY_MS + LIVE_EVERY_MS if ended_ms is None else LIVE_WINDOW_MS):
+            return live
+        later = [
+            one
+            for one in live.findings
+            if ended_ms is not None and one.from_ms > ended_ms and one.severity is not Severity.INFO
+        ]
+        keys = {one.key for one in later}
+        own = [one for one in run.found.findings if one.key not in keys]
+        keys |= {one.key for one in own}
+        before = [one for one in live.findings if one.before_run and one.key not in keys]
+        state = DiagnosisState.FOUND if later else run.found.state
+        return run.found.model_copy(update={"run": run.id, "state": state, "findings": [*later, *own, *before]})
 
     def _before_run(self, window: Window, began_ms: int) -> Sequence[FindingOut]:
         """What accused somebody in the minutes before a run, as it was said when the run began."""

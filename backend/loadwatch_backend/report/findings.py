@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from loadwatch_backend.findings.model import DiagnosisState, Link, Severity
-from loadwatch_backend.findings.schemas import DiagnosisOut, EvidenceOut, FindingOut, TextOut
+from loadwatch_backend.findings.model import Link
+from loadwatch_backend.findings.schemas import EvidenceOut, FindingOut, HeadlineOut, TextOut
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.report.ticks import elapsed_text
 from loadwatch_backend.runs.schemas import RunOut
@@ -58,11 +58,11 @@ def answer_of(run: RunOut, language: Language) -> Answer | None:
         return None
     texts = Texts(FINDINGS, language)
     findings = [one for one in run.findings if not one.muted]
-    headline, tone = _headline(diagnosis, findings, texts, len(run.findings) - len(findings))
+    said = diagnosis.headline
     titles = {one.key: read(one.title, language) for one in findings}
     return Answer(
-        headline=headline,
-        tone=tone,
+        headline="" if said is None else headline_text(said, language),
+        tone=diagnosis.state.value if said is None else (said.severity or said.kind).value,
         findings=[_told(one, diagnosis.from_ms, titles, texts) for one in findings],
         observations=[read(one, language) for one in diagnosis.observations],
         checked=[(read(one.title, language), read(one.text, language)) for one in diagnosis.checked],
@@ -76,7 +76,8 @@ def answer_of(run: RunOut, language: Language) -> Answer | None:
 
 def first_evidence(run: RunOut) -> tuple[FindingOut, EvidenceOut] | None:
     """What stands for the headline as a chart: its limit where that is drawn, else its first evidence that is."""
-    first = next((one for one in run.findings if not one.muted and one.severity is not Severity.INFO), None)
+    said = None if run.diagnosis is None else run.diagnosis.headline
+    first = next((one for one in run.findings if said is not None and one.key == said.key), None)
     if first is None:
         return None
     drawn = [one for one in first.evidence if one.chart is not None and any(v is not None for v in one.chart.values)]
@@ -89,19 +90,13 @@ def read(text: TextOut, language: Language) -> str:
     return text.ja if language is Language.JA else text.en
 
 
-def _headline(diagnosis: DiagnosisOut, findings: Sequence[FindingOut], texts: Texts, muted: int) -> tuple[str, str]:
-    first = next((one for one in findings if one.severity is not Severity.INFO), None)
-    if first is not None:
-        more = len(findings) - 1
-        certainty = texts(first.certainty.value)
-        said = f"{read(first.sentence, texts.language)} ({certainty})"
-        return said + (f" · {texts('more', count=more)}" if more else ""), first.severity.value
-    if muted and diagnosis.state is DiagnosisState.FOUND:
-        return texts("only_muted", count=muted), Severity.INFO.value
-    if diagnosis.state is not DiagnosisState.CANNOT_TELL:
-        return texts("none", count=len(diagnosis.checked)), DiagnosisState.NONE.value
-    why = "" if diagnosis.cannot_tell is None else read(diagnosis.cannot_tell, texts.language)
-    return texts("cannot_tell", why=why).rstrip(" :："), diagnosis.state.value
+def headline_text(said: HeadlineOut, language: Language) -> str:
+    """What is said first, in one line."""
+    texts, title, text = Texts(FINDINGS, language), read(said.title, language), read(said.text, language)
+    if said.certainty is None:
+        return f"{title}: {text}".rstrip(": ")
+    more = f" · {texts('more', count=said.more)}" if said.more else ""
+    return f"{text} ({texts(said.certainty.value)}){more}"
 
 
 def _told(one: FindingOut, origin_ms: int, titles: Mapping[str, str], texts: Texts) -> Told:

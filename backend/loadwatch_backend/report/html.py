@@ -17,7 +17,7 @@ from loadwatch_backend.report.actions import told_actions
 from loadwatch_backend.report.figures import shown_figures
 from loadwatch_backend.report.findings import answer_of
 from loadwatch_backend.report.kept import told_files, told_log
-from loadwatch_backend.report.model import FIRST, Report, limits_in_order, mixed_key, summary_rows
+from loadwatch_backend.report.model import FIRST, Report, mixed_key, summary_rows
 from loadwatch_backend.report.numbers import format_change, format_duration, format_setting, format_value
 from loadwatch_backend.report.reasons import generator_text, verdict_reasons
 from loadwatch_backend.report.spark import draw_spark
@@ -85,7 +85,7 @@ def render_html(report: Report, language: Language) -> str:
         f=Texts(FINDINGS, language),
         spark=draw_spark,
         figures=shown_figures(run, language),
-        limits=limits_in_order(run)[:RESOURCES_SHOWN],
+        limits=run.resources[:RESOURCES_SHOWN],
         first=FIRST,
         opening=report.opening,
         charts=report.charts,

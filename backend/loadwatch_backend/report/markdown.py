@@ -10,7 +10,7 @@ from loadwatch_backend.report.figures import shown_figures
 from loadwatch_backend.report.findings import Answer, Told, answer_of
 from loadwatch_backend.report.html import ENDPOINTS_SHOWN, RESOURCES_SHOWN, format_time, written
 from loadwatch_backend.report.kept import told_files, told_log
-from loadwatch_backend.report.model import FIRST, Report, SummaryRow, limits_in_order, mixed_key, summary_rows
+from loadwatch_backend.report.model import FIRST, Report, SummaryRow, mixed_key, summary_rows
 from loadwatch_backend.report.numbers import format_change, format_duration, format_setting, format_value
 from loadwatch_backend.report.reasons import generator_text, verdict_reasons
 from loadwatch_backend.report.ticks import elapsed_text
@@ -247,7 +247,7 @@ def _fenced(text: str) -> str:
 
 
 def _limits(report: Report, texts: Texts) -> str:
-    limits = limits_in_order(report.run)[:RESOURCES_SHOWN]
+    limits = report.run.resources[:RESOURCES_SHOWN]
     if not limits:
         return f"## {texts('highest_use')}\n\n{texts('nothing_ran_out')}"
 
@@ -256,7 +256,7 @@ def _limits(report: Report, texts: Texts) -> str:
 
     rows = [
         [
-            ("" if place is None else f"{place}\\. ")
+            ("" if one.place is None else f"{one.place}\\. ")
             + escape_cell(f"{one.title_ja if texts.language == 'ja' else one.title} {one.name}"),
             format_value(one.used_max, one.unit),
             format_value(one.limit, one.unit),
@@ -264,7 +264,7 @@ def _limits(report: Report, texts: Texts) -> str:
             elapsed(one.first_full_ms),
             elapsed(one.at_ms),
         ]
-        for place, one in limits
+        for one in limits
     ]
     heads = [texts("resource"), texts("used"), texts("limit"), "%", texts("full_from"), texts("highest_at")]
     return f"## {texts('highest_use')}\n\n{make_table(heads, rows)}"

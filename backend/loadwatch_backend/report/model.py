@@ -8,11 +8,10 @@ from loadwatch_backend.evidence.files.schemas import EvidenceFile
 from loadwatch_backend.evidence.log_patterns.schemas import LogPatternList
 from loadwatch_backend.evidence.routes.schemas import RunRoutes
 from loadwatch_backend.evidence.statements.schemas import StatementsOut
-from loadwatch_backend.findings.model import Severity
 from loadwatch_backend.report.attached import Attached
 from loadwatch_backend.report.source import Note
 from loadwatch_backend.report.svg import Chart
-from loadwatch_backend.runs.analysis.schemas import FiguresOut, ResourceReached
+from loadwatch_backend.runs.analysis.schemas import FiguresOut
 from loadwatch_backend.runs.reviews.schemas import ReviewOut
 from loadwatch_backend.runs.schemas import RunOut
 from loadwatch_backend.runs.snapshots.schemas import ConfigurationDifference
@@ -112,7 +111,6 @@ def summary_rows(run: RunOut, baseline: RunOut | None) -> list[SummaryRow]:
     ]
 
 
-SAMPLE_MS = 1_000
 FIRST = ("requests", "rate", "success", "p50", "p95", "p99")
 """What of the summary is read first; the others stand below."""
 _SUMMARY: Sequence[tuple[str, str]] = (
@@ -129,40 +127,6 @@ _SUMMARY: Sequence[tuple[str, str]] = (
     ("p90", "seconds"),
     ("max", "seconds"),
 )
-
-
-def limits_in_order(run: RunOut) -> list[tuple[int | None, ResourceReached]]:
-    """Limits with their place, as the run's page has them.
-
-    Those that were full and that a finding accuses, by when they were full; then the others that were full, then the
-    rest, the fullest first: a host's CPU that was full while nobody waited is not what ran out first.
-    """
-    accused = [
-        labels
-        for one in run.findings
-        if not one.muted and one.severity is not Severity.INFO
-        for labels in ([one.labels | {"instance": name} for name in one.instances] or [one.labels])
-    ]
-    full = [one for one in run.resources if one.first_full_ms is not None]
-    full.sort(key=lambda one: (one.first_full_ms or 0, -one.ratio_max))
-    others = sorted((one for one in run.resources if one.first_full_ms is None), key=lambda one: -one.ratio_max)
-    harmful = [one for one in full if any(_same_thing(one.labels, labels) for labels in accused)]
-    ordered: list[tuple[int | None, ResourceReached]] = []
-    for place, one in enumerate(harmful, 1):
-        before = ordered[-1] if ordered else None
-        # Times that are closer than samples come have no order.
-        known = max(SAMPLE_MS, one.interval_ms or 0, 0 if before is None else before[1].interval_ms or 0)
-        same = before is not None and (one.first_full_ms or 0) - (before[1].first_full_ms or 0) < known
-        ordered.append((before[0] if same and before is not None else place, one))
-    return [*ordered, *((None, one) for one in [*full, *others] if one not in harmful)]
-
-
-def _same_thing(first: Mapping[str, str], second: Mapping[str, str]) -> bool:
-    """Whether both speak of one thing; of a host, one of them may not name the job."""
-    names = first.keys() | second.keys()
-    if "job" in names and not ("job" in first and "job" in second):
-        names -= {"job"}
-    return all(first.get(name) == second.get(name) for name in names)
 
 
 def _figures(figures: FiguresOut | None) -> dict[str, float | None]:

@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 
-from loadwatch_backend.findings.model import Severity
+from loadwatch_backend.findings.model import HeadlineKind
 from loadwatch_backend.findings.schemas import FindingOut, TextOut
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.notify.model import Notice, NoticeFinding, NoticeKind, NoticeText
+from loadwatch_backend.report.findings import headline_text
 from loadwatch_backend.report.numbers import format_duration, format_value
 from loadwatch_backend.report.reasons import verdict_reasons
 from loadwatch_backend.runs.analysis.schemas import ResourceReached, ThresholdOut, ThresholdState
 from loadwatch_backend.runs.fields import Verdict
 from loadwatch_backend.runs.registry.news import NewsDesk, RunEvent, RunNews
 from loadwatch_backend.runs.schemas import RunOut
-from loadwatch_backend.texts.findings import FINDINGS
 from loadwatch_backend.texts.notices import NOTICES
 from loadwatch_backend.texts.words import Texts, Words
 
@@ -154,12 +154,9 @@ def _end_facts(run: RunOut, texts: Texts) -> Facts:
         more = len(failed) - MOST_THRESHOLDS
         listed = "; ".join(_threshold(item, texts) for item in failed[:MOST_THRESHOLDS])
         facts.append((texts("failed_thresholds"), listed + (texts("and_more", count=more) if more > 0 else "")))
-    found = [one for one in run.findings if one.severity is not Severity.INFO and not one.muted]
-    if found:
-        facts.append((texts("ran_out"), _ran_out(found, texts)))
-    elif run.diagnosis is not None and run.diagnosis.cannot_tell is not None:
-        why = _in(run.diagnosis.cannot_tell, texts.language)
-        facts.append((texts("ran_out"), Texts(FINDINGS, texts.language)("cannot_tell", why=why)))
+    said = None if run.diagnosis is None else run.diagnosis.headline
+    if said is not None and said.kind in (HeadlineKind.FOUND, HeadlineKind.CANNOT_TELL):
+        facts.append((texts("ran_out"), headline_text(said, texts.language)))
     facts += _figures(run, texts)
     nearest = max(run.resources, key=lambda one: one.ratio_max, default=None)
     if nearest is not None:
@@ -175,14 +172,6 @@ def _finding(one: FindingOut, language: Language) -> NoticeFinding:
 
 def _in(text: TextOut, language: Language) -> str:
     return Words(text.en, text.ja).read(language)
-
-
-def _ran_out(found: Sequence[FindingOut], texts: Texts) -> str:
-    """The first of those that accuse something, and how many more there are."""
-    first = found[0]
-    sentence = _in(first.sentence, texts.language)
-    said = texts("finding", sentence=sentence, certainty=Texts(FINDINGS, texts.language)(first.certainty))
-    return said + (texts("and_more", count=len(found) - 1) if len(found) > 1 else "")
 
 
 def _figures(run: RunOut, texts: Texts) -> Facts:

@@ -9,7 +9,8 @@ import orjson
 import structlog
 
 from loadwatch_backend.findings.changes import compare_findings
-from loadwatch_backend.findings.schemas import FindingsAgain
+from loadwatch_backend.findings.schemas import FindingsAgain, FindingsOut
+from loadwatch_backend.findings.service import LIVE_WINDOW_MS, LatestRun
 from loadwatch_backend.kit.clock import Clock
 from loadwatch_backend.records.model import LoadResult, Seconds
 from loadwatch_backend.records.result_file import load
@@ -20,10 +21,26 @@ from loadwatch_backend.runs.analysis.subject import SETTLED_MS, Subject
 from loadwatch_backend.runs.errors import NoResultError, RunNotFoundError
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.imports.places import Places
-from loadwatch_backend.runs.registry.documents import end_of, pack, read_details, read_window, unpack, write_sparkline
+from loadwatch_backend.runs.registry.documents import (
+    end_of,
+    is_silent,
+    pack,
+    read_details,
+    read_window,
+    unpack,
+    write_sparkline,
+)
 from loadwatch_backend.runs.registry.limits import kept_limits, write_limits
 from loadwatch_backend.runs.registry.reference import find_reference, find_trials
-from loadwatch_backend.runs.registry.repository import find_analysis, find_neighbours, find_run, keep
+from loadwatch_backend.runs.registry.repository import (
+    find_analysed_ms,
+    find_analysis,
+    find_just_ended,
+    find_neighbours,
+    find_run,
+    find_running,
+    keep,
+)
 from loadwatch_backend.runs.registry.tables import RunAnalysisRow, RunRow
 from loadwatch_backend.store.outages import ConstraintError
 from loadwatch_backend.store.relational import Relational, Session
@@ -76,6 +93,7 @@ class Analyses:
         self._clock = clock
         self._lock = threading.Lock()
         self._failed: dict[str, int] = {}
+        self._latest: tuple[FindingsOut | None, str, int | None] | None = None
         self._later: threading.Thread | None = None
 
     def subject(self, row: RunRow, result: LoadResult | None = None) -> Subject:
@@ -128,6 +146,20 @@ class Analyses:
             # Of what was said only what stands beside the findings, such as the costs of routes.
             document["findings"] |= {"findings": [], "checked": [], "missing": [], "observations": []}
         return Analysis.model_validate({**document, "endpoints": [], "errors": []})
+
+    def latest(self) -> LatestRun | None:
+        """What is kept of the run that began last of those under way, else of the one that has just ended."""
+        now_ms = self._clock()
+        with self._relational.transaction() as session:
+            row = next((row for row in find_running(session, now_ms) if not is_silent(row, now_ms)), None)
+            row = row or find_just_ended(session, now_ms - LIVE_WINDOW_MS, now_ms)
+            if row is None:
+                return None
+            known, analysed_ms = self._latest, find_analysed_ms(session, row.id)
+            if known is None or known[1:] != (row.id, analysed_ms):
+                kept = self.read(session, row)
+                known = self._latest = (None if kept is None else kept.findings, row.id, analysed_ms)
+            return LatestRun(id=row.id, ended_ms=row.ended_ms, found=known[0])
 
     def is_stale(self, row: RunRow, analysed_ms: int | None) -> bool:
         """Whether a reader should have the run analysed first."""

@@ -45,10 +45,7 @@ async def read_headroom(
     service: Service,
     queries: QueryQueues,
     at_ms: Annotated[Milliseconds | None, Query()] = None,
-    since_ms: Annotated[
-        Milliseconds | None, Query(description="Tell which limits were reached since then; an hour at most.")
-    ] = None,
     lang: Lang = Language.EN,
 ) -> Response:
     """Used and limit of every resource, with the time to exhaustion at the present slope."""
-    return await answer(request, queries.pages, lambda ticket: _json(service.headroom(at_ms, since_ms, lang, ticket)))
+    return await answer(request, queries.pages, lambda ticket: _json(service.headroom(at_ms, lang, ticket)))

@@ -1,4 +1,4 @@
-"""How close every resource of every target is to its limit, which of them somebody waits for, and since when."""
+"""How close every resource of every target is to its limit, and which of them somebody waits for."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,6 @@ from loadwatch_backend.signals.interval import IntervalDetector, any_tree_of, lo
 from loadwatch_backend.signals.late import read_late_resource
 from loadwatch_backend.signals.legend import render_legend
 from loadwatch_backend.signals.model import Cadence, Resource
-from loadwatch_backend.signals.reached import LEAD_MS, LONGEST_MS, STEP_MS, FirstFull, Key, Ratios, Reached, first_full
 from loadwatch_backend.signals.schemas import State
 
 FloatArray = npt.NDArray[np.float64]
@@ -46,12 +45,8 @@ HOST_WIDE = "host"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Asked:
-    """One question: `since_ms` is where the order of limits begins; `present`, whether it ends now."""
-
     engine: Engine
     at_ms: int
-    since_ms: int | None
-    present: bool
     language: Language
 
 
@@ -65,22 +60,18 @@ class Limits:
         self._clock = clock
         self._intervals = intervals
         self._resources = resources
-        self._reached = Reached()
 
-    def headroom(self, at_ms: int | None, since_ms: int | None, language: Language, ticket: Ticket) -> dict[str, Any]:
+    def headroom(self, at_ms: int | None, language: Language, ticket: Ticket) -> dict[str, Any]:
         """Every resource of every target, as in `Headroom`."""
         newest_ms = self._engine.store.newest_ms() or 0
         # A little before now the newest samples may still be under way; older than that, silence must show.
         now_ms = self._clock()
         at = min(newest_ms, now_ms) if at_ms is None else at_ms
         at = now_ms if at < now_ms - SETTLED_MS and at_ms is None else at
-        since = None if since_ms is None or since_ms >= at else max(since_ms, at - LONGEST_MS)
-        asked = _Asked(
-            engine=self._engine.bound(ticket), at_ms=at, since_ms=since, present=at_ms is None, language=language
-        )
+        asked = _Asked(engine=self._engine.bound(ticket), at_ms=at, language=language)
         entries = [entry for resource in self._resources for entry in self._entries(asked, resource)]
         entries.sort(key=_order)
-        return {"at_ms": at, "since_ms": since, "resources": entries}
+        return {"at_ms": at, "resources": entries}
 
     def _entries(self, asked: _Asked, resource: Resource) -> list[dict[str, Any]]:
         if resource.cadence is not None:
@@ -88,7 +79,6 @@ class Limits:
         used, limit = self._history(asked, resource.used), self._history(asked, resource.limit)
         used_values, limit_values = _with_gaps(used), _with_gaps(limit)
         entries: list[dict[str, Any]] = []
-        known: list[FloatArray] = []
         for row, place in enumerate(join_limits(used.labels, limit.labels)):
             if place is None:
                 continue
@@ -107,10 +97,8 @@ class Limits:
                 as_of_ms = asked.at_ms - missed * HISTORY_STEP_MS
                 entry |= {"history": ratios, "as_of_ms": as_of_ms, "late": True, "exhaustion_seconds": None}
             entries.append(entry)
-            known.append(ratios)
         if not entries:
             return []
-        _add_first_full(entries, self._first_full(asked, resource, np.array(known)))
         if not all(entry["late"] for entry in entries):
             entries = [one for one in entries if not one["late"] or asked.at_ms - one["as_of_ms"] <= GONE_MS]
         wanted = self._add_demand(asked, resource, entries)
@@ -129,14 +117,6 @@ class Limits:
                 None if seconds is None else max(0.0, seconds - (asked.at_ms - one.time_ms) / 1_000)
             )
             entry |= {"history": one.history, "as_of_ms": one.time_ms, "source": cadence.source}
-            if asked.since_ms is not None:
-                ratios = Ratios(
-                    keys=[_key(one.labels)],
-                    values=one.ratios[None],
-                    start_ms=one.time_ms - (len(one.ratios) - 1) * cadence.period_ms,
-                    interval_ms=cadence.period_ms,
-                )
-                _add_first_full([entry], first_full(ratios, cadence.period_ms, asked.since_ms, asked.at_ms))
             entries.append(entry)
         return entries
 
@@ -158,61 +138,18 @@ class Limits:
                 amounts[index] = wanted[place]
         return amounts
 
-    def _first_full(self, asked: _Asked, resource: Resource, history: FloatArray) -> Mapping[Key, FirstFull]:
-        since_ms = asked.since_ms
-        if since_ms is None:
-            return {}
-
-        def look(from_ms: int, to_ms: int) -> Ratios:
-            # On the same instants as the history, so that what is full for seconds is full on one of those.
-            start_ms = to_ms - (to_ms - from_ms) // STEP_MS * STEP_MS
-            used, limit = (self._range(asked, text, start_ms, STEP_MS) for text in (resource.used, resource.limit))
-            pairs = [
-                (row, place) for row, place in enumerate(join_limits(used.labels, limit.labels)) if place is not None
-            ]
-            used_values, limit_values = _with_gaps(used), _with_gaps(limit)
-            rows = [ratios_of(resource, used_values[row], limit_values[place]) for row, place in pairs]
-            return Ratios(
-                keys=[_key(used.labels[row]) for row, _ in pairs],
-                values=np.array(rows) if rows else np.empty((0, 0)),
-                start_ms=start_ms,
-                # Limits are read less often than what they bound.
-                interval_ms=self._interval(resource.used, from_ms, to_ms) or STEP_MS,
-            )
-
-        if asked.present:
-            return self._reached.since(resource, since_ms, asked.at_ms, look, history, HISTORY_STEP_MS)
-        try:
-            return first_full(look(since_ms - LEAD_MS, asked.at_ms), STEP_MS, since_ms, asked.at_ms)
-        except ProblemError:
-            return {}
-
-    def _interval(self, text: str, start_ms: int, end_ms: int) -> int | None:
-        return self._intervals.detect(any_tree_of(text), start_ms, end_ms)
-
     def _history(self, asked: _Asked, text: str) -> Matrix:
         start_ms = asked.at_ms - (HISTORY_POINTS - 1) * HISTORY_STEP_MS
         return self._range(asked, text, start_ms, HISTORY_STEP_MS, held=True)
 
     def _range(self, asked: _Asked, text: str, start_ms: int, step_ms: int, *, held: bool = False) -> Matrix:
-        interval = self._interval(text, start_ms, asked.at_ms)
+        interval = self._intervals.detect(any_tree_of(text), start_ms, asked.at_ms)
         tree = tree_of(text, interval, step_ms, held=held)
         return asked.engine.range_of(tree, start_ms, asked.at_ms, step_ms, lookback_ms=lookback_of(interval))
 
 
 def _with_gaps(matrix: Matrix) -> FloatArray:
     return np.where(matrix.present, matrix.values, np.nan)
-
-
-def _key(labels: Mapping[str, str]) -> Key:
-    return frozenset((name, value) for name, value in labels.items() if name != "__name__")
-
-
-def _add_first_full(entries: list[dict[str, Any]], found: Mapping[Key, FirstFull]) -> None:
-    for entry in entries:
-        one = found.get(_key(entry["labels"]))
-        if one is not None:
-            entry["first_full"] = {"at_ms": one.at_ms, "before": one.before, "interval_ms": one.interval_ms}
 
 
 def _order(entry: Mapping[str, Any]) -> tuple[int, float, bool, str]:
@@ -256,7 +193,6 @@ def _entry(
         "state": state_of(ratio, resource.near),
         "near": resource.near,
         "demand": None,
-        "first_full": None,
         "as_of_ms": None,
         "late": False,
         "source": None,

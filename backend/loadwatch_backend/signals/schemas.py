@@ -167,14 +167,6 @@ class State(StrEnum):
     EXHAUSTED = "exhausted"
 
 
-class FirstFullOut(Schema):
-    """Since when a limit was full, first within a span: at 98 % or more, for 5 s and three of its samples on end."""
-
-    at_ms: Milliseconds
-    before: bool = Field(description="It was full already when the span began: since when is not told.")
-    interval_ms: int = Field(description="How often it is known: times closer than this have no order.")
-
-
 class HeadroomEntry(Schema):
     """One resource of one target."""
 
@@ -199,9 +191,6 @@ class HeadroomEntry(Schema):
         description="Whether somebody waited for more of it, or was refused, within the last 15 s; null where nothing "
         "tells, and where it is not near its limit.",
     )
-    first_full: FirstFullOut | None = Field(
-        default=None, description="Null where it was not full since `since_ms`, or nobody can tell."
-    )
     as_of_ms: Milliseconds | None = Field(
         default=None, description="Time of the value where it came late or is the last one; null where it is of now."
     )
@@ -215,8 +204,4 @@ class Headroom(Schema):
     """Every resource: what somebody waits for, then the nearest limit; hosts' full CPU and swap without demand last."""
 
     at_ms: Milliseconds
-    since_ms: Milliseconds | None = Field(
-        default=None,
-        description="Since when the order of limits is told: an hour at most; null where none was asked for.",
-    )
     resources: list[HeadroomEntry]

@@ -200,9 +200,9 @@ class SignalService:
         values = _with_gaps(matrix)
         return {tuple(sorted(labels.items())): values[row] for row, labels in enumerate(matrix.labels)}
 
-    def headroom(self, at_ms: int | None, since_ms: int | None, language: Language, ticket: Ticket) -> dict[str, Any]:
+    def headroom(self, at_ms: int | None, language: Language, ticket: Ticket) -> dict[str, Any]:
         """Every resource of every target, as in `Headroom`."""
-        return self._limits.headroom(at_ms, since_ms, language, ticket)
+        return self._limits.headroom(at_ms, language, ticket)
 
     # One signal -----------------------------------------------------------------------------------------------
 

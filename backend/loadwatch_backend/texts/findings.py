@@ -5,12 +5,14 @@ from loadwatch_backend.texts.words import Catalogue, Words
 FINDINGS: Catalogue = {
     "title": Words("Findings", "診断結果"),
     "first": Words("What ran out first", "最初に尽きたもの"),
-    "none": Words("No limit found; {count} things were checked.", "上限に達したものはない。{count}項目を確認した。"),
-    "only_muted": Words(
-        "{count} found that people have muted, and nothing else.",
-        "検出{count}件はミュートされており、ほかにはない。",
+    "headline_none": Words("No limit did harm", "影響の出た上限はない"),
+    "checked_count": Words("{count} checks.", "{count}項目を確認。"),
+    "headline_full": Words("Nothing suffered", "影響なし"),
+    "headline_muted": Words("Only what is muted", "ミュート中のもののみ"),
+    "muted_count": Words(
+        "{count} found that people have muted or rejected.", "検出{count}件はミュートまたは却下済み。"
     ),
-    "cannot_tell": Words("Cannot tell what ran out: {why}", "何が尽きたか判定できない: {why}"),
+    "headline_cannot-tell": Words("Cannot tell what ran out", "何が尽きたか判定できない"),
     "more": Words("and {count} more", "ほか{count}件"),
     "critical": Words("Critical", "重大"),
     "warning": Words("Warning", "警告"),
@@ -33,7 +35,7 @@ FINDINGS: Catalogue = {
     "rule": Words("Rule of thumb", "経験則"),
     "source": Words("Source: {source}", "出典: {source}"),
     "refuted": Words("What would show that this is wrong", "これが誤りだと示すもの"),
-    "observations": Words("Full without harm", "上限に達したが影響なし"),
+    "observations": Words("Full, but nothing suffered", "上限に達したが影響なし"),
     "checked": Words("Checked and was not it ({count})", "確認した結果、該当しなかったもの({count})"),
     "unchecked": Words("Could not be checked ({count})", "確認できなかったもの({count})"),
     "needs": Words("needs {metrics}", "必要: {metrics}"),

@@ -29,7 +29,6 @@ NOTICES: Catalogue = {
     "verdict_failed": Words("failed", "不合格"),
     "verdict_invalid": Words("invalid", "無効"),
     "ran_out": Words("What ran out", "尽きたもの"),
-    "finding": Words("{sentence} ({certainty})", "{sentence}（{certainty}）"),
     "nearest_limit": Words("Nearest limit", "最も限界に近い資源"),
     "used_of": Words("{title}: {used} of {limit}, {share}", "{title}: {limit} のうち {used}（{share}）"),
     "reached": Words(", reached", "、限界に到達"),

@@ -70,7 +70,7 @@ def test_two_runs_are_laid_over_each_other(server: RunningServer, runs: list[str
     (headline,) = found["headlines"]
     assert headline["group"] == runs[4]
     assert headline["text"].startswith("good answers ")
-    assert headline["text"].endswith("; one run each")
+    assert headline["text"].endswith("; in these two runs")
     for series in found["series"]:
         assert len(series["rate"]) == found["count"]
     rows = {row["metric"]["id"]: row["cells"] for row in found["rows"]}

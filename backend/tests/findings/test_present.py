@@ -88,6 +88,62 @@ def test_while_a_run_lasts_its_own_harm_leads_and_counts_from_its_beginning(serv
     assert "3,6" in pool["sentence"]["en"]
 
 
+def _headlines(server: RunningServer, run: str) -> list[Any]:
+    """Of the present, of the run's document, and in the list of runs: title and beginning."""
+    own = server.client.get(f"/api/runs/{run}").raise_for_status().json()
+    listed = next(one for one in server.client.get("/api/runs").json()["runs"] if one["id"] == run)
+    now = server.client.get("/api/findings").raise_for_status().json()
+    limit = listed["first_limit"]
+    return [
+        (now["run"], now["headline"]),
+        (run, own["diagnosis"]["headline"]),
+        (limit["title"], limit["after_seconds"] and own["started_ms"] + 1_000 * limit["after_seconds"]),
+    ]
+
+
+def test_a_run_and_the_present_have_one_headline_while_it_lasts_and_for_five_minutes_after(
+    server: RunningServer,
+) -> None:
+    _write(server, range(-280, 301), (-60, -20), limit={-300: 8.0})
+    _run(server, -90)
+    (run,) = (one["id"] for one in server.client.get("/api/runs").json()["runs"])
+    for at in (0, 6, 200):
+        _now(server, at)
+        if at == 6:
+            body = {"ended_ms": server.clock.now_ms, "exit_code": 0}
+            server.client.post(f"/api/runs/{run}/finish", json=body).raise_for_status()
+        now, own, listed = _headlines(server, run)
+        assert now == own
+        headline = now[1]
+        assert (headline["kind"], headline["resource"], headline["instance"]) == (
+            ("found", "pool_connections", "app-1")
+        )
+        assert listed == (headline["title"], headline["from_ms"])
+    assert _now(server, 307)["run"] == ""
+    assert _now(server, 308)["headline"]["kind"] != "found"
+
+
+def test_what_begins_after_a_run_leads_before_what_the_run_ran_out_of(server: RunningServer) -> None:
+    _write(server, range(-280, 1), (-200, -170), (-60, 1), limit={-300: 8.0})
+    _run(server, -205, -165)
+    answer = _now(server)
+    assert answer["headline"]["from_ms"] == pytest.approx(NOW_MS - 59 * SECOND, abs=2 * SECOND)
+    (run,) = server.client.get("/api/runs").json()["runs"]
+    assert run["first_limit"]["after_seconds"] == pytest.approx(6, abs=2)
+
+
+def test_a_finding_that_was_rejected_leads_nowhere(server: RunningServer) -> None:
+    _write(server, range(-280, 1), (-60, -20), limit={-300: 8.0})
+    _run(server, -90, -10)
+    (run,) = (one["id"] for one in server.client.get("/api/runs").json()["runs"])
+    for pool in _pools(server.client.get(f"/api/runs/{run}").json()):
+        body = {"key": pool["key"], "opinion": "rejected", "reason": "planned"}
+        server.client.put(f"/api/runs/{run}/findings/mark", json=body).raise_for_status()
+    now, own, listed = _headlines(server, run)
+    assert now == own
+    assert (now[1]["kind"], now[1]["key"], listed) == ("muted", "", (None, None))
+
+
 def test_what_lasts_keeps_its_beginning_and_its_count_while_the_window_slides(server: RunningServer) -> None:
     _write(server, range(-900, 301), (-700, 301), limit={-900: 8.0})
     first, later = (_pools(_now(server, at))[0] for at in (0, 240))

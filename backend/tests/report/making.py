@@ -1,6 +1,8 @@
 """A run with everything in it, for reports."""
 
 import numpy as np
+from loadwatch_backend.findings.documents import headline_of
+from loadwatch_backend.findings.schemas import DiagnosisOut, FindingOut
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.records.model import Seconds
 from loadwatch_backend.report.charts import load_charts
@@ -31,6 +33,8 @@ from loadwatch_backend.runs.schemas import RunOut
 from loadwatch_backend.runs.snapshots.schemas import Change, ConfigurationDifference
 from loadwatch_formats.outcomes import OUTCOMES
 
+from backend.tests.findings.said import diagnosis
+
 START_MS = 1_795_252_714_000
 NASTY = 'pool <script>alert("1")</script> | waits'
 
@@ -46,6 +50,16 @@ FIGURES = FiguresOut(
     bytes_in=19_155,
     bytes_out=0,
 )
+
+
+def judged(*findings: FindingOut, **changes: object) -> RunOut:
+    """A run of which this is said, with its headline."""
+    found = diagnosis(*findings, from_ms=START_MS, to_ms=START_MS + 22_000)
+    kept = DiagnosisOut.model_validate(found.model_dump(include=set(DiagnosisOut.model_fields)))
+    kept = kept.model_copy(update=changes)
+    return make_run(
+        findings=list(findings), diagnosis=kept.model_copy(update={"headline": headline_of(kept, findings)})
+    )
 
 
 def make_run(**changes: object) -> RunOut:

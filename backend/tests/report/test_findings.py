@@ -5,7 +5,6 @@ from loadwatch_backend.findings.model import Certainty, DiagnosisState, Link, Op
 from loadwatch_backend.findings.schemas import (
     ChartOut,
     CheckedOut,
-    DiagnosisOut,
     EvidenceOut,
     FindingOut,
     MarkOut,
@@ -19,12 +18,11 @@ from loadwatch_backend.report.html import render_html
 from loadwatch_backend.report.markdown import render_markdown
 from loadwatch_backend.report.spark import draw_spark
 from loadwatch_backend.report.svg import draw_chart
-from loadwatch_backend.runs.schemas import RunOut
 from loadwatch_backend.signals.model import Unit
 from markdown_it import MarkdownIt
 
-from backend.tests.findings.said import diagnosis, finding
-from backend.tests.report.making import NASTY, START_MS, make_report, make_run
+from backend.tests.findings.said import finding
+from backend.tests.report.making import NASTY, START_MS, judged, make_report, make_run
 
 
 def piece(link: Link = Link.LIMIT, text: str = "30 of 30 connections.", **changes: object) -> EvidenceOut:
@@ -48,17 +46,11 @@ def pool(**changes: object) -> FindingOut:
     return said.model_copy(update={"evidence": [piece()], "steps": steps, **changes})
 
 
-def judged(*findings: FindingOut, **changes: object) -> RunOut:
-    found = diagnosis(*findings, from_ms=START_MS, to_ms=START_MS + 22_000)
-    kept = DiagnosisOut.model_validate(found.model_dump(include=set(DiagnosisOut.model_fields)))
-    return make_run(findings=list(findings), diagnosis=kept.model_copy(update=changes))
-
-
 def test_the_headline_is_the_first_that_accuses() -> None:
     noise = finding("host-noise", severity=Severity.INFO)
     answer = answer_of(judged(noise, pool(), finding("client-timeouts")), Language.EN)
     assert answer is not None
-    assert (answer.headline, answer.tone) == ("It was pool-exhausted. (certain) · and 2 more", "critical")
+    assert (answer.headline, answer.tone) == ("It was pool-exhausted. (certain) · and 1 more", "critical")
 
 
 def test_causes_are_named_by_their_titles_and_times_are_the_runs() -> None:
@@ -77,17 +69,26 @@ def test_what_is_muted_is_not_said_and_what_was_judged_says_by_whom() -> None:
     # That is not "none": something ran out, and people know.
     only = answer_of(judged(pool(muted=True)), Language.EN)
     assert only is not None
-    assert only.headline == "1 found that people have muted, and nothing else."
+    assert only.headline == "Only what is muted: 1 found that people have muted or rejected."
 
 
 def test_where_nobody_can_tell_the_symptoms_and_the_reason_are_said() -> None:
     why = TextOut(en="40 of 100 requests failed. These collectors send nothing: dbstats.", ja="40件が失敗。")
-    run = judged(state=DiagnosisState.CANNOT_TELL)
-    assert run.diagnosis is not None
-    run = run.model_copy(update={"diagnosis": run.diagnosis.model_copy(update={"cannot_tell": why})})
+    run = judged(state=DiagnosisState.CANNOT_TELL, cannot_tell=why)
     answer = answer_of(run, Language.EN)
     assert answer is not None
     assert (answer.headline, answer.tone) == (f"Cannot tell what ran out: {why.en}", "cannot-tell")
+
+
+def test_what_was_full_and_hurt_nobody_is_no_all_clear_and_did_not_run_out() -> None:
+    full = judged(observations=[TextOut(en="The pool had 8 of 8 connections in use.", ja="プールは8中8。")])
+    answer = answer_of(full, Language.EN)
+    assert answer is not None
+    assert answer.headline == "Nothing suffered: The pool had 8 of 8 connections in use."
+    rejected = MarkOut(opinion=Opinion.REJECTED, reason="planned", author="kana", said_ms=START_MS)
+    refused = answer_of(judged(pool(mark=rejected), finding("hotspot")), Language.EN)
+    assert refused is not None
+    assert refused.headline.startswith("It was hotspot.")
 
 
 def test_a_run_that_nobody_looked_at_says_nothing() -> None:

@@ -1,8 +1,8 @@
-"""The order of limits in a report, the same as on the run's page."""
+"""The order of a run's limits, the same on its page and in reports."""
 
 from loadwatch_backend.findings.schemas import FindingOut
-from loadwatch_backend.report.model import limits_in_order
 from loadwatch_backend.runs.analysis.schemas import ResourceReached
+from loadwatch_backend.runs.registry.limits import limits_in_order
 
 from backend.tests.findings.said import finding
 from backend.tests.report.making import make_run
@@ -20,8 +20,7 @@ def accused(*names: str, **more: str) -> list[FindingOut]:
 
 
 def places(findings: list[FindingOut], *limits: ResourceReached) -> list[tuple[int | None, str]]:
-    run = make_run(resources=list(limits), findings=findings)
-    return [(place, one.labels["instance"]) for place, one in limits_in_order(run)]
+    return [(one.place, one.labels["instance"]) for one in limits_in_order(limits, findings)]
 
 
 def test_what_did_harm_stands_first_in_the_order_in_which_it_was_full() -> None:
@@ -43,3 +42,19 @@ def test_times_that_are_closer_than_samples_come_share_a_place() -> None:
 def test_things_of_one_host_are_told_apart() -> None:
     assert places(accused("h", port="80"), reached("h", 1, 0)) == [(None, "h")]
     assert places(accused("h"), reached("h", 1, 0)) == [(1, "h")]
+
+
+def test_a_finding_about_a_resource_accuses_no_other_limit_of_the_same_place() -> None:
+    (found,) = accused("pool")
+    about = found.model_copy(update={"resource": POOL.resource})
+    other = found.model_copy(update={"resource": "process_fds"})
+    assert places([about], reached("pool", 1, 0)) == [(1, "pool")]
+    assert places([other], reached("pool", 1, 0)) == [(None, "pool")]
+    cloud = reached("pool", 1, 0).model_copy(update={"resource": "aws_db_connections"})
+    assert places([other], cloud) == [(1, "pool")], "the same thing has another name at AWS"
+
+
+def test_all_instances_of_a_fleet_are_accused() -> None:
+    fleet = finding("pool", labels={"job": "app"}, instances=["web-7", "web-1"])
+    limits = [reached(name, 1, 3_000) for name in ("web-1", "web-7", "web-2")]
+    assert places([fleet], *limits) == [(1, "web-1"), (1, "web-7"), (None, "web-2")]

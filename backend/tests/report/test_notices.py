@@ -12,7 +12,7 @@ from loadwatch_backend.runs.registry.news import NewsDesk, RunEvent, RunNews
 
 from backend.tests.conftest import NOW_MS, RunningServer
 from backend.tests.findings.said import finding
-from backend.tests.report.making import make_run
+from backend.tests.report.making import judged
 from backend.tests.runs.sending import send, vegeta_csv
 
 EXTERNAL = "https://watch.example.org"
@@ -132,17 +132,14 @@ def test_the_end_tells_what_ran_out_first_and_how_much_more_there_is() -> None:
     noise = finding("host-noise", severity=Severity.INFO, certainty=Certainty.POSSIBLE)
     follows = finding("ingest-lag-growing", severity=Severity.WARNING, certainty=Certainty.LIKELY)
     each: list[list[FindingOut]] = [[], [noise], [finding(sentence=full), noise], [finding(sentence=full), follows]]
-    texts = [
-        notice_of(RunNews(event=RunEvent.FINISHED, run=make_run(findings=findings)), EXTERNAL).texts
-        for findings in each
-    ]
+    texts = [notice_of(RunNews(event=RunEvent.FINISHED, run=judged(*findings)), EXTERNAL).texts for findings in each]
     assert [dict(text[Language.EN].facts).get("What ran out") for text in texts] == [
         None,
         None,
         "The pool of 5 ran out. (certain)",
-        "The pool of 5 ran out. (certain); and 1 more",
+        "The pool of 5 ran out. (certain) · and 1 more",
     ]
-    assert dict(texts[3][Language.JA].facts)["尽きたもの"] == "5接続のプールが枯渇した。（確実）、ほか 1 件"
+    assert dict(texts[3][Language.JA].facts)["尽きたもの"] == "5接続のプールが枯渇した。 (確実) · ほか1件"
     first, second = texts[3][Language.JA].findings
     assert (first.id, first.sentence, first.severity, first.certainty) == (
         "pool-exhausted",

@@ -36,7 +36,7 @@ def test_headroom_puts_the_nearest_limit_first_and_tells_when_it_is_reached(serv
         (labels("node_memory_SwapFree_bytes"), [(time, 0.0) for time, _ in level]),
     )
     answer = server.client.get("/api/headroom").json()
-    assert (answer["at_ms"], answer["since_ms"]) == (now, None)
+    assert answer["at_ms"] == now
     fds, connections = answer["resources"]
     assert (fds["resource"], fds["state"], fds["exhaustion_seconds"]) == ("process_fds", "exhausted", None)
     assert connections["resource"] == "db_connections"
@@ -138,68 +138,6 @@ def test_a_full_pool_without_waits_stays_where_its_headroom_puts_it(server: Any)
     )
     pool, fds = server.client.get("/api/headroom").json()["resources"]
     assert (pool["resource"], pool["demand"], fds["demand"]) == ("pool_connections", False, None)
-
-
-def full_from(server: Any, now: int, seconds: int, **more: str) -> None:
-    """A pool of ten that is full for the last seconds."""
-    samples = [(now - i * SECOND, 10.0 if i <= seconds else 3.0) for i in range(300)]
-    server.write(
-        (labels("go_sql_in_use_connections", **more), samples),
-        (labels("go_sql_max_open_connections", **more), level(now, 10.0)),
-    )
-
-
-def first_full(server: Any, **query: Any) -> dict[str, Any]:
-    answer = server.client.get("/api/headroom", params=query).json()
-    return {one["name"]: one["first_full"] for one in answer["resources"]}
-
-
-def test_since_when_a_limit_was_full_is_told_where_it_is_asked(server: Any):
-    now = server.clock.now_ms
-    full_from(server, now, 60, db_name="x")
-    full_from(server, now, 90, db_name="y")
-    full_from(server, now, 3, db_name="z")
-    assert set(first_full(server).values()) == {None}
-    expected = {
-        "a x": {"at_ms": now - 60 * SECOND, "before": False, "interval_ms": 1_000},
-        "a y": {"at_ms": now - 90 * SECOND, "before": False, "interval_ms": 1_000},
-        "a z": None,
-    }
-    assert first_full(server, since_ms=now - 200 * SECOND) == expected
-    assert first_full(server, since_ms=now - 200 * SECOND, at_ms=now) == expected
-    later = first_full(server, since_ms=now - 70 * SECOND)
-    assert later["a x"] == expected["a x"]
-    assert later["a y"] == {"at_ms": now - 70 * SECOND, "before": True, "interval_ms": 1_000}
-
-
-def test_a_limit_that_is_read_once_a_minute_makes_nothing_slower(server: Any):
-    now = server.clock.now_ms
-    full = [(now - i * SECOND, 60.0 if i <= 20 else 3.0) for i in range(300)]
-    server.write(
-        (labels("mysql_global_status_threads_connected"), full),
-        (labels("mysql_global_variables_max_connections"), [(now - i * 60 * SECOND, 60.0) for i in range(5)]),
-    )
-    expected = {"at_ms": now - 20 * SECOND, "before": False, "interval_ms": 1_000}
-    assert first_full(server, since_ms=now - 100 * SECOND) == {"a": expected}
-    assert first_full(server, since_ms=now - 100 * SECOND, at_ms=now) == {"a": expected}
-
-
-def test_what_is_full_from_the_first_second_of_a_run_on_was_not_full_before(server: Any):
-    now = server.clock.now_ms
-    full_from(server, now, 60)
-    expected = {"at_ms": now - 60 * SECOND, "before": False, "interval_ms": 1_000}
-    began = now - 60 * SECOND - 300
-    assert first_full(server, since_ms=began) == {"a": expected}
-    assert first_full(server, since_ms=began, at_ms=now) == {"a": expected}
-
-
-def test_the_order_of_limits_is_told_for_an_hour(server: Any):
-    now = server.clock.now_ms
-    full_from(server, now, 60)
-    answer = server.client.get("/api/headroom", params={"since_ms": now - 7_200 * SECOND}).json()
-    assert answer["since_ms"] == now - 3_600 * SECOND
-    assert answer["resources"][0]["first_full"]["at_ms"] == now - 60 * SECOND
-    assert server.client.get("/api/headroom", params={"since_ms": now + SECOND}).json()["since_ms"] is None
 
 
 def write_fleet_pool(server: Any, name: str, end: int, *, waits: float, waiting: float) -> None:

@@ -31,11 +31,11 @@ export function signalsQuery(lang: Language) {
 }
 
 /** `atMs` null asks for the present; `sinceMs` is where the order begins in which limits were reached. */
-export function headroomQuery(lang: Language, atMs: number | null, sinceMs: number) {
+export function headroomQuery(lang: Language, atMs: number | null) {
   return queryOptions({
-    queryKey: ["headroom", lang, atMs, sinceMs],
+    queryKey: ["headroom", lang, atMs],
     queryFn: ({ signal }) => {
-      const query = { lang, since_ms: Math.max(0, Math.floor(sinceMs)), ...(atMs !== null && { at_ms: atMs }) };
+      const query = { lang, ...(atMs !== null && { at_ms: atMs }) };
       return unwrap(api.GET("/api/headroom", { params: { query }, signal }));
     },
   });

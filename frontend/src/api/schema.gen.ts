@@ -726,8 +726,11 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the findings of the last five minutes
+         * Read the findings of the present
          * @description What ran out first, with its evidence; computed at most each five seconds, for all who ask.
+         *
+         *     While a run lasts, and for five minutes after it, these are the findings of the run's own document (`run` is its
+         *     id), after those that began since it ended.
          */
         get: operations["read_findings"];
         put?: never;
@@ -4632,6 +4635,8 @@ export interface components {
          */
         DiagnosisOut: {
             state: components["schemas"]["DiagnosisState"];
+            /** @description Null only where nobody's opinions were read yet. */
+            headline?: components["schemas"]["HeadlineOut"] | null;
             /**
              * Engine
              * @description Version of the engine that said it.
@@ -4992,6 +4997,12 @@ export interface components {
              * @default false
              */
             before_run: boolean;
+            /**
+             * Resource
+             * @description The resource of `GET /api/headroom` that ran out; empty where it is none of those.
+             * @default
+             */
+            resource: string;
         };
         /**
          * FindingsAgain
@@ -5014,6 +5025,8 @@ export interface components {
          */
         FindingsOut: {
             state: components["schemas"]["DiagnosisState"];
+            /** @description Null only where nobody's opinions were read yet. */
+            headline?: components["schemas"]["HeadlineOut"] | null;
             /**
              * Engine
              * @description Version of the engine that said it.
@@ -5068,30 +5081,14 @@ export interface components {
              * @description Routes whose cost could be told, by database time.
              */
             routes?: components["schemas"]["RouteFigure"][];
+            /**
+             * Run
+             * @description Of the present: the run whose own findings these are, where it lasts or just ended.
+             * @default
+             */
+            run: string;
             /** Findings */
             findings: components["schemas"]["FindingOut"][];
-        };
-        /**
-         * FirstFullOut
-         * @description Since when a limit was full, first within a span: at 98 % or more, for 5 s and three of its samples on end.
-         */
-        FirstFullOut: {
-            /**
-             * At Ms
-             * @description Milliseconds since the epoch, UTC.
-             * @example 1767225600000
-             */
-            at_ms: number;
-            /**
-             * Before
-             * @description It was full already when the span began: since when is not told.
-             */
-            before: boolean;
-            /**
-             * Interval Ms
-             * @description How often it is known: times closer than this have no order.
-             */
-            interval_ms: number;
         };
         /**
          * FirstLimit
@@ -5349,6 +5346,59 @@ export interface components {
             detail?: components["schemas"]["ValidationError"][];
         };
         /**
+         * HeadlineKind
+         * @description What is said first of a window.
+         * @enum {string}
+         */
+        HeadlineKind: "found" | "muted" | "full" | "none" | "cannot-tell";
+        /**
+         * HeadlineOut
+         * @description What is said first of a window: the same on every page, in reports and in messages.
+         */
+        HeadlineOut: {
+            kind: components["schemas"]["HeadlineKind"];
+            /** @description In a few words: of `found` the finding's title. */
+            title: components["schemas"]["TextOut"];
+            /** @description In a sentence: of `found` the finding's. */
+            text: components["schemas"]["TextOut"];
+            /**
+             * Key
+             * @description Of `found`: the key of the finding.
+             * @default
+             */
+            key: string;
+            severity?: components["schemas"]["loadwatch_backend__findings__model__Severity"] | null;
+            certainty?: components["schemas"]["Certainty"] | null;
+            /**
+             * From Ms
+             * @description Of `found`: when harm began.
+             */
+            from_ms?: number | null;
+            /**
+             * Began Earlier
+             * @default false
+             */
+            began_earlier: boolean;
+            /**
+             * Instance
+             * @description Of `found`: the instance that suffers most, where it names one.
+             * @default
+             */
+            instance: string;
+            /**
+             * Resource
+             * @description Of `found`: see the finding's `resource`.
+             * @default
+             */
+            resource: string;
+            /**
+             * More
+             * @description Of `found`: further ones that accuse; else notes, which accuse nothing.
+             * @default 0
+             */
+            more: number;
+        };
+        /**
          * Headroom
          * @description Every resource: what somebody waits for, then the nearest limit; hosts' full CPU and swap without demand last.
          */
@@ -5359,11 +5409,6 @@ export interface components {
              * @example 1767225600000
              */
             at_ms: number;
-            /**
-             * Since Ms
-             * @description Since when the order of limits is told: an hour at most; null where none was asked for.
-             */
-            since_ms?: number | null;
             /** Resources */
             resources: components["schemas"]["HeadroomEntry"][];
         };
@@ -5420,8 +5465,6 @@ export interface components {
              * @description Whether somebody waited for more of it, or was refused, within the last 15 s; null where nothing tells, and where it is not near its limit.
              */
             demand?: boolean | null;
-            /** @description Null where it was not full since `since_ms`, or nobody can tell. */
-            first_full?: components["schemas"]["FirstFullOut"] | null;
             /**
              * As Of Ms
              * @description Time of the value where it came late or is the last one; null where it is of now.
@@ -7462,6 +7505,11 @@ export interface components {
              * @description Since when it was at 98 % or more, for at least 5 s and three of its samples on end.
              */
             first_full_ms: number | null;
+            /**
+             * Place
+             * @description 1 for the first that was full and that a finding accuses; null of the others.
+             */
+            place?: number | null;
             /**
              * Interval Ms
              * @description How often it is known, where that is half a minute or more; null where more often.
@@ -12173,8 +12221,6 @@ export interface operations {
         parameters: {
             query?: {
                 at_ms?: number | null;
-                /** @description Tell which limits were reached since then; an hour at most. */
-                since_ms?: number | null;
                 /** @description Language of titles and help. */
                 lang?: components["schemas"]["Language"];
             };

@@ -1,5 +1,5 @@
 /** Findings as the server says them, with as much as a test wants to say itself. */
-import type { Diagnosis, Evidence, Finding, Missing } from "@/api/findings/types";
+import type { Diagnosis, Evidence, Finding, Headline, Missing } from "@/api/findings/types";
 
 const both = (en: string, ja = en) => ({ en, ja });
 
@@ -28,6 +28,7 @@ export function finding(key: string, part: Partial<Finding> = {}): Finding {
       muted: false,
       began_earlier: false,
       before_run: false,
+      resource: "",
       evidence: [evidence()],
       explanation: both("why"),
       refuted_by: both("counter-example"),
@@ -48,4 +49,14 @@ export function diagnosis(part: Partial<Diagnosis> = {}): Diagnosis {
     checked: [{ id: "pool-churn", title: both("churn"), text: both("2 closed.") }],
     ...part,
   };
+}
+
+/** What the server says first: the finding, or that there is none. */
+export function headline(first?: Finding, more = 0): Headline {
+  const none = { kind: "none" as const, title: both("No limit did harm"), text: both("1 checks."), more };
+  const rest = { key: "", began_earlier: false, instance: "", resource: "" };
+  if (first === undefined) return { ...none, ...rest };
+  const { key, title, sentence, severity, certainty, from_ms, began_earlier, resource } = first;
+  const found = { key, title, text: sentence, severity, certainty, from_ms, began_earlier, resource, more };
+  return { ...rest, kind: "found", ...found };
 }

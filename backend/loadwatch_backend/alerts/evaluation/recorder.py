@@ -85,6 +85,7 @@ class Recorder:
                 series=ids,
                 timestamps=np.full(len(ids), at_ms, np.int64),
                 values=np.concatenate([np.asarray(values, np.float64), np.full(len(ended), STALE)]),
+                own=True,
             )
             future = self._store.append(batch)
             if wait:

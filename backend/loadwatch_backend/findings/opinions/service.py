@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import orjson
 
-from loadwatch_backend.findings.model import Opinion
+from loadwatch_backend.findings.documents import headline_of
+from loadwatch_backend.findings.model import Opinion, key_of
 from loadwatch_backend.findings.opinions.repository import (
     add_opinion,
     count_opinions,
@@ -102,16 +103,19 @@ class Opinions:
         marks = {} if run_id is None else {row.finding_key: row for row in find_marks(session, [run_id])}
         return with_opinions(findings, marks, find_mutes(session, MOST_MUTES))
 
-    def muted(self, session: Session) -> Callable[[str, Mapping[str, str]], bool]:
-        """Tells of a finding's id and labels whether it is muted: for many findings, by one question."""
-        mutes = find_mutes(session, MOST_MUTES)
-        return lambda id, labels: any(_mutes(mute, id, labels) for mute in mutes)
+    def muted(self, session: Session, run_ids: Sequence[str]) -> Callable[[str, str, Mapping[str, str]], bool]:
+        """Whether a finding of a run, by its id and labels, is muted or rejected: one question for many findings."""
+        mutes, marks = find_mutes(session, MOST_MUTES), find_marks(session, run_ids)
+        rejected = {(mark.run_id, mark.finding_key) for mark in marks if mark.opinion == Opinion.REJECTED}
+        return lambda run_id, id, labels: (
+            (run_id, key_of(id, labels)) in rejected or any(_mutes(mute, id, labels) for mute in mutes)
+        )
 
     def judged_now(self, found: FindingsOut) -> FindingsOut:
         """What is said of the present, with its findings `judged` in a transaction of its own."""
         with self._relational.transaction() as session:
-            judged = self.judged(session, found.findings)
-        return found.model_copy(update={"findings": judged})
+            judged = self.judged(session, found.findings, found.run or None)
+        return found.model_copy(update={"findings": judged, "headline": headline_of(found, judged)})
 
     def _row(
         self, run_id: str | None, id: str, key: str, labels: Mapping[str, str], given: MarkIn | MuteIn, actor: str

@@ -195,6 +195,9 @@ class ResourceReached(Schema):
     first_full_ms: Milliseconds | None = Field(
         description="Since when it was at 98 % or more, for at least 5 s and three of its samples on end."
     )
+    place: int | None = Field(
+        default=None, description="1 for the first that was full and that a finding accuses; null of the others."
+    )
     interval_ms: int | None = Field(
         default=None, description="How often it is known, where that is half a minute or more; null where more often."
     )

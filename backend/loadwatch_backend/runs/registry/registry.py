@@ -5,9 +5,11 @@ server's (docs/decisions/0033-clocks-of-runs.md).
 """
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from loadwatch_backend.evidence.files.service import EvidenceFiles
+from loadwatch_backend.findings.documents import headline_of
 from loadwatch_backend.findings.opinions.schemas import MarkIn
 from loadwatch_backend.findings.opinions.service import Opinions
 from loadwatch_backend.kit.clock import Clock
@@ -26,6 +28,7 @@ from loadwatch_backend.runs.imports.places import Places
 from loadwatch_backend.runs.registry.configuration import Configuration
 from loadwatch_backend.runs.registry.deletion import describe_deletion
 from loadwatch_backend.runs.registry.documents import run_out, summary_out
+from loadwatch_backend.runs.registry.limits import limits_in_order
 from loadwatch_backend.runs.registry.reference import reference_of
 from loadwatch_backend.runs.registry.repository import (
     add_run,
@@ -316,8 +319,8 @@ class Registry:
         return path
 
     def _summaries(self, session: Session, rows: Sequence[RunRow], now_ms: int) -> Sequence[RunSummary]:
-        found, is_muted = contexts(session, rows), self._opinions.muted(session)
-        return [summary_out(row, found[row.id], is_muted, now_ms) for row in rows]
+        found, is_muted = contexts(session, rows), self._opinions.muted(session, [row.id for row in rows])
+        return [summary_out(row, found[row.id], partial(is_muted, row.id), now_ms) for row in rows]
 
     def _row(self, run_id: str) -> RunRow:
         with self._relational.transaction() as session:
@@ -325,7 +328,11 @@ class Registry:
 
     def _out(self, session: Session, row: RunRow) -> RunOut:
         found = run_out(row, self._analyses.read(session, row), contexts(session, [row])[row.id], self._clock())
-        return found.model_copy(update={"findings": self._opinions.judged(session, found.findings, row.id)})
+        judged, diagnosis = self._opinions.judged(session, found.findings, row.id), found.diagnosis
+        if diagnosis is not None:
+            diagnosis = diagnosis.model_copy(update={"headline": headline_of(diagnosis, judged)})
+        resources = limits_in_order(found.resources, judged)
+        return found.model_copy(update={"findings": judged, "diagnosis": diagnosis, "resources": resources})
 
 
 def _read_filter(text: str, language: Language) -> tuple[Term, ...]:

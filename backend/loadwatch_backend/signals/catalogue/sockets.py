@@ -14,7 +14,7 @@ PANELS = (
                 help=Words("Sockets by state, on each host.", "ホストごとの状態別ソケット数。"),
                 unit=Unit.COUNT,
                 orientation=Orientation.NEUTRAL,
-                expression="sum by (instance, state) (node_tcp_connection_states) > 0",
+                expression='sum by (instance, state) (node_tcp_connection_states{state!~".*_queued_bytes"}) > 0',
                 legend="{{instance}} {{state}}",
             ),
         ),

@@ -101,6 +101,15 @@ def test_alerts_are_series_too(tmp_path: Path) -> None:
         assert watched.query("ALERTS_FOR_STATE") == {}
 
 
+def test_what_rules_write_is_no_sample_of_a_target(tmp_path: Path) -> None:
+    rules = 'groups: [{name: g, interval: 1s, rules: [{record: "x:now", expr: vector(time())}]}]'
+    with watch(tmp_path / "s", rules) as watched:
+        watched.write(a=6)
+        watched.pass_seconds(60)
+        wait_for("made", lambda: watched.query("x:now").get("x:now", 0) >= NOW_MS / 1_000 + 60)
+        assert watched.get("/api/status")["newest_sample_ms"] == NOW_MS
+
+
 def test_states_outlive_a_restart(tmp_path: Path) -> None:
     rules = HIGH.format(interval="1s", more="for: 10s")
     with watch(tmp_path / "s", rules) as watched:

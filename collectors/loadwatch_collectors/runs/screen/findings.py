@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 _MOST = 10
-_MOST_TITLES = 4
 _MOST_LINES = 12
 _INDENT = " " * 9
 
@@ -22,10 +21,11 @@ def describe_findings(run: Document) -> list[str]:
     findings = cast("Sequence[Document]", run.get("findings") or ())
     findings = [one for one in findings if not one.get("muted")]
     lines: list[str] = []
-    if diagnosis["state"] == "none":
-        lines.append(f"  no limit found, {_counted(len(diagnosis['checked']))} checked{_unchecked(diagnosis)}")
-    elif diagnosis["state"] == "cannot-tell":
-        lines += _cannot_tell(diagnosis)
+    said = cast("Document | None", diagnosis.get("headline"))
+    if said is not None and said["kind"] != "found":
+        lines.append(f"  {_text(said['title'])}: {_text(said['text'])}")
+    if diagnosis["state"] == "cannot-tell":
+        lines += _lines_to_add(cast("Sequence[Document]", diagnosis["missing"]))
     titles = {str(one["key"]): _text(one["title"]) for one in findings}
     for one in findings[:_MOST]:
         lines.append(f"  {one['severity']!s:8} {_text(one['sentence'])} ({one['certainty']})")
@@ -37,16 +37,12 @@ def describe_findings(run: Document) -> list[str]:
     return lines
 
 
-def _cannot_tell(diagnosis: Document) -> list[str]:
-    """What was not measured, and the lines that switch it on, each once."""
-    missing = cast("Sequence[Document]", diagnosis["missing"])
-    why = diagnosis.get("cannot_tell")
-    known = f"{_counted(len(diagnosis['checked']))} checked{_unchecked(diagnosis)}"
-    lines = [f"  cannot tell what ran out: {known if why is None else _text(why)}"]
+def _lines_to_add(missing: Sequence[Document]) -> list[str]:
+    """The lines that switch on what was not measured, each once."""
     told = [line for block in _blocks(missing) for line in block]
     if not told:
-        return lines
-    lines.append("  these lines of a target in loadwatch.yml switch it on:")
+        return []
+    lines = ["  these lines of a target in loadwatch.yml switch it on:"]
     lines += [f"    {line}" for line in told[:_MOST_LINES]]
     if len(told) > _MOST_LINES:
         lines.append(f"    {len(told) - _MOST_LINES} more lines; --json shows them")
@@ -66,18 +62,6 @@ def _blocks(missing: Sequence[Document]) -> list[list[str]]:
             elif name:
                 blocks[name].append(line)
     return list(blocks.values())
-
-
-def _unchecked(diagnosis: Document) -> str:
-    titles = list(dict.fromkeys(_text(one["title"]) for one in cast("Sequence[Document]", diagnosis["missing"])))
-    if not titles:
-        return ""
-    more = f" and {len(titles) - _MOST_TITLES} more" if len(titles) > _MOST_TITLES else ""
-    return f"; not measured: {', '.join(titles[:_MOST_TITLES])}{more}"
-
-
-def _counted(count: int) -> str:
-    return "1 kind" if count == 1 else f"{count} kinds"
 
 
 def _text(words: Any) -> str:

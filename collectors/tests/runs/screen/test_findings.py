@@ -24,8 +24,9 @@ def missing(title: str, config: str) -> dict[str, Any]:
     return {"id": title, "title": words(title), "needs": [], "config": config}
 
 
-def diagnosis(state: str, *, checked: int = 0, missing: tuple[dict[str, Any], ...] = ()) -> dict[str, Any]:
-    return {"state": state, "checked": [{}] * checked, "missing": list(missing)}
+def diagnosis(state: str, *, missing: tuple[dict[str, Any], ...] = ()) -> dict[str, Any]:
+    headline = {"kind": state, "title": words(f"It is {state}"), "text": words("12 checks.")}
+    return {"state": state, "headline": headline, "missing": list(missing)}
 
 
 def test_causes_come_before_what_follows_from_them() -> None:
@@ -40,7 +41,7 @@ def test_causes_come_before_what_follows_from_them() -> None:
             certainty="likely",
         ),
     ]
-    assert describe_findings({"findings": found, "diagnosis": diagnosis("found", checked=3)}) == [
+    assert describe_findings({"findings": found, "diagnosis": diagnosis("found")}) == [
         "  critical The database had no CPU left. (certain)",
         "  warning  The pool ran out; [31m 9 gave up. (likely)",
         "           because of: Database cpu full, elsewhere",
@@ -54,14 +55,11 @@ def test_many_findings_are_counted() -> None:
     assert lines[-1] == "  2 more findings; --json shows them"
 
 
-def test_none_says_how_much_was_checked_and_what_was_not() -> None:
-    none = diagnosis("none", checked=12, missing=(missing("Keep-alive off", "ss: {}"),))
-    assert describe_findings({"findings": [], "diagnosis": none}) == [
-        "  no limit found, 12 kinds checked; not measured: Keep-alive off"
-    ]
+def test_where_nothing_is_accused_it_says_what_every_page_says() -> None:
+    assert describe_findings({"findings": [], "diagnosis": diagnosis("none")}) == ["  It is none: 12 checks."]
     noise = finding("host-noise", "Another process took the CPU.", severity="info", certainty="possible")
-    assert describe_findings({"findings": [noise], "diagnosis": diagnosis("none", checked=1)}) == [
-        "  no limit found, 1 kind checked",
+    assert describe_findings({"findings": [noise], "diagnosis": diagnosis("full")}) == [
+        "  It is full: 12 checks.",
         "  info     Another process took the CPU. (possible)",
     ]
 
@@ -70,7 +68,7 @@ def test_cannot_tell_names_the_lines_that_switch_it_on_once() -> None:
     absent = tuple(missing(f"Limit {number}", "mysql:\n  host: db") for number in range(5))
     unknown = diagnosis("cannot-tell", missing=(*absent, missing("Other", "")))
     assert describe_findings({"findings": [], "diagnosis": unknown}) == [
-        "  cannot tell what ran out: 0 kinds checked; not measured: Limit 0, Limit 1, Limit 2, Limit 3 and 2 more",
+        "  It is cannot-tell: 12 checks.",
         "  these lines of a target in loadwatch.yml switch it on:",
         "    mysql:",
         "      host: db",

@@ -6,6 +6,7 @@ type Schemas = components["schemas"];
 export type Finding = Schemas["FindingOut"];
 export type Evidence = Schemas["EvidenceOut"];
 export type Diagnosis = Schemas["DiagnosisOut"];
+export type Headline = Schemas["HeadlineOut"];
 export type Missing = Diagnosis["missing"][number];
 export type Link = Evidence["link"];
 export type Severity = Finding["severity"];

@@ -8,8 +8,8 @@ import { labelPlaces } from "./label-places";
 /** Two small lines: a name and its last value. */
 export const LABEL_PX = 30;
 
-/** A label that is off by no more stays where it is: one that trembles with each value cannot be read. */
-const STILL_PX = 3;
+/** A label that is off by no more stays where it is: one that moves with each value cannot be read. */
+const STILL_PX = 12;
 
 /** Where a layer ends: its last value up to index `last`, for one of a stack the middle of its part; null without any. */
 function endOf({ series, tops, bases }: Layer, last: number): number | null {

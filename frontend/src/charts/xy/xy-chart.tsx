@@ -27,8 +27,6 @@ export interface XyChartProps {
   readonly marks?: readonly XyMark[];
   readonly levels?: readonly XyLevel[];
   readonly second?: XySecond;
-  /** Points of charts that stand above each other on one scale: the value axis holds these, too. */
-  readonly beside?: readonly XyPoint[];
   /** A line through the points. */
   readonly joined?: boolean;
   /** The value axis may begin above zero when that shows more; a badge says so. */
@@ -61,7 +59,6 @@ export const XyChart = memo(function XyChart(props: XyChartProps) {
     height = 240,
     tight = false,
     second,
-    beside = points,
   } = props;
   const { active, onActive, onPick } = props;
   const { locale, messages } = useChartSettings();
@@ -82,8 +79,8 @@ export const XyChart = memo(function XyChart(props: XyChartProps) {
     [points, scale],
   );
   const y = useMemo(
-    () => valueAxis(beside, unit, height - top, tight, locale),
-    [beside, unit, height, top, tight, locale],
+    () => valueAxis(points, unit, height - top, tight, locale),
+    [points, unit, height, top, tight, locale],
   );
   const other = useMemo(
     () => (second === undefined ? null : valueAxis(second.points, second.unit, height - top, tight, locale)),

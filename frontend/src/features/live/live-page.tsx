@@ -1,14 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
-import { liveFindingsQuery } from "@/api/findings/queries";
 import { signalsQuery } from "@/api/queries";
 import type { Run } from "@/api/runs/types";
 import { useLocale } from "@/lib/use-locale";
-import { useView } from "@/lib/view/context";
 import { useNothingConnected } from "@/panels/connect/use-nothing-connected";
 import { FeedProvider } from "@/panels/feed/feed-context";
 import { LiveFindings } from "@/panels/findings/live-findings";
+import { useLiveFindings } from "@/panels/findings/use-live-findings";
 import { useWorstOf, WorstInstances } from "@/panels/findings/worst";
 import { Headroom } from "@/panels/headroom/headroom";
 import { roomBefore } from "@/panels/headroom/room";
@@ -38,16 +37,15 @@ export function LivePage() {
   // At a first visit nobody knows how much room limits take: what stands below them comes after them.
   const placed = !useHeadroom().isPending || roomBefore() !== null;
   useLiveTitle();
-  const { live } = useView();
-  const findings = useQuery({ ...liveFindingsQuery, enabled: live, retry: false }).data?.findings;
+  const findings = useLiveFindings().data?.findings;
   return (
     <FeedProvider>
-      <WorstInstances value={useWorstOf(live ? findings : undefined)}>
+      <WorstInstances value={useWorstOf(findings)}>
         <h1 className="lw-visually-hidden">{t("live.title")}</h1>
         <div className={classes.page} data-under-way={followed.underWay}>
           <Cockpit {...followed} />
           <LiveNotices />
-          <LiveFindings run={followed.runs[0]} />
+          <LiveFindings runs={followed.runs} />
           <Headroom />
           {placed && catalogue.isPending && (
             <div className={classes.grid} data-group="mission" role="status" aria-label={t("live.loading")}>

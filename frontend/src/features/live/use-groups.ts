@@ -1,14 +1,12 @@
-import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
-import { liveFindingsQuery } from "@/api/findings/queries";
 import { useView } from "@/lib/view/context";
+import { useLiveFindings } from "@/panels/findings/use-live-findings";
 import { useHeadroom } from "@/panels/headroom/use-headroom";
 import type { PanelGroup } from "@/panels/panel-catalogue";
 import { stirredGroups } from "./stirred-groups";
 
 /** The charts that every load test is read by. */
 export const FIRST_GROUP = "mission";
-const REFRESH_MS = 5000;
 
 /**
  * Which groups stand folded. What the user folded or opened, or said how to draw, stays so; of the others the first one is open, and those in
@@ -16,10 +14,9 @@ const REFRESH_MS = 5000;
  * none opens under the pointer or while one of them has the focus.
  */
 export function useGroups(groups: readonly PanelGroup[]) {
-  const { folded: shut, opened, fleets, live, change } = useView();
+  const { folded: shut, opened, fleets, change } = useView();
   const limits = useHeadroom().data?.resources;
-  const { data } = useQuery({ ...liveFindingsQuery, refetchInterval: REFRESH_MS, enabled: live, retry: false });
-  const findings = live ? data?.findings : undefined;
+  const findings = useLiveFindings().data?.findings;
   const stirred = useMemo(() => stirredGroups(groups, limits ?? [], findings ?? []), [groups, limits, findings]);
   const [shown, setShown] = useState<ReadonlySet<string>>(new Set());
   const [pointed, setPointed] = useState(false);

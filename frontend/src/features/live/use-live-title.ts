@@ -1,18 +1,16 @@
 import { useTranslation } from "react-i18next";
 import { formatShare } from "@/lib/view/share";
+import { useLiveFindings } from "@/panels/findings/use-live-findings";
+import { useWords } from "@/panels/findings/words";
 import { useHeadroom } from "@/panels/headroom/use-headroom";
 import { usePageTitle } from "@/ui/page/use-page-title";
 
-/** The nearest limit in the window's title, to be seen from another tab. */
+/** What ran out first in the window's title, to be seen from another tab; where nothing did, the nearest limit. */
 export function useLiveTitle(): void {
   const { t } = useTranslation();
+  const words = useWords();
+  const said = useLiveFindings().data?.headline;
   const nearest = useHeadroom().data?.resources[0];
-  const text =
-    nearest === undefined
-      ? t("live.title")
-      : t("live.titleNear", {
-          headroom: formatShare(nearest.headroom),
-          resource: nearest.title,
-        });
-  usePageTitle(text);
+  const near = nearest && t("live.titleNear", { headroom: formatShare(nearest.headroom), resource: nearest.title });
+  usePageTitle(said?.kind === "found" ? words(said.title) : (near ?? t("live.title")));
 }

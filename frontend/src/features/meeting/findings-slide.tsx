@@ -1,11 +1,10 @@
 import { useTranslation } from "react-i18next";
-import type { Diagnosis, Finding } from "@/api/findings/types";
+import type { Finding } from "@/api/findings/types";
 import { formatElapsed } from "@/lib/run-text";
-import { headlineOf } from "@/panels/findings/model";
+import { HeadlineMark } from "@/panels/findings/finding-headline";
 import { SeverityMark } from "@/panels/findings/severity-mark";
 import { useWords } from "@/panels/findings/words";
 import { CommandLine } from "@/ui/command-line";
-import { StateMark } from "@/ui/state-mark";
 import type { Run } from "./headline";
 import classes from "./meeting.module.css";
 
@@ -15,6 +14,7 @@ const MOST_SHOWN = 3;
 /** What ran out, in order: the sentence, how certain, the first figure behind it, and what to do. */
 export function FindingsSlide({ run }: { run: Run }) {
   const { t } = useTranslation();
+  const words = useWords();
   const { diagnosis } = run;
   if (diagnosis === null) return null;
   const findings = run.findings.filter(({ muted }) => !muted);
@@ -22,7 +22,11 @@ export function FindingsSlide({ run }: { run: Run }) {
   return (
     <section className={classes.card} aria-labelledby={`findings-${run.id}`}>
       <h3 id={`findings-${run.id}`}>{t("meeting.ranOut")}</h3>
-      <Answer diagnosis={diagnosis} findings={run.findings} />
+      {diagnosis.headline != null && diagnosis.headline.kind !== "found" && (
+        <p>
+          <HeadlineMark said={diagnosis.headline} size={16} /> {words(diagnosis.headline.text)}
+        </p>
+      )}
       <ol className={classes.findings}>
         {findings.slice(0, MOST_SHOWN).map((finding) => (
           <Item key={finding.key} finding={finding} findings={findings} originMs={diagnosis.from_ms} />
@@ -30,37 +34,6 @@ export function FindingsSlide({ run }: { run: Run }) {
       </ol>
       {more > 0 && <p className={classes.dim}>{t("findings.more", { count: more })}</p>}
     </section>
-  );
-}
-
-/** Where nothing is accused: that it was checked, or why nobody can tell. */
-function Answer({ diagnosis, findings }: { diagnosis: Diagnosis; findings: readonly Finding[] }) {
-  const { t } = useTranslation();
-  const words = useWords();
-  const said = headlineOf(diagnosis, findings);
-  if (said.kind === "found") return null;
-  if (said.kind === "muted") {
-    return (
-      <p>
-        <StateMark tone="unknown" icon="bellOff" label={t("findings.onlyMuted")} size={16} />{" "}
-        {t("findings.onlyMutedCount", { count: said.muted })}
-      </p>
-    );
-  }
-  if (said.kind === "none") {
-    return (
-      <p>
-        <StateMark tone="ok" label={t("findings.none")} size={16} />{" "}
-        {t("findings.noneChecked", { count: said.checked })}
-      </p>
-    );
-  }
-  const text = said.kind === "full" ? said.first : said.why;
-  return (
-    <p>
-      <StateMark tone="unknown" label={t(said.kind === "full" ? "findings.full" : "findings.cannotTell")} size={16} />{" "}
-      {text !== null && words(text)}
-    </p>
   );
 }
 

@@ -8,7 +8,6 @@ import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { EarlierActions, ReviewActions } from "@/panels/actions/review-actions";
 import { KeyFigures } from "@/panels/run/key-figures";
-import { limitsInOrder } from "@/panels/run/limits";
 import { Icon, type IconName } from "@/ui/icon";
 import { StateMark, type Tone } from "@/ui/state-mark";
 import { type Impact, type Run, sortedThresholds } from "./headline";
@@ -69,16 +68,16 @@ const MOST_LIMITS = 4;
 export function LimitsCard({ run }: { run: Run }) {
   const { t } = useTranslation();
   const locale = useLocale();
-  const reached = limitsInOrder(run.resources, run.findings).slice(0, MOST_LIMITS);
+  const reached = run.resources.slice(0, MOST_LIMITS);
   return (
     <section className={classes.card}>
       <h3>{t("meeting.nearest")}</h3>
       {reached.length === 0 && <p className={classes.dim}>{t("meeting.noResources")}</p>}
-      {reached.map(({ one, place }) => (
+      {reached.map((one) => (
         <div key={`${one.resource} ${JSON.stringify(one.labels)}`} className={classes.limit}>
           <div className={classes.limitHead}>
             <strong>
-              {place !== null && `${place}. `}
+              {one.place != null && `${one.place}. `}
               {locale === "ja" ? one.title_ja : one.title}
             </strong>
             <StateMark {...limitState(one)} size={16} />

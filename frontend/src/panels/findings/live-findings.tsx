@@ -1,8 +1,7 @@
-import { useQuery } from "@tanstack/react-query";
 import { useId, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { liveFindingsQuery } from "@/api/findings/queries";
 import type { Run } from "@/api/runs/types";
+import { runTitle } from "@/lib/run-text";
 import { formatDuration } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
@@ -12,46 +11,44 @@ import { DiagnosisBody } from "./diagnosis-body";
 import { FindingHeadline } from "./finding-headline";
 import classes from "./findings.module.css";
 import { beforeRun } from "./model";
+import { useLiveFindings } from "./use-live-findings";
 import { useWords } from "./words";
 
-/** As often as the server computes it. */
-const REFRESH_MS = 5000;
-
 interface Props {
-  /** The run that was begun last: the sums of its tool may tell of trouble that no second does. */
-  readonly run?: Run | undefined;
+  readonly runs: readonly Run[];
 }
 
-/** What is said of the last minutes: one line, and all of it behind a button. A page that shows the past has none. */
-export function LiveFindings({ run }: Props) {
+/** What is said of the present: one line, and all of it behind a button. A page that shows the past says so. */
+export function LiveFindings({ runs }: Props) {
   const { t } = useTranslation();
   const locale = useLocale();
   const words = useWords();
   const { live } = useView();
   const body = useId();
   const [open, setOpen] = useState(false);
-  const { data, error } = useQuery({ ...liveFindingsQuery, refetchInterval: REFRESH_MS, enabled: live, retry: false });
-  if (!live) return null;
+  const { data, error } = useLiveFindings();
   if (data === undefined) {
-    return error === null || error.message === "offline" ? (
-      <div className={classes.live} />
-    ) : (
-      <Hint>
-        {t("findings.failed")}: {faultText(error, t)}
-      </Hint>
+    return (
+      <div className={classes.live}>
+        {!live && <Hint>{t("findings.past")}</Hint>}
+        {error !== null && error.message !== "offline" && (
+          <Hint>
+            {t("findings.failed")}: {faultText(error, t)}
+          </Hint>
+        )}
+      </div>
     );
   }
   const { findings } = data;
   const before = beforeRun(findings);
-  const lately = run !== undefined && (run.ended_ms ?? data.to_ms) > data.from_ms;
-  const untold = lately && data.state === "none" && run.diagnosis?.state === "cannot-tell";
+  const run = runs.find(({ id }) => id === data.run);
+  const span = formatDuration(data.to_ms - data.from_ms, locale);
   return (
     <section className={classes.live} aria-label={t("findings.headline")}>
       <FindingHeadline
-        diagnosis={untold ? { ...data, state: "cannot-tell", cannot_tell: run.diagnosis?.cannot_tell ?? null } : data}
-        findings={findings}
+        diagnosis={data}
         originMs={null}
-        window={t("findings.window", { span: formatDuration(data.to_ms - data.from_ms, locale) })}
+        window={run === undefined ? t("findings.window", { span }) : runTitle(run)}
         action={
           <TextButton aria-expanded={open} aria-controls={body} onClick={() => setOpen(!open)}>
             {open ? t("findings.hide") : t(findings.length > 0 ? "findings.evidence" : "findings.details")}

@@ -1,33 +1,7 @@
-/** What the page makes of a diagnosis: its headline, the chain of causes, what to switch on. Pure. */
-import type { Diagnosis, Evidence, Finding, Link, Missing, Text } from "@/api/findings/types";
+/** What the page makes of a diagnosis: its chart, the chain of causes, what to switch on. Pure. */
+import type { Diagnosis, Evidence, Finding, Link, Missing } from "@/api/findings/types";
 
 export const LINKS: readonly Link[] = ["limit", "demand", "effect"];
-
-export type Headline =
-  | { readonly kind: "found"; readonly first: Finding; readonly more: number }
-  | { readonly kind: "muted"; readonly muted: number; readonly notes: number }
-  | { readonly kind: "none"; readonly checked: number; readonly notes: number }
-  | { readonly kind: "full"; readonly first: Text; readonly notes: number }
-  | { readonly kind: "cannot-tell"; readonly why: Text | null; readonly notes: number };
-
-/**
- * What is said first: the first finding that accuses, or that there is none, or why nobody can tell. What people have
- * muted is found and kept, and not said.
- */
-export function headlineOf(diagnosis: Diagnosis, found: readonly Finding[]): Headline {
-  const own = found.filter((one) => !one.before_run);
-  const findings = own.filter(({ muted }) => !muted);
-  const first = findings.find(({ severity }) => severity !== "info");
-  if (first !== undefined) return { kind: "found", first, more: findings.length - 1 };
-  const notes = findings.length;
-  const muted = own.filter((one) => one.muted && one.severity !== "info").length;
-  if (muted > 0) return { kind: "muted", muted, notes };
-  if (diagnosis.state === "cannot-tell") return { kind: "cannot-tell", why: diagnosis.cannot_tell ?? null, notes };
-  // One voice with the headroom: what others filled is no all-clear either.
-  const full = findings.find(({ id }) => id === "host-noise")?.sentence ?? diagnosis.observations[0];
-  if (full !== undefined) return { kind: "full", first: full, notes };
-  return { kind: "none", checked: diagnosis.checked.length, notes };
-}
 
 /** What accused somebody before the latest run began; null where nothing did. */
 export function beforeRun(found: readonly Finding[]): { readonly first: Finding; readonly more: number } | null {
@@ -135,13 +109,13 @@ export interface ShownEvidence {
  */
 export function firstEvidence(diagnosis: Diagnosis | null, found: readonly Finding[]): ShownEvidence | null {
   if (diagnosis === null) return null;
-  const said = headlineOf(diagnosis, found);
-  if (said.kind !== "found") return null;
-  const drawn = said.first.evidence.flatMap((evidence) =>
+  const first = found.find(({ key }) => key === diagnosis.headline?.key);
+  if (first === undefined) return null;
+  const drawn = first.evidence.flatMap((evidence) =>
     evidence.chart?.values.some((value) => value !== null) === true ? [{ evidence, chart: evidence.chart }] : [],
   );
   const alive = drawn.filter(({ chart }) => chart.values.some((value) => value !== null && value !== 0));
   const some = alive.length > 0 ? alive : drawn;
   const shown = some.find(({ evidence }) => evidence.link === "limit") ?? some[0];
-  return shown === undefined ? null : { finding: said.first, ...shown };
+  return shown === undefined ? null : { finding: first, ...shown };
 }

@@ -1,13 +1,13 @@
 import { useEffect, useId, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { useWorst } from "@/panels/findings/worst";
+import { useLiveFindings } from "@/panels/findings/use-live-findings";
 import { faultText } from "@/ui/fault/problem";
 import { inHeldOrder, useHeldOrder } from "@/ui/list/held-order";
 import { Loading } from "@/ui/loading";
 import { TextButton } from "@/ui/text/text";
 import classes from "./headroom.module.css";
 import { InstanceLine, LimitLine } from "./limit-line";
-import { type LimitRow, limitRows } from "./limit-rows";
+import { type LimitRow, limitRows, settledOrder } from "./limit-rows";
 import { NearestLimit } from "./nearest-limit";
 import { rememberRoom, roomBefore } from "./room";
 import { useHeadroom } from "./use-headroom";
@@ -23,17 +23,19 @@ export function Headroom() {
   const { t } = useTranslation();
   const words = useLimitWords();
   const { data, error, isPending, atMs } = useHeadroom();
-  const rows = limitRows(data?.resources ?? [], data?.since_ms ?? null, useWorst());
-  const [held, hold] = useHeldOrder(rows.map(keyOf));
-  const [first, ...others] = inHeldOrder(rows, held, keyOf);
-  const fleet = first !== undefined && first.entries.length > 1;
+  const rows = limitRows(data?.resources ?? [], useLiveFindings().data);
+  const [settled, settle] = useState(() => settledOrder(rows, { state: "", order: [] }));
+  const next = settledOrder(rows, settled);
+  if (next !== settled) settle(next);
+  const [held, hold] = useHeldOrder(next.order);
+  const [first, ...others] = inHeldOrder(rows, held ?? next.order, keyOf);
   useEffect(() => {
-    if (rows.length > 0) rememberRoom({ lines: rows.length - 1, more: fleet || rows.length - 1 > MOST_LINES });
-  }, [rows.length, fleet]);
+    if (rows.length > 0) rememberRoom(rows.length - 1);
+  }, [rows.length]);
   return (
     <section className={classes.section} aria-label={t("headroom.title")} {...hold}>
       <h2 className="lw-visually-hidden">{t("headroom.title")}</h2>
-      {error !== null && (
+      {error !== null && data === undefined && (
         <p className={classes.error} role="alert">
           {t("headroom.failed")}: {error.message === "offline" ? t("error.offline") : faultText(error, t)}
         </p>
@@ -49,11 +51,12 @@ export function Headroom() {
           first={first}
           others={others}
           nowMs={data?.at_ms ?? 0}
+          old={error !== null}
           label={
             held !== null
               ? t("headroom.held")
-              : atMs !== null
-                ? t("headroom.at", { time: words.instant(atMs) })
+              : atMs !== null || (error !== null && data !== undefined)
+                ? t("headroom.at", { time: words.instant(atMs ?? data?.at_ms ?? 0) })
                 : t("headroom.nearest")
           }
         />
@@ -65,7 +68,7 @@ export function Headroom() {
 /** The room that limits took when they were last seen. */
 function Awaited() {
   const { t } = useTranslation();
-  const { lines, more } = roomBefore() ?? { lines: 0, more: false };
+  const lines = roomBefore() ?? 0;
   return (
     <>
       <div className={classes.limits} role="status" aria-label={t("headroom.loading")}>
@@ -78,7 +81,7 @@ function Awaited() {
           </div>
         )}
       </div>
-      {more && <div className={classes.more} />}
+      <div className={classes.more} />
     </>
   );
 }
@@ -87,11 +90,13 @@ interface LimitsProps {
   readonly first: LimitRow;
   readonly others: readonly LimitRow[];
   readonly nowMs: number;
+  /** The server does not answer: these are the last that are known. */
+  readonly old: boolean;
   /** What stands above the first. */
   readonly label: string;
 }
 
-function Limits({ first, others, nowMs, label }: LimitsProps) {
+function Limits({ first, others, nowMs, old, label }: LimitsProps) {
   const { t } = useTranslation();
   const instances = useId();
   const [all, setAll] = useState(false);
@@ -101,7 +106,7 @@ function Limits({ first, others, nowMs, label }: LimitsProps) {
   const fleet = first.entries.length > 1;
   return (
     <>
-      <div className={classes.limits}>
+      <div className={classes.limits} data-old={old}>
         <NearestLimit row={first} nowMs={nowMs} label={label} />
         {others.length > 0 && (
           <ul className={classes.lines} aria-label={t("headroom.others")} data-rows={Math.ceil(shown.length / 2)}>
@@ -118,24 +123,22 @@ function Limits({ first, others, nowMs, label }: LimitsProps) {
           </ul>
         )}
       </div>
-      {(fleet || others.length > MOST_LINES) && (
-        <div className={classes.more}>
-          {fleet && (
-            <TextButton
-              aria-expanded={opened === first.resource}
-              aria-controls={instances}
-              onClick={() => setOpened(opened === first.resource ? null : first.resource)}
-            >
-              {t("headroom.openInstances", { title: first.title, count: first.entries.length })}
-            </TextButton>
-          )}
-          {others.length > MOST_LINES && (
-            <TextButton aria-expanded={all} onClick={() => setAll(!all)}>
-              {all ? t("headroom.less") : t("headroom.all", { count: others.length + 1 })}
-            </TextButton>
-          )}
-        </div>
-      )}
+      <div className={classes.more}>
+        {fleet && (
+          <TextButton
+            aria-expanded={opened === first.resource}
+            aria-controls={instances}
+            onClick={() => setOpened(opened === first.resource ? null : first.resource)}
+          >
+            {t("headroom.openInstances", { title: first.title, count: first.entries.length })}
+          </TextButton>
+        )}
+        {others.length > MOST_LINES && (
+          <TextButton aria-expanded={all} onClick={() => setAll(!all)}>
+            {all ? t("headroom.less") : t("headroom.all", { count: others.length + 1 })}
+          </TextButton>
+        )}
+      </div>
       <div id={instances}>
         {open !== undefined && (
           <ul className={classes.instances} aria-label={t("headroom.instances", { title: open.title })}>

@@ -1,11 +1,10 @@
 import { useTranslation } from "react-i18next";
-import type { HeadroomEntry } from "@/api/types";
 import { HeadroomBar } from "@/charts/bars/headroom-bar";
 import { useLocale } from "@/lib/use-locale";
 import { formatShare } from "@/lib/view/share";
 import classes from "./headroom.module.css";
-import { LimitSign, RankBadge } from "./limit-marks";
-import type { LimitRow } from "./limit-rows";
+import { LimitSign } from "./limit-marks";
+import type { Limit, LimitRow } from "./limit-rows";
 import { useLimitWords } from "./use-limit-words";
 
 interface Props {
@@ -22,11 +21,10 @@ export function LimitLine({ row, nowMs, open, controls, onOpen }: Props) {
   const { t } = useTranslation();
   const words = useLimitWords();
   const { worst, entries } = row;
-  const more = [words.used(worst), words.outlook(worst), words.demand(worst)];
+  const more = [words.used(worst), words.outlook(worst, row)];
   const name = [words.fleet(row), words.asOf(worst, nowMs)].filter((text) => text !== null).join(" · ");
   return (
     <li className={classes.line} data-state={worst.state} data-limit={row.resource}>
-      <RankBadge rank={row.rank} />
       <LimitSign entry={worst} />
       {entries.length > 1 ? (
         <button
@@ -54,11 +52,11 @@ export function LimitLine({ row, nowMs, open, controls, onOpen }: Props) {
 }
 
 /** One instance of a resource. */
-export function InstanceLine({ entry, nowMs }: { entry: HeadroomEntry; nowMs: number }) {
+export function InstanceLine({ entry, nowMs }: { entry: Limit; nowMs: number }) {
   const words = useLimitWords();
   const name = [entry.name, words.asOf(entry, nowMs)].filter((text) => text !== null).join(" · ");
   return (
-    <li className={classes.line} data-state={entry.state} data-instance={entry.name}>
+    <li className={classes.line} data-state={entry.state === "full" ? "near" : entry.state} data-instance={entry.name}>
       <LimitSign entry={entry} />
       <span className={classes.lineTitle} title={name}>
         {name}
@@ -69,7 +67,7 @@ export function InstanceLine({ entry, nowMs }: { entry: HeadroomEntry; nowMs: nu
   );
 }
 
-function LimitFigures({ entry, title }: { entry: HeadroomEntry; title: string }) {
+function LimitFigures({ entry, title }: { entry: Limit; title: string }) {
   const { t } = useTranslation();
   const locale = useLocale();
   return (
@@ -77,7 +75,7 @@ function LimitFigures({ entry, title }: { entry: HeadroomEntry; title: string })
       <span className={classes.lineBar} title={title}>
         <HeadroomBar
           ratio={entry.limit > 0 ? entry.used / entry.limit : null}
-          state={entry.state}
+          state={entry.state === "full" ? "near" : entry.state}
           nearAt={entry.near}
           label={`${entry.title} ${entry.name}`}
           locale={locale}

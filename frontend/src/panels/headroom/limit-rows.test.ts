@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { HeadroomEntry } from "@/api/types";
-import { limitRows } from "./limit-rows";
-
-type Reached = NonNullable<HeadroomEntry["first_full"]>;
+import { diagnosis, finding, headline } from "@/testing/finding-fixtures";
+import { limitRows, type Said, settledOrder } from "./limit-rows";
 
 function entry(resource: string, name: string, more: Partial<HeadroomEntry> = {}): HeadroomEntry {
   return {
@@ -21,18 +20,17 @@ function entry(resource: string, name: string, more: Partial<HeadroomEntry> = {}
     state: "ok",
     near: 0.8,
     demand: null,
-    first_full: null,
     as_of_ms: null,
     late: false,
     source: null,
     ...more,
   };
 }
-const at = (at_ms: number, more: Partial<Reached> = {}): Partial<HeadroomEntry> => ({
-  first_full: { at_ms, before: false, interval_ms: 1000, ...more },
-});
-const places = (entries: readonly HeadroomEntry[]) =>
-  Object.fromEntries(limitRows(entries, 0).map(({ resource, rank }) => [resource, rank?.place ?? null]));
+const full = (resource: string, name: string) => entry(resource, name, { state: "exhausted", headroom: 0 });
+const said = (...findings: Parameters<typeof finding>[]): Said => {
+  const found = findings.map((given) => finding(...given));
+  return { ...diagnosis({ headline: headline(found[0]) }), findings: found };
+};
 
 describe("rows of limits", () => {
   it("are one for each resource, with its worst instance and how many are full", () => {
@@ -43,7 +41,7 @@ describe("rows of limits", () => {
         entry("pool", "web-1", { state: "exhausted" }),
         entry("pool", "web-2"),
       ],
-      0,
+      undefined,
     );
     expect(rows.map(({ resource, worst, full, entries }) => [resource, worst.name, full, entries.length])).toEqual([
       ["pool", "web-3", 2, 3],
@@ -52,39 +50,50 @@ describe("rows of limits", () => {
   });
 
   it("name whom findings call the worst, where none is nearer to its limit", () => {
-    const full = (name: string) => entry("pool", name, { state: "exhausted" });
-    const worst = (entries: readonly HeadroomEntry[], found: readonly string[]) =>
-      limitRows(entries, 0, found).map((row) => row.worst.name);
-    expect(worst([full("web-1"), full("web-7")], ["db-1", "web-7"])).toEqual(["web-7"]);
-    expect(worst([full("web-1"), full("web-7")], [])).toEqual(["web-1"]);
-    expect(worst([full("web-1"), entry("pool", "web-7")], ["web-7"])).toEqual(["web-1"]);
+    const worst = (entries: readonly HeadroomEntry[], ...named: readonly string[]) =>
+      limitRows(
+        entries,
+        said(...named.map((name): Parameters<typeof finding> => [name, { labels: { instance: name } }])),
+      ).map((row) => row.worst.name);
+    expect(worst([full("pool", "web-1"), full("pool", "web-7")], "db-1", "web-7")).toEqual(["web-7"]);
+    expect(worst([full("pool", "web-1"), full("pool", "web-7")])).toEqual(["web-1"]);
+    expect(worst([full("pool", "web-1"), entry("pool", "web-7")], "web-7")).toEqual(["web-1"]);
   });
 
-  it("are numbered by the first instance that was full, others have no number", () => {
-    expect(
-      places([
-        entry("cpu", "a", at(9000)),
-        entry("pool", "b", at(20_000)),
-        entry("pool", "c", at(3000)),
-        entry("fds", "d"),
-      ]),
-    ).toEqual({ pool: 1, cpu: 2, fds: null });
+  it("put what the headline names first, and call exhausted only what findings accuse", () => {
+    const rows = limitRows(
+      [full("cpu", "db"), full("pool", "web-1"), full("fds", "web-1")],
+      said(["pool", { resource: "pool", from_ms: 3000 }], ["files", { resource: "fds" }]),
+    );
+    expect(rows.map(({ resource, worst, firstMs, calm }) => [resource, worst.state, firstMs, calm])).toEqual([
+      ["pool", "exhausted", 3000, false],
+      ["cpu", "full", null, false],
+      ["fds", "exhausted", null, false],
+    ]);
   });
 
-  it("share a number where nobody can tell which came first", () => {
-    expect(places([entry("a", "", at(5000)), entry("b", "", at(5400)), entry("c", "", at(9000))])).toEqual({
-      a: 1,
-      b: 1,
-      c: 3,
-    });
-    const minutely = at(60_000, { interval_ms: 60_000 });
-    expect(places([entry("pool", "", at(3000)), entry("rds", "", minutely)])).toEqual({ pool: 1, rds: 1 });
-    expect(
-      places([
-        entry("swap", "", at(0, { before: true })),
-        entry("cpu", "", at(0, { before: true })),
-        entry("pool", "", at(500)),
-      ]),
-    ).toEqual({ swap: 1, cpu: 1, pool: 3 });
+  it("say that nothing suffered only where the server does", () => {
+    const calm = (kind: "none" | "full" | "cannot-tell") =>
+      limitRows([full("cpu", "db")], { headline: { ...headline(undefined), kind }, findings: [] })[0]?.calm;
+    expect([calm("none"), calm("full"), calm("cannot-tell")]).toEqual([true, true, false]);
+    expect(limitRows([full("cpu", "db")], undefined)[0]?.calm).toBe(false);
   });
+});
+
+it("rows keep their places until a state changes or one is nearer by far", () => {
+  const rows = (...left: readonly (readonly [string, number])[]) =>
+    limitRows(
+      left.map(([resource, headroom]) => entry(resource, "", { headroom, state: headroom > 0.2 ? "ok" : "near" })),
+      undefined,
+    );
+  const first = settledOrder(rows(["a", 0.5], ["b", 0.55]), { state: "", order: [] });
+  expect(first.order).toEqual(["a", "b"]);
+  expect(settledOrder(rows(["b", 0.5], ["a", 0.55]), first)).toBe(first);
+  expect(settledOrder(rows(["b", 0.4], ["a", 0.55]), first).order).toEqual(["b", "a"]);
+  expect(settledOrder(rows(["b", 0.19], ["a", 0.25]), first).order).toEqual(["b", "a"]);
+  // What the server puts last for another reason is no reason to move.
+  expect(settledOrder(rows(["a", 0.5], ["b", 0]), settledOrder(rows(["a", 0.5], ["b", 0]), first)).order).toEqual([
+    "a",
+    "b",
+  ]);
 });

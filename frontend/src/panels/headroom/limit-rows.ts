@@ -1,79 +1,73 @@
-/** Limits as rows: one for each resource, the worst instance in front, numbered as they were reached. Pure. */
+/** Limits as rows: one for each resource, the worst instance in front; what the findings accuse comes first. Pure. */
+import type { Diagnosis, Finding } from "@/api/findings/types";
 import type { HeadroomEntry } from "@/api/types";
-import { placeOfWorst } from "@/panels/findings/worst";
+import { placeOfWorst, worstInstances } from "@/panels/findings/worst";
 
-export interface Rank {
-  /** 1 was reached first; what cannot be told apart has the same number. */
-  readonly place: number;
-  readonly atMs: number;
-  /** Where the order begins. */
-  readonly sinceMs: number;
-  /** It was full already when the span began. */
-  readonly before: boolean;
-}
+/** One that is exhausted did harm, as a finding says; one that is full without any is only that. */
+export type Limit = Omit<HeadroomEntry, "state"> & { readonly state: HeadroomEntry["state"] | "full" };
 
 export interface LimitRow {
   readonly resource: string;
   readonly title: string;
   /** All instances, the worst first. */
-  readonly entries: readonly HeadroomEntry[];
-  readonly worst: HeadroomEntry;
+  readonly entries: readonly Limit[];
+  readonly worst: Limit;
   /** How many of them are full. */
   readonly full: number;
-  readonly rank: Rank | null;
+  /** Since when it did harm, as the headline says; null of the others. */
+  readonly firstMs: number | null;
+  /** It is full, and the server says that nothing suffered. */
+  readonly calm: boolean;
+}
+
+export interface Said extends Pick<Diagnosis, "headline"> {
+  readonly findings: readonly Finding[];
 }
 
 /**
- * In the server's order, which puts the nearest limit that somebody waits for first; of instances that are as near, the
- * one that findings call the worst.
+ * In the server's order, what the headline names first; of instances that are as near, the one that findings call the
+ * worst.
  */
-export function limitRows(
-  entries: readonly HeadroomEntry[],
-  sinceMs: number | null,
-  worst: readonly string[] = [],
-): readonly LimitRow[] {
+export function limitRows(entries: readonly HeadroomEntry[], said: Said | undefined): readonly LimitRow[] {
   const groups = new Map<string, HeadroomEntry[]>();
-  for (const entry of entries) {
-    const group = groups.get(entry.resource);
-    if (group) group.push(entry);
-    else groups.set(entry.resource, [entry]);
-  }
-  const ranks = sinceMs === null ? new Map<string, Rank>() : ranksOf(groups, sinceMs);
-  return [...groups].flatMap(([resource, members]) => {
-    const [nearest] = members;
-    if (nearest === undefined) return [];
-    const alike = members.filter(({ state }) => state === nearest.state);
-    const first = alike[placeOfWorst(worst, alike)] ?? nearest;
+  for (const entry of entries) groups.set(entry.resource, [...(groups.get(entry.resource) ?? []), entry]);
+  const headline = said?.headline;
+  const findings = said?.findings ?? [];
+  const accused = findings.filter(({ severity, muted, before_run }) => severity !== "info" && !muted && !before_run);
+  const rows = [...groups].flatMap(([resource, members]): LimitRow[] => {
+    const harmed = accused.some((one) => one.resource === resource);
+    const limits = members.map(
+      (one): Limit => (one.state === "exhausted" && !harmed ? { ...one, state: "full" } : one),
+    );
+    const alike = limits.filter(({ state }) => state === limits[0]?.state);
+    const worst = alike[Math.max(0, placeOfWorst(worstInstances(findings), alike))];
+    if (worst === undefined) return [];
     const full = members.filter(({ state }) => state === "exhausted").length;
-    return [{ resource, title: first.title, entries: members, worst: first, full, rank: ranks.get(resource) ?? null }];
+    const calm = worst.state === "full" && (headline?.kind === "none" || headline?.kind === "full");
+    const firstMs = headline?.resource === resource ? (headline.from_ms ?? null) : null;
+    return [{ resource, title: worst.title, entries: limits, worst, full, firstMs, calm }];
   });
+  return rows.toSorted((a, b) => Number(b.firstMs !== null) - Number(a.firstMs !== null));
 }
 
-/**
- * The order in which limits were first reached, each resource by the first of its instances. Two times that are no
- * further apart than either is known, and all that was full before the span, share a place.
- */
-function ranksOf(groups: ReadonlyMap<string, readonly HeadroomEntry[]>, sinceMs: number): ReadonlyMap<string, Rank> {
-  const reached = [...groups]
-    .flatMap(([resource, members]) => {
-      const [first] = members.flatMap(({ first_full }) => first_full ?? []).toSorted((a, b) => a.at_ms - b.at_ms);
-      return first === undefined ? [] : [{ resource, ...first }];
-    })
-    .toSorted((a, b) => Number(b.before) - Number(a.before) || a.at_ms - b.at_ms);
-  const ranks = new Map<string, Rank>();
-  let place = 1;
-  let head = reached[0];
-  for (const [index, one] of reached.entries()) {
-    const tied =
-      head !== undefined &&
-      (one.before === head.before && one.before
-        ? true
-        : !head.before && one.at_ms - head.at_ms < Math.max(one.interval_ms, head.interval_ms));
-    if (!tied) {
-      place = index + 1;
-      head = one;
-    }
-    ranks.set(one.resource, { place, atMs: one.at_ms, sinceMs, before: one.before });
-  }
-  return ranks;
+/** A row moves past another one only where it is this much nearer to its limit, or either changes its state. */
+const APART = 0.1;
+
+/** The order that rows keep: as it was, for as long as no state changes and none is nearer by far than one before it. */
+export function settledOrder(rows: readonly LimitRow[], before: Settled): Settled {
+  const states = rows.map(({ resource, worst, firstMs }) => `${resource} ${worst.state} ${firstMs !== null}`);
+  const state = states.toSorted().join();
+  const place = ({ resource }: LimitRow) => before.order.indexOf(resource);
+  const overtaken = rows.some((one, at) =>
+    rows.slice(at + 1).some((other) => place(other) < place(one) && isNearer(one.worst, other.worst)),
+  );
+  if (state === before.state && !overtaken) return before;
+  return { state, order: rows.map(({ resource }) => resource) };
+}
+
+const isNearer = (one: Limit, other: Limit) => one.headroom < other.headroom - APART;
+
+export interface Settled {
+  readonly state: string;
+  readonly order: readonly string[];
 }

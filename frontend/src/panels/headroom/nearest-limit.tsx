@@ -4,7 +4,7 @@ import { Sparkline } from "@/charts/bars/sparkline";
 import { useLocale } from "@/lib/use-locale";
 import { formatShare } from "@/lib/view/share";
 import classes from "./headroom.module.css";
-import { LimitState, RankBadge } from "./limit-marks";
+import { LimitState } from "./limit-marks";
 import type { LimitRow } from "./limit-rows";
 import { useLimitWords } from "./use-limit-words";
 
@@ -20,12 +20,11 @@ export function NearestLimit({ row, nowMs, label }: Props) {
   const locale = useLocale();
   const words = useLimitWords();
   const { worst } = row;
-  const beside = [words.outlook(worst), words.demand(worst), words.asOf(worst, nowMs)].filter((text) => text !== null);
+  const beside = [words.outlook(worst, row), words.asOf(worst, nowMs)].filter((text) => text !== null);
   return (
-    <div className={classes.hero} data-state={worst.state} data-limit={row.resource}>
+    <div className={classes.hero} data-state={worst.state === "full" ? "near" : worst.state} data-limit={row.resource}>
       <p className={classes.heroLabel}>{label}</p>
       <div className={classes.heroHead}>
-        <RankBadge rank={row.rank} />
         <strong className={classes.heroTitle} title={row.title}>
           {row.title}
         </strong>
@@ -40,7 +39,7 @@ export function NearestLimit({ row, nowMs, label }: Props) {
       </div>
       <HeadroomBar
         ratio={worst.limit > 0 ? worst.used / worst.limit : null}
-        state={worst.state}
+        state={worst.state === "full" ? "near" : worst.state}
         nearAt={worst.near}
         label={`${row.title} ${worst.name}`}
         locale={locale}

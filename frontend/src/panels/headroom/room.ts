@@ -1,21 +1,14 @@
 import { readPreference, writePreference } from "@/lib/view/preferences";
 
-/** The room that limits took when somebody last looked: it is kept free until they are read again. */
-export interface Room {
-  /** Other limits than the nearest. */
-  readonly lines: number;
-  /** Whether a line with buttons stands below them. */
-  readonly more: boolean;
-}
-
+/** How many limits beside the nearest one stood there when somebody last looked: their room is kept free. */
 const NAME = "limits";
 
 /** Null at a first visit. */
-export function roomBefore(): Room | null {
-  const [, lines, more] = /^(\d{1,4})(\+?)$/.exec(readPreference(NAME) ?? "") ?? [];
-  return lines === undefined ? null : { lines: Number(lines), more: more === "+" };
+export function roomBefore(): number | null {
+  const lines = readPreference(NAME) ?? "";
+  return /^\d{1,4}$/.test(lines) ? Number(lines) : null;
 }
 
-export function rememberRoom({ lines, more }: Room): void {
-  writePreference(NAME, `${lines}${more ? "+" : ""}`);
+export function rememberRoom(lines: number): void {
+  writePreference(NAME, String(lines));
 }

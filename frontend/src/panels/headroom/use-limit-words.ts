@@ -1,10 +1,9 @@
 import { useTranslation } from "react-i18next";
-import type { HeadroomEntry } from "@/api/types";
 import { formatClock, formatDuration, formatInstant, wholeMinutes } from "@/lib/time/time";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
-import type { LimitRow, Rank } from "./limit-rows";
+import type { Limit, LimitRow } from "./limit-rows";
 
 /** What is said of a limit beside its figures. */
 export function useLimitWords() {
@@ -13,16 +12,18 @@ export function useLimitWords() {
   const { zone } = useView();
   return {
     instant: (timeMs: number) => formatInstant(timeMs, zone, locale),
-    used: ({ used, limit, unit }: HeadroomEntry) =>
+    used: ({ used, limit, unit }: Limit) =>
       t("headroom.used", { used: formatValue(used, unit, locale), limit: formatValue(limit, unit, locale) }),
-    outlook: ({ late, state, exhaustion_seconds }: HeadroomEntry) => {
+    outlook: ({ late, state, exhaustion_seconds }: Limit, row?: LimitRow) => {
+      if (row !== undefined && row.firstMs !== null)
+        return t("headroom.first", { time: formatClock(row.firstMs, zone, "second") });
       if (late) return null;
+      if (state === "full") return row?.calm === true ? t("headroom.calm") : null;
       if (state === "exhausted") return t("headroom.exhaustedNow");
       if (exhaustion_seconds === null) return t("headroom.steady");
       return t("headroom.exhaustedIn", { time: formatDuration(exhaustion_seconds * 1000, locale) });
     },
-    demand: ({ demand }: HeadroomEntry) => (demand == null ? null : demand ? t("headroom.wanted") : t("headroom.calm")),
-    asOf: ({ as_of_ms, late, source }: HeadroomEntry, nowMs: number) => {
+    asOf: ({ as_of_ms, late, source }: Limit, nowMs: number) => {
       if (as_of_ms == null) return null;
       if (late) return t("headroom.lateFor", { age: formatDuration(nowMs - as_of_ms, locale) });
       return t("fleet.asOf", { source: source ?? "", age: formatDuration(wholeMinutes(nowMs - as_of_ms), locale) });
@@ -33,13 +34,6 @@ export function useLimitWords() {
       return full > 0
         ? t("headroom.full", { full, count, name: worst.name })
         : t("headroom.worst", { count, name: worst.name });
-    },
-    rank: ({ place, atMs, sinceMs, before }: Rank) => {
-      const clock = (timeMs: number) => formatClock(timeMs, zone, "second");
-      const values = { rank: place, time: clock(atMs), since: clock(sinceMs) };
-      return before
-        ? t("headroom.reachedBefore", { rank: place, since: clock(sinceMs) })
-        : t("headroom.reached", values);
     },
   };
 }

@@ -47,21 +47,19 @@ def look(window: Window) -> Look:
         return Look()
     grown: dict[str, list[tuple[str, float, float]]] = {}
     rest: list[Words] = []
-    observations: list[Words] = []
     for target, table, before, now in pairs(baseline, "rows"):
         words = Words(
             f"{table} had {count(now)} rows before the load ({count(before)} before {baseline.name}).",
             f"{table}は負荷前に{count(now)}行({baseline.name}では{count(before)}行)。",
         )
-        if now < GROWN * before or now - before < LEAST_ROWS:
-            rest.append(words)
-        elif worse(window, baseline, SCANS * now / max(before, 1.0)):
+        many = now >= GROWN * before and now - before >= LEAST_ROWS
+        if many and worse(window, baseline, SCANS * now / max(before, 1.0)):
             grown.setdefault(target, []).append((table, before, now))
         else:
-            observations.append(words)
+            rest.append(words)
     effects = worse(window, baseline)
     findings = [_finding(window, baseline.name, target, tables, effects) for target, tables in sorted(grown.items())]
-    return Look(findings=findings, clear=together(rest[:3]), observations=observations)
+    return Look(findings=findings, clear=together(rest[:3]))
 
 
 def _finding(

@@ -32,6 +32,7 @@ CLOSED = ("go_sql_max_idle_closed_total", "go_sql_max_idle_time_closed_total", "
 
 KIND = Kind(
     id="clients-locked-out",
+    resource="db_connections",
     severity=Severity.CRITICAL,
     title=Words("Other clients are locked out", "他クライアントの締め出し"),
     explanation=Words(

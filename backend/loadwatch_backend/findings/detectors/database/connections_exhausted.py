@@ -24,6 +24,7 @@ FULL = 0.98
 
 KIND = Kind(
     id="database-connections-exhausted",
+    resource="db_connections",
     severity=Severity.CRITICAL,
     title=Words("The database's connections are exhausted", "DB接続数の枯渇"),
     explanation=Words(

@@ -33,6 +33,7 @@ CLOUD_LOAD = "aws_rds_dbload_relative_to_num_vcpus_average"
 
 KIND = Kind(
     id="database-cpu-full",
+    resource="host_cpu",
     severity=Severity.CRITICAL,
     title=Words("The database's CPU is full", "DBのCPU飽和"),
     explanation=Words(

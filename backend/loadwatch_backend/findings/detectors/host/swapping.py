@@ -25,6 +25,7 @@ PAGE_BYTES = 4_096
 
 KIND = Kind(
     id="host-swapping",
+    resource="host_swap",
     severity=Severity.CRITICAL,
     title=Words("The host swaps", "スワップの発生"),
     explanation=Words(

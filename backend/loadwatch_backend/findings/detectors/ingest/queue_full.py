@@ -20,6 +20,7 @@ LEAST_REFUSED = 10
 
 KIND = Kind(
     id="queue-full",
+    resource="ingest_queue",
     severity=Severity.CRITICAL,
     title=Words("The queue before the database is full", "DB書き込みキューが満杯"),
     explanation=Words(

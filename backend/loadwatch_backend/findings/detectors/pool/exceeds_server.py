@@ -29,6 +29,7 @@ RESERVE = 0.1
 
 KIND = Kind(
     id="pool-exceeds-server",
+    resource="db_connections",
     severity=Severity.CRITICAL,
     title=Words("Pools larger than the database", "プール合計がDBの上限を超過"),
     explanation=Words(

@@ -31,6 +31,7 @@ from loadwatch_backend.texts.words import Words
 
 KIND = Kind(
     id="pool-exhausted",
+    resource="pool_connections",
     severity=Severity.CRITICAL,
     title=Words("Connection pool exhausted", "コネクションプールの枯渇"),
     explanation=Words(

@@ -32,6 +32,7 @@ _WHY = {
 
 KIND = Kind(
     id="app-cpu-full",
+    resource="host_cpu",
     severity=Severity.CRITICAL,
     title=Words("The application's CPU is full", "アプリのCPU飽和"),
     explanation=Words(

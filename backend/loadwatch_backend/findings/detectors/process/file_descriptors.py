@@ -34,6 +34,7 @@ HARD_LIMIT = "kernel_nr_open"
 
 KIND = Kind(
     id="file-descriptors-exhausted",
+    resource="process_fds",
     severity=Severity.CRITICAL,
     title=Words("File descriptors exhausted", "ファイル記述子の枯渇"),
     explanation=Words(

@@ -30,6 +30,7 @@ RETRIES = ((0.9, 1.5), (2.8, 3.6))
 
 KIND = Kind(
     id="accept-queue-full",
+    resource="accept_queue",
     severity=Severity.CRITICAL,
     title=Words("Accept queue full", "acceptキューの飽和"),
     explanation=Words(

@@ -19,6 +19,7 @@ LEAST_FAILED = 3
 
 KIND = Kind(
     id="ephemeral-ports-exhausted",
+    resource="ephemeral_ports",
     severity=Severity.CRITICAL,
     title=Words("Local ports exhausted", "ローカルポートの枯渇"),
     explanation=Words(

@@ -20,6 +20,7 @@ LEAST = 10
 
 KIND = Kind(
     id="time-wait-overflow",
+    resource="time_wait",
     severity=Severity.WARNING,
     title=Words("TIME-WAIT buckets overflow", "TIME-WAITの溢れ"),
     explanation=Words(

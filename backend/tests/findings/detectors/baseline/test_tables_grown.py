@@ -24,10 +24,11 @@ def test_a_table_that_grew_and_a_run_that_was_slower_are_found_together() -> Non
     assert "4,000,000行" in finding.sentence.ja
 
 
-def test_growth_without_harm_is_an_observation() -> None:
+def test_growth_without_harm_is_no_limit_that_was_full() -> None:
     seen = _look(baseline({KEY: 200_000.0}, {KEY: 4_000_000.0}, p95=0.11))
     assert not seen.findings
-    assert seen.observations
+    assert seen.clear is not None
+    assert not seen.observations
 
 
 def test_a_little_growth_is_clear() -> None:
@@ -42,9 +43,10 @@ def test_a_table_that_only_one_run_knows_and_no_baseline_say_nothing() -> None:
     assert _look(None).clear is None
 
 
-def test_a_run_that_slowed_by_more_than_the_rows_can_explain_is_an_observation() -> None:
+def test_a_run_that_slowed_by_more_than_the_rows_can_explain_has_another_cause() -> None:
     # 1.6 times the rows do not make answers five times slower.
     seen = _look(baseline({KEY: 200_000.0}, {KEY: 320_000.0}))
     assert not seen.findings
-    assert seen.observations
+    assert seen.clear is not None
+    assert not seen.observations
     assert _look(baseline({KEY: 200_000.0}, {KEY: 320_000.0}, p95=0.2)).findings

@@ -77,6 +77,8 @@ export const connect = {
   onTheHost: "On the host of your application",
   otherHostsHint:
     "Each host that matters has an agent of its own. The same command tells there what listens, and writes the lines:",
+  loopback:
+    "This page was opened at a loopback address. On other hosts put the address in its place by which they reach this server.",
   copyCommands: "Copy the commands",
   exporters: "Where exporters and a Prometheus are running already, let it send here, and no agent is needed:",
   copyRemoteWrite: "Copy the lines for Prometheus",

@@ -81,6 +81,8 @@ export const connect: typeof english = {
   onTheHost: "アプリケーションのホスト",
   otherHostsHint:
     "重要なホストにはそれぞれエージェントを置きます。同じコマンドで、待ち受けているものの表示と行の書き込みができます。",
+  loopback:
+    "このページはループバックアドレスで開かれています。他のホストでは、このサーバーに届くアドレスに置き換えてください。",
   copyCommands: "コマンドをコピー",
   exporters:
     "すでに exporter と Prometheus が動いている場合は、Prometheus からここへ送信してください。エージェントは要りません。",

@@ -3,7 +3,7 @@ import type { Trend } from "@/api/compare/types";
 import {
   changeMarks,
   commitStep,
-  groupsShown,
+  groupLabel,
   trendLabel,
   trendLevels,
   trendOf,
@@ -67,15 +67,20 @@ it("follows each group of runs by itself", () => {
   const two = { ...trend, points: [other, ...trend.points], series };
   expect(trendOf(two, "a")).toEqual(trend);
   expect(trendOf(two, "x")).toMatchObject({ points: [other], changes: [], series: [{ label: "pool=9" }] });
-  expect(groupsShown(two, "x", 6).map(({ id }) => id)).toEqual(["x"]);
-  expect(groupsShown(two, "gone", 6).map(({ id }) => id)).toEqual(["a", "x"]);
-  expect(groupsShown(two, null, 1).map(({ id }) => id)).toEqual(["a"]);
+  expect(groupLabel(two, "x")).toBe("pool=9");
 });
 
-it("names a run and its commit below it", () => {
+it("names a run and what is other than in the run before, else its commit", () => {
   const named = { ...point("a", 0, 1), name: "a name that is far too long", commit: "1234567890abcdef" };
-  expect(trendLabel(named, "Nov 2")).toBe("a name that is …\n1234567");
-  expect(trendLabel({ ...point("a", 0, 1), name: "" }, "Nov 2")).toBe("Nov 2\n–");
+  const other = { ...point("x", 1500, 90), name: "", series: "x", commit: "1234567890abcdef" };
+  const series = [...trend.series, { id: "x", label: "pool=9", runs: 2 }];
+  const two = { ...trend, series, points: [named, other, { ...other, run: "y" }] };
+  expect([0, 1, 2].map((place) => trendLabel(two, place, "Nov 2"))).toEqual([
+    "a name that is …\n1234567",
+    "Nov 2\npool=9",
+    "Nov 2\n1234567",
+  ]);
+  expect(trendLabel({ ...trend, points: [{ ...point("a", 0, 1), name: "" }] }, 0, "Nov 2")).toBe("Nov 2\n–");
 });
 
 it("marks where the version of the scenario changes", () => {

@@ -21,21 +21,21 @@ export function trendOf(trend: Trend, id: string): Trend {
   };
 }
 
-/** The group that is chosen, else those with the most runs, in the order of their first run. */
-export function groupsShown({ series }: Trend, chosen: string | null, most: number): Trend["series"] {
-  const one = series.filter(({ id }) => id === chosen);
-  if (one.length > 0) return one;
-  const largest = [...series].sort((a, b) => b.runs - a.runs).slice(0, most);
-  return series.filter((group) => largest.includes(group));
+/** Parameters, tool and rate of a group of runs, as far as they tell it from the others. */
+export function groupLabel({ series }: Trend, id: string): string {
+  return series.find((one) => one.id === id)?.label ?? "";
 }
 
 const NAME_LENGTH = 16;
 
-/** Two lines below a run: what it is called, else its day; then its commit. */
-export function trendLabel({ name, commit }: Trend["points"][number], day: string): string {
-  const title = name === "" ? day : name.length > NAME_LENGTH ? `${name.slice(0, NAME_LENGTH - 1)}…` : name;
-  return `${title}\n${shortCommit(commit) || "–"}`;
+/** Two lines below a run: what it is called, else its day; then what is other than in the run before, else its commit. */
+export function trendLabel(trend: Trend, place: number, day: string): string {
+  const { name = "", commit = "", series = "" } = trend.points[place] ?? {};
+  const changed = trend.series.length > 1 && trend.points[place - 1]?.series !== series;
+  return `${short(name) || day}\n${(changed && short(groupLabel(trend, series))) || shortCommit(commit) || "–"}`;
 }
+
+const short = (text: string) => (text.length > NAME_LENGTH ? `${text.slice(0, NAME_LENGTH - 1)}…` : text);
 
 export function trendPoints(
   trend: Trend,

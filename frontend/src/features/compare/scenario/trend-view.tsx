@@ -5,13 +5,12 @@ import type { ChangePoint, Trend } from "@/api/compare/types";
 import type { Verdict } from "@/api/runs/types";
 import { XyChart } from "@/charts/xy/xy-chart";
 import { XyKey } from "@/charts/xy/xy-key";
-import type { XyPoint, XyTick } from "@/charts/xy/xy-types";
+import type { XyTick } from "@/charts/xy/xy-types";
 import { formatChange, formatMeasure, shortCommit } from "@/lib/run-text";
 import { timeTicks } from "@/lib/ticks";
 import { formatDay, formatInstant, formatTick } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
-import { Notice } from "@/ui/page/notice";
 import { Frame } from "@/ui/page/section";
 import { Dim, Hint } from "@/ui/text/text";
 import classes from "../compare.module.css";
@@ -19,7 +18,7 @@ import { runsPath, toUnit, wholeSecond } from "../model/run-links";
 import {
   changeMarks,
   commitStep,
-  groupsShown,
+  groupLabel,
   type TrendAxis,
   trendLabel,
   trendLevels,
@@ -40,54 +39,28 @@ interface Props {
   readonly versions: ReadonlyMap<string, string>;
 }
 
-/** More charts above each other tell no more; a group can be chosen. */
-const MOST_GROUPS = 6;
-
 export function TrendView({ trend, stale, axis, group, versions }: Props) {
   const { t } = useTranslation();
-  const groups = useMemo(() => groupsShown(trend, group, MOST_GROUPS), [trend, group]);
-  const shown = useMemo(() => groups.map(({ id }) => trendOf(trend, id)), [trend, groups]);
-  const beside = useMemo(
-    () => shown.flatMap((one) => trendPoints(one, NO_PLACES, () => ({ label: "", lines: [] }))),
-    [shown],
-  );
-  const looks = new Set(trend.points.map(({ verdict }) => verdict));
-  const changes = shown.flatMap((one) => one.changes);
-  const left = trend.series.length - groups.length;
+  const shown = useMemo(() => (group === null ? trend : trendOf(trend, group)), [trend, group]);
+  const looks = new Set(shown.points.map(({ verdict }) => verdict));
+  const { changes } = shown;
   return (
     <div className={classes.body} aria-busy={stale}>
       {trend.remark === "too-few-runs" && (
-        <Notice role="status" framed>
-          {t("compare.trendTooFew", { count: Math.max(...trend.series.map(({ runs }) => runs)) })}
-        </Notice>
+        <Hint>{t("compare.trendTooFew", { count: Math.max(...trend.series.map(({ runs }) => runs)) })}</Hint>
       )}
-      <div className={classes.stack}>
-        {shown.map((one) => (
-          <TrendChart
-            key={one.series[0]?.id}
-            trend={one}
-            several={trend.series.length > 1}
-            {...{ axis, versions, beside }}
-            height={shown.length > 1 ? 240 : 340}
-          />
-        ))}
-      </div>
+      <TrendChart trend={shown} {...{ axis, versions }} />
       <XyKey
         items={[
           { look: "plain" as const, label: t("compare.keyRun") },
           ...(looks.has("failed") ? [{ look: "bad" as const, label: t("compare.verdict_failed") }] : []),
           ...(looks.has("invalid") ? [{ look: "hollow" as const, label: t("compare.verdict_invalid") }] : []),
-          ...(trend.points.some(({ is_baseline }) => is_baseline)
+          ...(shown.points.some(({ is_baseline }) => is_baseline)
             ? [{ look: "plain" as const, ring: true, label: t("compare.keyBaseline") }]
             : []),
         ]}
       />
-      {trend.series.length > 1 && (
-        <p className={classes.foot}>
-          {t("compare.trendSeries", { count: trend.series.length })}
-          {left > 0 && group === null && ` ${t("compare.trendLeft", { count: left })}`}
-        </p>
-      )}
+      {shown.series.length > 1 && <p className={classes.foot}>{t("compare.trendSeries")}</p>}
       <section aria-labelledby="trend-changes">
         <div className={classes.sectionHead}>
           <h2 id="trend-changes">{t("compare.changes")}</h2>
@@ -109,20 +82,14 @@ export function TrendView({ trend, stale, axis, group, versions }: Props) {
   );
 }
 
-const NO_PLACES: ReadonlyMap<string, number> = new Map();
-
 interface ChartProps {
-  /** Of one group. */
+  /** Of all groups, or of one. */
   readonly trend: Trend;
-  readonly several: boolean;
   readonly axis: TrendAxis;
   readonly versions: ReadonlyMap<string, string>;
-  /** Points of all charts, which have one scale. */
-  readonly beside: readonly XyPoint[];
-  readonly height: number;
 }
 
-function TrendChart({ trend, several, axis, versions, beside, height }: ChartProps) {
+function TrendChart({ trend, axis, versions }: ChartProps) {
   const { t } = useTranslation();
   const locale = useLocale();
   const { zone } = useView();
@@ -131,9 +98,10 @@ function TrendChart({ trend, several, axis, versions, beside, height }: ChartPro
   const places = useMemo(() => trendPlaces(trend, axis), [trend, axis]);
   const points = useMemo(
     () =>
-      trendPoints(trend, places, ({ name, run, started_ms, commit, branch, verdict, is_baseline }) => ({
+      trendPoints(trend, places, ({ name, run, series, started_ms, commit, branch, verdict, is_baseline }) => ({
         label: `${name || run} · ${formatInstant(wholeSecond(started_ms), zone, locale)}`,
         lines: [
+          groupLabel(trend, series),
           [shortCommit(commit), branch].filter(Boolean).join(" · "),
           verdict === null ? "" : t(`compare.verdict_${verdict as Verdict}`),
           is_baseline ? t("compare.keyBaseline") : "",
@@ -155,28 +123,26 @@ function TrendChart({ trend, several, axis, versions, beside, height }: ChartPro
     const last = trend.points.at(-1)?.started_ms ?? 0;
     const first = trend.points[0]?.started_ms ?? 0;
     if (axis === "order") {
-      return trend.points.map((point) => ({
+      return trend.points.map((point, place) => ({
         value: places.get(point.run) ?? 0,
-        label: trendLabel(point, formatDay(point.started_ms, zone, locale)),
+        label: trendLabel(trend, place, formatDay(point.started_ms, zone, locale)),
       }));
     }
     const { step, values } = timeTicks(first, last, 10, zone);
     return values.map((value) => ({ value, label: formatTick(value, step, zone, locale) }));
-  }, [trend.points, axis, places, zone, locale]);
+  }, [trend, axis, places, zone, locale]);
   const { metric } = trend;
-  const label = trend.series[0]?.label || t("compare.noParameters");
   return (
     <Frame>
       <XyChart
-        title={several ? `${metric.title} · ${label}` : metric.title}
+        title={metric.title}
         unit={toUnit(metric.unit)}
         help={metric.help}
         points={points}
         ticks={ticks}
         marks={marks}
         levels={levels}
-        height={height}
-        beside={beside}
+        height={340}
         tight
         active={active}
         onActive={setActive}
@@ -202,7 +168,7 @@ function Change({ change, trend }: { change: ChangePoint; trend: Trend }) {
           {measure(change.before)} → {measure(change.after)}
         </span>
         <OpinionMark opinion={change.opinion} />
-        {trend.series.length > 1 && <Dim>{trend.series.find(({ id }) => id === change.series)?.label}</Dim>}
+        {trend.series.length > 1 && <Dim>{groupLabel(trend, change.series)}</Dim>}
       </div>
       <p>{commits === "" ? t("compare.noCommits") : <code>{commits}</code>}</p>
       <Hint>

@@ -5,12 +5,13 @@ import { formatElapsed, formatSuccess } from "@/lib/run-text";
 import { formatDuration } from "@/lib/time/time";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
+import { useLiveFindings } from "@/panels/findings/use-live-findings";
 import { useWords } from "@/panels/findings/words";
 import { isOutcome } from "@/panels/run/key-figure-model";
 import { useFigureName, useFigureWindow, valueText } from "@/panels/run/key-figures";
 import { StateMark, type Tone } from "@/ui/state-mark";
 import classes from "./cockpit.module.css";
-import { failedShare, figureOf, firstOf, isLatency, sentRate } from "./figures";
+import { failedShare, figureOf, isLatency, sentRate } from "./figures";
 
 interface CellProps {
   readonly label: string;
@@ -114,7 +115,7 @@ function FigureCell({ figure, run, minor = false, alone = false }: FigureProps) 
   const window = useFigureWindow(figure, run.state === "running");
   const full = useFigureName(figure.id);
   const name = isLatency(figure) ? figure.id : figure.id === "stored" ? t("cockpit.stored") : full;
-  const { value, against, base, state, threshold } = figure;
+  const { value, against, base, threshold } = figure;
   const text = valueText(figure, value, locale);
   const other = against === null ? "" : valueText(figure, against, locale);
   const words =
@@ -131,15 +132,24 @@ function FigureCell({ figure, run, minor = false, alone = false }: FigureProps) 
     <Cell
       label={name}
       {...(threshold !== "" && base === "threshold" && { bound: bound(run, figure, other) })}
-      window={window}
-      hint={t("cockpit.delay")}
+      hint={[window, t("cockpit.delay")].filter(Boolean).join(" · ")}
       minor={minor}
       alone={alone}
     >
       {words}
-      {state !== null && <StateMark bare tone={TONES[state]} label={t(`runs.page.threshold_${state}`)} />}
+      <ThresholdMark run={run} figure={figure} />
     </Cell>
   );
+}
+
+/** Whether the threshold holds; where that is not known, why. */
+function ThresholdMark({ run, figure: { state, threshold } }: { run: Run; figure: KeyFigure }) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  if (state === null) return null;
+  const one = run.thresholds.find(({ expression }) => expression === threshold);
+  const why = state === "unknown" && one !== undefined && ((locale === "ja" && one.detail_ja) || one.detail);
+  return <StateMark bare tone={TONES[state]} label={why || t(`runs.page.threshold_${state}`)} />;
 }
 
 function bound(run: Run, { threshold }: KeyFigure, text: string): string {
@@ -170,37 +180,32 @@ export function FailingCell({ run }: { run: Run }) {
   const names = kinds.map((kind) => (isOutcome(kind) ? t(`runs.outcome_${kind}`) : kind));
   const limit = against === null ? "" : bound(run, figure, formatSuccess(against));
   return (
-    <Cell label={t("cockpit.failing")} bound={limit} window={window} hint={t("cockpit.delay")}>
-      <span data-failing={value !== null && value > 0}>{formatSuccess(value)}</span>
+    <Cell label={t("cockpit.failing")} bound={limit} hint={[window, t("cockpit.delay")].filter(Boolean).join(" · ")}>
+      <span data-failing={state === "failed"}>{formatSuccess(value)}</span>
       {names.length > 0 && <span className={classes.beside}>{names.join(", ")}</span>}
-      {state !== null && <StateMark bare tone={TONES[state]} label={t(`runs.page.threshold_${state}`)} />}
+      <ThresholdMark run={run} figure={figure} />
     </Cell>
   );
 }
 
-/** What ran out first, and when. */
+/** What ran out first, and when: in the words of the page's headline, where that is about this run. */
 export function FirstCell({ run }: { run: Run }) {
   const { t } = useTranslation();
   const words = useWords();
-  const first = firstOf(run);
-  const time = (ms: number) => formatElapsed(Math.max(0, Math.round((ms - run.started_ms) / 1000)));
-  const said = () => {
-    switch (first.kind) {
-      case "finding":
-        return words(first.finding.title);
-      case "nothing":
-        return t(run.state === "running" ? "cockpit.nothing" : "cockpit.nothingEnded");
-      case "cannot-tell":
-        return t("cockpit.cannotTell");
-    }
-  };
-  const hint = first.kind === "finding" ? words(first.finding.sentence) : t("cockpit.delay");
+  const live = useLiveFindings().data;
+  const now = live?.run === run.id && (live.headline?.from_ms ?? 0) <= (run.ended_ms ?? Infinity);
+  const said = now ? live.headline : run.diagnosis?.headline;
+  const fromMs = said?.from_ms ?? null;
   return (
-    <Cell label={t("cockpit.first")} hint={hint} wide>
-      <span className={classes.first} data-found={"atMs" in first}>
-        {said()}
+    <Cell label={t("cockpit.first")} hint={said ? words(said.text) : t("cockpit.delay")} wide>
+      <span className={classes.first} data-found={fromMs !== null}>
+        {said ? words(said.title) : "–"}
       </span>
-      {"atMs" in first && <span className={classes.time}>{t("cockpit.at", { time: time(first.atMs) })}</span>}
+      {fromMs !== null && (
+        <span className={classes.time}>
+          {t("cockpit.at", { time: formatElapsed(Math.max(0, Math.round((fromMs - run.started_ms) / 1000))) })}
+        </span>
+      )}
     </Cell>
   );
 }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Finding } from "@/api/findings/types";
-import type { KeyFigure, ResourceReached, Run } from "@/api/runs/types";
-import { failedShare, firstOf, parametersOf, sentRate, thresholdLines } from "./figures";
+import type { KeyFigure, Run } from "@/api/runs/types";
+import { failedShare, parametersOf, sentRate, thresholdLines } from "./figures";
 
 const START = 1_800_000_000_000;
 
@@ -57,37 +56,6 @@ it("the share that failed is the document's, else the sender's", () => {
   expect(failedShare(run(), { ...figure, value: 0.2, kinds: ["timeout"] })).toEqual({ value: 0.2, kinds: ["timeout"] });
   expect(failedShare(run({ state: "finished" }), figure).value).toBeNull();
   expect(failedShare(run({ progress: null }), figure).value).toBeNull();
-});
-
-const finding = (id: string, more: Partial<Finding> = {}) =>
-  ({ id, severity: "critical", muted: false, mark: null, from_ms: START + 3000, ...more }) as Finding;
-const limit = (resource: string, first_full_ms: number | null) =>
-  ({ resource, first_full_ms, ratio_max: 1 }) as ResourceReached;
-
-describe("what ran out first", () => {
-  it("is the first finding that accuses and that nobody refused", () => {
-    const findings = [
-      finding("noise", { severity: "info" }),
-      finding("muted", { muted: true }),
-      finding("refused", { mark: { opinion: "rejected", reason: "", author: "", said_ms: 0 } }),
-      finding("pool-exhausted"),
-    ];
-    const first = firstOf(run({ findings, resources: [limit("host_cpu", START + 1000)] }));
-    expect(first).toMatchObject({ kind: "finding", finding: { id: "pool-exhausted" }, atMs: START + 3000 });
-  });
-
-  it("is no limit that was full and harmed nobody", () => {
-    const resources = [limit("fds", null), limit("host_cpu", START + 9000), limit("pool", START + 4000)];
-    const diagnosis = { state: "none" } as NonNullable<Run["diagnosis"]>;
-    expect(firstOf(run({ resources, diagnosis }))).toEqual({ kind: "nothing" });
-  });
-
-  it("is nothing only where somebody looked", () => {
-    expect(firstOf(run())).toEqual({ kind: "cannot-tell" });
-    const said = (state: string) => ({ diagnosis: { state } as NonNullable<Run["diagnosis"]> });
-    expect(firstOf(run(said("cannot-tell")))).toEqual({ kind: "cannot-tell" });
-    expect(firstOf(run(said("none")))).toEqual({ kind: "nothing" });
-  });
 });
 
 it("parameters are told as they are typed", () => {

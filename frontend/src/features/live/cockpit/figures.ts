@@ -1,5 +1,4 @@
 /** What is said of a run while it lasts, out of its document. Pure. */
-import type { Finding } from "@/api/findings/types";
 import type { KeyFigure, Run } from "@/api/runs/types";
 
 /** Seconds that the sender's rate is the mean of. */
@@ -49,20 +48,6 @@ export function failedShare(run: Run, figure: KeyFigure): FailedShare {
   if (figure.value !== null || run.state !== "running" || requests == null || failures == null || requests === 0)
     return { value: figure.value, kinds: figure.kinds };
   return { value: failures / requests, kinds: [] };
-}
-
-export type First =
-  | { readonly kind: "finding"; readonly finding: Finding; readonly atMs: number }
-  | { readonly kind: "nothing" }
-  | { readonly kind: "cannot-tell" };
-
-/** What ran out first: the cause that accuses. A limit that was full and hurt nobody did not run out. */
-export function firstOf(run: Run): First {
-  const finding = run.findings.find(
-    ({ severity, muted, mark }) => severity !== "info" && !muted && mark?.opinion !== "rejected",
-  );
-  if (finding !== undefined) return { kind: "finding", finding, atMs: finding.from_ms };
-  return { kind: run.diagnosis?.state === "none" || run.diagnosis?.state === "found" ? "nothing" : "cannot-tell" };
 }
 
 /** Parameters as one types them. */

@@ -67,7 +67,9 @@ export function IntegrationRow({ receiver, integration, may }: Props) {
             : t("notify.receivers.since", { time: times.instant(integration.failing_since_ms) }),
           integration.next_attempt_ms === null || integration.waiting === 0
             ? ""
-            : t("notify.deliveries.next", { span: times.span(Math.max(0, integration.next_attempt_ms - now)) }),
+            : integration.next_attempt_ms <= now
+              ? t("notify.deliveries.due")
+              : t("notify.deliveries.next", { span: times.span(integration.next_attempt_ms - now) }),
           integration.signed ? t("notify.receivers.signed") : "",
           integration.send_resolved ? "" : t("notify.receivers.noResolved"),
         ]

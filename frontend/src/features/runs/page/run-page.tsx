@@ -7,7 +7,6 @@ import { ApiError } from "@/api/client";
 import { runQuery } from "@/api/runs/queries";
 import type { Run } from "@/api/runs/types";
 import { runTitle } from "@/lib/run-text";
-import { LiveFindings } from "@/panels/findings/live-findings";
 import { firstEvidence } from "@/panels/findings/model";
 import { useWorstOf, WorstInstances } from "@/panels/findings/worst";
 import { NotesLayer } from "@/panels/notes/notes-layer";
@@ -95,10 +94,9 @@ function RunBody({ run }: { run: Run }) {
     <div className={classes.page} data-adjusting={charts.edit.draft !== null}>
       <div className={classes.opening} data-verdict={run.verdict ?? "none"}>
         <RunHeader run={run} />
-        {!running && <RunHeadline run={run} />}
+        <RunHeadline run={run} />
         {(!running || run.requests !== null) && <KeyFigures figures={run.key_figures} soFar={running} />}
       </div>
-      {running && <LiveFindings />}
       {running && <RunProgressPanel run={run} />}
       <RunNav run={run} />
       {shown === null ? load : <FirstChart shown={shown} context={charts.context} height={FIRST_CHART} />}
@@ -109,7 +107,7 @@ function RunBody({ run }: { run: Run }) {
           <ThresholdTable run={run} />
         </div>
       )}
-      {!running && <FindingsSection run={run} />}
+      <FindingsSection run={run} />
       <WhySection run={run} />
       <div className={classes.columns}>
         {run.requests !== null && <Summary run={run} />}

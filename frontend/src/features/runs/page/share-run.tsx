@@ -32,7 +32,13 @@ export function ShareRun({ run, onClose }: { run: Run; onClose: () => void }) {
   const files = (kept.data?.files ?? []).filter((file) => chosen.includes(file.id)).map((file) => file.id);
   const settle = () => client.invalidateQueries({ queryKey: sharesQuery(run.id).queryKey });
   const create = useMutation({ mutationFn: () => createShare(run.id, days, note.trim(), files), onSuccess: settle });
-  const revoke = useMutation({ mutationFn: deleteShare, onSuccess: settle });
+  const revoke = useMutation({
+    mutationFn: deleteShare,
+    onSuccess: (_, id) => {
+      if (create.data?.id === id) create.reset();
+      return settle();
+    },
+  });
   const error = shares.error ?? kept.error ?? create.error ?? revoke.error;
   return (
     <Dialog onClose={onClose} title={t("runs.share.title")} size="lg">

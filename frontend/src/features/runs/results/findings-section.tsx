@@ -24,7 +24,6 @@ export function RunHeadline({ run }: { run: Run }) {
   return (
     <FindingHeadline
       diagnosis={diagnosis}
-      findings={findings}
       originMs={diagnosis.from_ms}
       action={
         <TextButton onClick={show}>{t(findings.length > 0 ? "findings.evidence" : "findings.details")}</TextButton>
@@ -50,7 +49,7 @@ export function FindingsSection({ run }: { run: Run }) {
   return (
     <Section id={ID} title={t("findings.title")} {...(findings.length > 1 && { aside: t("findings.hint") })}>
       <DiagnosisBody diagnosis={diagnosis} findings={findings} originMs={diagnosis.from_ms} tools={tools} />
-      <ComputeAgain run={run} />
+      {run.state !== "running" && <ComputeAgain run={run} />}
       {findings.some(({ id }) => id.startsWith("pool-")) && (
         <Hint>
           <Link to={`/pools?run=${run.id}`}>{t("pools.advised")}</Link>

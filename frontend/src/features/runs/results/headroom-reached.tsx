@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import type { Run } from "@/api/runs/types";
+import type { ResourceReached, Run } from "@/api/runs/types";
 import { HeadroomBar, type HeadroomState } from "@/charts/bars/headroom-bar";
 import { formatElapsed, formatMeasure } from "@/lib/run-text";
 import { formatClock, formatDuration } from "@/lib/time/time";
@@ -8,7 +8,6 @@ import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
 import { placeOfWorst, worstInstances } from "@/panels/findings/worst";
-import { limitsInOrder, type OrderedLimit } from "@/panels/run/limits";
 import { Section } from "@/ui/page/section";
 import { StateMark, type Tone } from "@/ui/state-mark";
 import { Dim, Hint, TextButton } from "@/ui/text/text";
@@ -26,11 +25,10 @@ const MOST_SHOWN = 12;
 export function HeadroomReached({ run: { resources, findings, started_ms: startMs } }: { run: Run }) {
   const { t } = useTranslation();
   const [all, setAll] = useState(false);
-  const sorted = limitsInOrder(resources, findings);
-  const rows = oneOfEach(sorted, worstInstances(findings));
+  const rows = oneOfEach(resources, worstInstances(findings));
   const worth = rows.filter(({ one }) => one.exhausted || one.ratio_max >= WORTH_SHOWING).length;
   const few = Math.min(MOST_SHOWN, Math.max(LEAST_SHOWN, worth));
-  const shown = all ? sorted.map((limit) => ({ ...limit, more: 0 })) : rows.slice(0, few);
+  const shown = all ? resources.map((one) => ({ one, more: 0 })) : rows.slice(0, few);
   return (
     <Section id="limits" title={t("runs.page.nav_limits")} aside={t("runs.page.limitsHint")}>
       {resources.length === 0 && <Hint>{t("runs.page.noLimits")}</Hint>}
@@ -39,38 +37,35 @@ export function HeadroomReached({ run: { resources, findings, started_ms: startM
           <Limit key={`${limit.one.resource} ${JSON.stringify(limit.one.labels)}`} limit={limit} startMs={startMs} />
         ))}
       </ul>
-      {sorted.length > Math.min(few, rows.length) && (
+      {resources.length > Math.min(few, rows.length) && (
         <TextButton aria-expanded={all} onClick={() => setAll(!all)}>
-          {all ? t("runs.page.fewerLimits") : t("headroom.all", { count: sorted.length })}
+          {all ? t("runs.page.fewerLimits") : t("headroom.all", { count: resources.length })}
         </TextButton>
       )}
     </Section>
   );
 }
 
-interface LimitRow extends OrderedLimit {
+interface LimitRow {
+  readonly one: ResourceReached;
   /** Other instances of which the same is true. */
   readonly more: number;
 }
 
 /** One row for all instances of a resource that were full, and one for those that were not: the worst of them. */
-function oneOfEach(sorted: readonly OrderedLimit[], worst: readonly string[]): readonly LimitRow[] {
-  const groups = new Map<string, OrderedLimit[]>();
-  for (const limit of sorted) {
-    const key = `${limit.one.resource} ${limit.one.exhausted} ${limit.place === null}`;
-    groups.set(key, [...(groups.get(key) ?? []), limit]);
+function oneOfEach(resources: readonly ResourceReached[], worst: readonly string[]): readonly LimitRow[] {
+  const groups = new Map<string, ResourceReached[]>();
+  for (const one of resources) {
+    const key = `${one.resource} ${one.exhausted} ${one.place == null}`;
+    groups.set(key, [...(groups.get(key) ?? []), one]);
   }
   return [...groups.values()].flatMap((members) => {
-    const named = placeOfWorst(
-      worst,
-      members.map(({ one }) => one),
-    );
-    const first = members[Math.max(named, 0)];
-    return first === undefined ? [] : [{ ...first, more: members.length - 1 }];
+    const one = members[Math.max(placeOfWorst(worst, members), 0)];
+    return one === undefined ? [] : [{ one, more: members.length - 1 }];
   });
 }
 
-function Limit({ limit: { one, place, more }, startMs }: { limit: LimitRow; startMs: number }) {
+function Limit({ limit: { one, more }, startMs }: { limit: LimitRow; startMs: number }) {
   const { t } = useTranslation();
   const { zone } = useView();
   const locale = useLocale();
@@ -85,9 +80,9 @@ function Limit({ limit: { one, place, more }, startMs }: { limit: LimitRow; star
     <li>
       <div className={classes.limitLine}>
         <span>
-          {place !== null && (
+          {one.place != null && (
             <span className={classes.place} title={t("runs.page.placeHint")}>
-              {place}
+              {one.place}
             </span>
           )}
           <strong>{title}</strong>{" "}

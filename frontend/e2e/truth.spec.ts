@@ -1,0 +1,228 @@
+/** One truth on a page: headline, cockpit, headroom, title, run page and report say what the server's one object says. */
+import type { Page } from "@playwright/test";
+import { expect, OWN_SERVER, test } from "./live-test";
+import { ONCE, type Sample, writeSamples } from "./remote-write";
+import { type System, start, untilReady } from "./start-system";
+
+const INSTANCES = Array.from({ length: 10 }, (_, index) => `web-${index + 1}`);
+const SICK = "web-7";
+const LIMIT = 8;
+/** How long the page is followed after the last run; five minutes and more where there is time. */
+const AFTERWARDS = Number(process.env.LOADWATCH_TRUTH_SECONDS ?? 25);
+/** The page asks for the server's object each five seconds, of a machine that may be busy. */
+const OLDEST_MS = 20_000;
+
+test.use(OWN_SERVER);
+
+interface Said {
+  readonly kind: string;
+  readonly key: string;
+  readonly title: { readonly en: string };
+  readonly text: { readonly en: string };
+  readonly from_ms: number | null;
+  readonly instance: string;
+  readonly resource: string;
+}
+
+interface Moment {
+  readonly atMs: number;
+  readonly run: string;
+  readonly said: Said;
+  readonly runs: Readonly<Record<string, { readonly startedMs: number; readonly said: Said | null }>>;
+}
+
+let system: System;
+let timers: NodeJS.Timeout[] = [];
+let waits = 0;
+/** Whether the pool of one instance is full. */
+let sick = false;
+const runs: string[] = [];
+let moments: Moment[] = [];
+
+test.beforeAll(async () => {
+  system = await start("server", () => ({ LOADWATCH_DEFAULT_RULES: "false" }), untilReady);
+  const now = Math.floor(Date.now() / 1000) * 1000;
+  const past = Array.from({ length: 60 }, (_, second) => samplesAt(now - (60 - second) * 1000));
+  await writeSamples(system.url, past.flat());
+  timers = [
+    setInterval(
+      () => void writeSamples(system.url, samplesAt(Math.floor(Date.now() / 1000) * 1000)).catch(ignore),
+      1000,
+    ),
+    setInterval(() => void ask().catch(ignore), 1000),
+  ];
+});
+test.afterAll(async () => {
+  for (const timer of timers) clearInterval(timer);
+  await system.stop();
+});
+
+const ignore = () => undefined;
+
+/** Ten pools, and a host whose CPU is full all the time and harms nobody. */
+function samplesAt(timeMs: number): Sample[] {
+  const sample = (__name__: string, value: number, labels: Readonly<Record<string, string>>): Sample => ({
+    labels: { __name__, ...labels },
+    timeMs,
+    value,
+  });
+  if (sick) waits += 40;
+  const second = (timeMs / 1000) % 1e6;
+  return [
+    ...INSTANCES.flatMap((instance) => {
+      const pool = { job: "shop", instance, db_name: "orders" };
+      const full = sick && instance === SICK;
+      return [
+        sample("go_sql_in_use_connections", full ? LIMIT : 2, pool),
+        sample("go_sql_idle_connections", full ? 0 : LIMIT - 2, pool),
+        sample("go_sql_open_connections", LIMIT, pool),
+        sample("go_sql_max_open_connections", LIMIT, pool),
+        sample("go_sql_wait_count_total", instance === SICK ? waits : 0, pool),
+        sample("go_sql_wait_duration_seconds_total", instance === SICK ? waits / 10 : 0, pool),
+      ];
+    }),
+    ...["0", "1"].flatMap((cpu) =>
+      ["user", "idle"].map((mode) =>
+        sample("node_cpu_seconds_total", mode === "user" ? second : 0, { job: "host", instance: "vm", cpu, mode }),
+      ),
+    ),
+  ];
+}
+
+async function get(path: string): Promise<unknown> {
+  return (await fetch(`${system.url}${path}`, ONCE)).json();
+}
+
+/** Notes what the server says now. */
+async function ask(): Promise<void> {
+  const found = (await get("/api/findings")) as { run: string; headline: Said };
+  const documents = await Promise.all(
+    runs.map(async (run) => {
+      const one = (await get(`/api/runs/${run}`)) as { started_ms: number; diagnosis: { headline: Said } | null };
+      return [run, { startedMs: one.started_ms, said: one.diagnosis?.headline ?? null }] as const;
+    }),
+  );
+  moments.push({ atMs: Date.now(), run: found.run, said: found.headline, runs: Object.fromEntries(documents) });
+}
+
+async function begin(name: string): Promise<void> {
+  const body = JSON.stringify({ name, tool: "hey" });
+  const headers = { ...ONCE.headers, "Content-Type": "application/json" };
+  const run = (await (await fetch(`${system.url}/api/runs`, { method: "POST", headers, body })).json()) as {
+    id: string;
+  };
+  runs.push(run.id);
+}
+
+async function end(): Promise<void> {
+  const headers = { ...ONCE.headers, "Content-Type": "application/json" };
+  const body = JSON.stringify({ ended_ms: Date.now(), exit_code: 0 });
+  await fetch(`${system.url}/api/runs/${runs.at(-1)}/finish`, { method: "POST", headers, body });
+}
+
+interface Drawn {
+  readonly headline: string;
+  readonly mark: string;
+  readonly title: string;
+  readonly run: string;
+  readonly cockpit: string;
+  readonly hero: string;
+  readonly exhausted: readonly string[];
+}
+
+/** All of it at one instant. */
+function drawnOn(page: Page): Promise<Drawn> {
+  return page.evaluate(() => {
+    const text = (selector: string) => document.querySelector(selector)?.textContent ?? "";
+    const bar = "section[aria-label='What ran out first'] [data-tone]";
+    const limits = [...document.querySelectorAll<HTMLElement>("section[aria-label='Headroom'] [data-limit]")];
+    return {
+      headline: text(`${bar} > p`),
+      mark: text(`${bar} > span`),
+      title: document.title,
+      run: document.querySelector<HTMLElement>("li[data-run]")?.dataset.run ?? "",
+      cockpit: text("li[data-run] [data-wide='true'] dd"),
+      hero: limits[0]?.dataset.limit ?? "",
+      exhausted: limits
+        .filter(({ dataset }) => dataset.state === "exhausted")
+        .map(({ dataset }) => dataset.limit ?? ""),
+    };
+  });
+}
+
+/** Whether all that is drawn is what the server said at one moment. */
+function agrees(drawn: Drawn, { run, said, runs: documents }: Moment): boolean {
+  const found = said.kind === "found";
+  const own = documents[drawn.run];
+  const cockpit = drawn.run === run && (said.from_ms ?? 0) >= (own?.startedMs ?? 0) ? said : own?.said;
+  const elapsed = Math.max(0, Math.round(((cockpit?.from_ms ?? 0) - (own?.startedMs ?? 0)) / 1000));
+  const clock = `${Math.floor(elapsed / 60)}:${String(elapsed % 60).padStart(2, "0")}`;
+  const at = cockpit?.from_ms == null ? "" : `at ${clock}`;
+  return (
+    drawn.headline === said.text.en &&
+    (found ? drawn.title.startsWith(said.title.en) : drawn.mark.includes(said.title.en)) &&
+    (drawn.run === "" || own === undefined || drawn.cockpit === `${cockpit?.title.en ?? "–"}${at}`) &&
+    (!found || said.resource === "" || drawn.hero === said.resource) &&
+    (found || drawn.exhausted.length === 0)
+  );
+}
+
+/** Compares each second. */
+async function follow(page: Page, seconds: number): Promise<void> {
+  for (let second = 0; second < seconds; second += 1) {
+    await expect(async () => {
+      const drawn = await drawnOn(page);
+      moments = moments.filter(({ atMs }) => Date.now() - atMs < OLDEST_MS);
+      expect(
+        moments.some((one) => agrees(drawn, one)),
+        JSON.stringify({ drawn, moments: moments.slice(-2) }),
+      ).toBe(true);
+      // A redraw may fall between two answers; a contradiction stays.
+    }).toPass({ timeout: 3000, intervals: [250] });
+    await page.waitForTimeout(1000);
+  }
+}
+
+test("all that a page says first is what the server says, over two runs, a restart and afterwards", async ({
+  page,
+}) => {
+  await page.goto(`${system.url}/?tz=utc`);
+  await expect(page.getByRole("region", { name: "What ran out first" })).toBeVisible();
+  await expect.poll(async () => (await drawnOn(page)).hero).not.toBe("");
+  await follow(page, 5);
+  await begin("the pool of one instance runs out");
+  await follow(page, 6);
+  sick = true;
+  await follow(page, 15);
+  expect(moments.at(-1)?.said).toMatchObject({ kind: "found", resource: "pool_connections" });
+  expect((await drawnOn(page)).headline).toContain(SICK);
+  sick = false;
+  await end();
+  await follow(page, 8);
+  await begin("nothing suffers");
+  await follow(page, 15);
+  expect(moments.at(-1)?.said.kind).not.toBe("found");
+  await end();
+  await system.halt();
+  await expect(page.getByText("The server does not answer").first()).toBeVisible();
+  const before = await page.locator("section[aria-label='Headroom']").boundingBox();
+  await page.waitForTimeout(5000);
+  expect(await page.locator("section[aria-label='Headroom']").boundingBox(), "limits stay").toEqual(before);
+  await system.resume();
+  await expect.poll(() => moments.filter(({ atMs }) => Date.now() - atMs < 3000).length).toBeGreaterThan(0);
+  await expect(page.getByText("The server does not answer")).toHaveCount(0);
+  await follow(page, AFTERWARDS);
+
+  for (const run of runs) {
+    const said = moments.at(-1)?.runs[run]?.said;
+    await page.goto(`${system.url}/runs/${run}?tz=utc`);
+    await expect(
+      page
+        .getByRole("main")
+        .getByText(said?.text.en ?? "?", { exact: true })
+        .first(),
+    ).toBeVisible();
+    const report = await fetch(`${system.url}/api/runs/${run}/report?format=json`, ONCE);
+    expect(await report.text()).toContain(JSON.stringify(said?.text.en).slice(1, -1));
+  }
+});
