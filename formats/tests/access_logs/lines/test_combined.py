@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pytest
@@ -174,37 +174,37 @@ def mean(lines: Iterable[str]) -> tuple[int, float | None]:
 UA = '"-" "Mozilla/5.0 (X11)"'
 
 
-@pytest.mark.parametrize(
-    "tail",
-    [
-        lambda at: f' {UA} "10.0.0.1:80" "{"0.001" if at % 2 else "-"}" {took(at):.3f}',
-        lambda at: f" {UA} 10.0.0.1:80, 10.0.0.2:80 0.001, 0.002 502, 200 {took(at):.3f}",
-        lambda at: f" {UA} {took(at):.3f} {0.001 if at % 2 else took(at):.3f}",
-        lambda at: f" {UA} {at % 3 / 1000:.3f} {0.001 + at % 3 / 1000:.3f} {0.009:.3f} {took(at):.3f} .",
-        lambda at: f" {took(at):.3f} {UA}",
-        lambda at: f' {UA} "{at % 5 + 1.25:.2f}" {took(at):.3f}',
-        lambda at: f' {UA} "{took(at):.3f}" "{at % 5 + 1.25:.2f}"',
-        lambda at: f" {UA} 1595422800.{at:03d} 0.001 {took(at):.3f}",
-        # ingress-nginx
-        lambda at: f" {UA} 345 {took(at):.3f} [default-app-80] [] 10.1.0.3:80 512 {took(at) - 0.004:.3f} 200 {at:032x}",
-        lambda at: f'{UA}rt={took(at):.3f} uct="0.001" uht="0.004" urt="0.004"',
-        lambda at: f' {UA} uct="0.001, 0.002" urt="0.004, 0.001" rt="{took(at):.3f}"',
-        lambda at: f' {UA} urt="0.004" "{took(at):.3f}"',
-        lambda at: f" {UA} request_time_ms={took(at) * 1000:.0f}",
-        # Traefik, gunicorn's %(L)s, Rack, morgan, a proxy in Go
-        lambda at: f' "-" "-" {at + 1} "app@docker" "http://172.18.0.3:80" {took(at) * 1000:.0f}ms',
-        lambda at: f" {UA} {took(at):.6f}",
-        lambda at: f" {took(at):.4f}",
-        lambda at: f" {UA} {took(at) * 1000:.3f} ms",
-        lambda at: f" {UA} {took(at) * 1e6:.0f}\xc2\xb5s",
-        # Apache: %D, %T/%D, %D with a process, a header behind it
-        lambda at: f" {UA} {took(at) * 1e6 + at:.0f}",
-        lambda at: f" {UA} 0/{took(at) * 1e6 + at:.0f}",
-        lambda at: f" {UA} {4000 + at % 8} {took(at) * 1e6 + at:.0f}",
-        lambda at: f' {UA} {took(at) * 1e6 + at:.0f} "shop.example"',
-        lambda at: f" {took(at) * 1e6 + at:.0f} 0 {UA}",
-    ],
-)
+OWN_TIME: Sequence[Callable[[int], str]] = [
+    lambda at: f' {UA} "10.0.0.1:80" "{"0.001" if at % 2 else "-"}" {took(at):.3f}',
+    lambda at: f" {UA} 10.0.0.1:80, 10.0.0.2:80 0.001, 0.002 502, 200 {took(at):.3f}",
+    lambda at: f" {UA} {took(at):.3f} {0.001 if at % 2 else took(at):.3f}",
+    lambda at: f" {UA} {at % 3 / 1000:.3f} {0.001 + at % 3 / 1000:.3f} {0.009:.3f} {took(at):.3f} .",
+    lambda at: f" {took(at):.3f} {UA}",
+    lambda at: f' {UA} "{at % 5 + 1.25:.2f}" {took(at):.3f}',
+    lambda at: f' {UA} "{took(at):.3f}" "{at % 5 + 1.25:.2f}"',
+    lambda at: f" {UA} 1595422800.{at:03d} 0.001 {took(at):.3f}",
+    # ingress-nginx
+    lambda at: f" {UA} 345 {took(at):.3f} [default-app-80] [] 10.1.0.3:80 512 {took(at) - 0.004:.3f} 200 {at:032x}",
+    lambda at: f'{UA}rt={took(at):.3f} uct="0.001" uht="0.004" urt="0.004"',
+    lambda at: f' {UA} uct="0.001, 0.002" urt="0.004, 0.001" rt="{took(at):.3f}"',
+    lambda at: f' {UA} urt="0.004" "{took(at):.3f}"',
+    lambda at: f" {UA} request_time_ms={took(at) * 1000:.0f}",
+    # Traefik, gunicorn's %(L)s, Rack, morgan, a proxy in Go
+    lambda at: f' "-" "-" {at + 1} "app@docker" "http://172.18.0.3:80" {took(at) * 1000:.0f}ms',
+    lambda at: f" {UA} {took(at):.6f}",
+    lambda at: f" {took(at):.4f}",
+    lambda at: f" {UA} {took(at) * 1000:.3f} ms",
+    lambda at: f" {UA} {took(at) * 1e6:.0f}\xc2\xb5s",
+    # Apache: %D, %T/%D, %D with a process, a header behind it
+    lambda at: f" {UA} {took(at) * 1e6 + at:.0f}",
+    lambda at: f" {UA} 0/{took(at) * 1e6 + at:.0f}",
+    lambda at: f" {UA} {4000 + at % 8} {took(at) * 1e6 + at:.0f}",
+    lambda at: f' {UA} {took(at) * 1e6 + at:.0f} "shop.example"',
+    lambda at: f" {took(at) * 1e6 + at:.0f} 0 {UA}",
+]
+
+
+@pytest.mark.parametrize("tail", OWN_TIME)
 def test_the_request_s_own_time_is_found(tail: Callable[[int], str]) -> None:
     count, average = mean(log(tail))
     assert count == 200
@@ -216,20 +216,20 @@ def test_the_request_s_own_time_is_found(tail: Callable[[int], str]) -> None:
     assert average == pytest.approx(0.055, rel=0.01)
 
 
-@pytest.mark.parametrize(
-    ("tail", "says"),
-    [
-        (lambda at: f' {UA} "{at % 5 + 1.25:.2f}"', "field 3 behind the bytes"),
-        (lambda at: f' {UA} "{"-" if at % 3 else "2.35"}"', "field 3 behind the bytes"),
-        (lambda at: f" {UA} {at % 7 * 3.7}", "field 3 behind the bytes"),
-        (lambda at: f" {UA} {took(at):.3f} {0.11 - took(at):.3f}", "field 3 behind the bytes or field 4 behind"),
-        (lambda at: f" {UA} {12_345 + at % 8}", "may be anything"),
-        (lambda at: f" {UA} 139872{at % 8}52448512", "may be anything"),
-        (lambda at: f" {UA} {20_000 + at * 7919 % 90_000} {1_000 + at * 104_729 % 80_000}", "field 3 behind the"),
-        (lambda at: f" {UA} {took(at) * 1000:.0f}", "may be anything"),
-        (lambda at: f" {UA} [2026] ({at})", "no field behind the bytes"),
-    ],
-)
+SOMETHING_ELSE: Sequence[tuple[Callable[[int], str], str]] = [
+    (lambda at: f' {UA} "{at % 5 + 1.25:.2f}"', "field 3 behind the bytes"),
+    (lambda at: f' {UA} "{"-" if at % 3 else "2.35"}"', "field 3 behind the bytes"),
+    (lambda at: f" {UA} {at % 7 * 3.7}", "field 3 behind the bytes"),
+    (lambda at: f" {UA} {took(at):.3f} {0.11 - took(at):.3f}", "field 3 behind the bytes or field 4 behind"),
+    (lambda at: f" {UA} {12_345 + at % 8}", "may be anything"),
+    (lambda at: f" {UA} 139872{at % 8}52448512", "may be anything"),
+    (lambda at: f" {UA} {20_000 + at * 7919 % 90_000} {1_000 + at * 104_729 % 80_000}", "field 3 behind the"),
+    (lambda at: f" {UA} {took(at) * 1000:.0f}", "may be anything"),
+    (lambda at: f" {UA} [2026] ({at})", "no field behind the bytes"),
+]
+
+
+@pytest.mark.parametrize(("tail", "says"), SOMETHING_ELSE)
 def test_what_may_be_something_else_is_no_duration(tail: Callable[[int], str], says: str) -> None:
     reader = opened(*log(tail))
     assert reader.durations is None
