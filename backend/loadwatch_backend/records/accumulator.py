@@ -173,9 +173,10 @@ class Accumulator:
         earliest = max(0, self._anchor - _REACH, high - _REACH)
         latest = min(_LATEST_NS, self._anchor + _REACH, low + _REACH)
         far = (times < earliest) | (times > latest)
-        near = np.sort(times[~far])
-        if len(near) and max(high, int(near[-1])) - min(low, int(near[0])) > _REACH:
+        near = times[~far]
+        if len(near) and max(high, int(near.max())) - min(low, int(near.min())) > _REACH:
             # Each is near enough to those before, and not to the others of these: most of them are the run.
+            near = np.sort(near)
             begins = near if not self.records else np.append(near[near < low], low)
             counts = np.searchsorted(near, begins + _REACH, side="right") - np.searchsorted(near, begins)
             begin = int(begins[np.argmax(counts)])

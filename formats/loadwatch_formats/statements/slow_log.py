@@ -50,7 +50,7 @@ _FIELD = re.compile(r"([A-Z]\w*):\s++(?![A-Z]\w*+:)(\S++)")  # a field may be em
 _SCHEMA = re.compile(r"(?:^#|  ) ?Schema: (.{0,300}?)(?=  [A-Z]\w*+: |\s*\Z)")  # a name may hold spaces
 # With `log_short_format` there is neither time nor user.
 _SHORT = (
-    r"Query_time: \d++\.\d++ ++Lock_time: \d|Thread_id: \d++ ++Schema: "
+    r"Query_time: \d++(?:\.\d++)?+ ++Lock_time: \d|Thread_id: \d++ ++Schema: "
     r"|Schema: [^\n]{0,300}? Last_errno: \d++ ++Killed: \d"
 )
 _HEADING = re.compile(rf"# (?:Time: |User@Host: |{_SHORT})")

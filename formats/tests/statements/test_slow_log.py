@@ -150,6 +150,8 @@ def test_records_without_time_and_user() -> None:
     assert (reader.statements, reader.unreadable) == (3, 0)
     mariadb = "# Thread_id: {0}  Schema: s{0}  QC_hit: No\n# Query_time: {0}.5  Lock_time: 0.1\nselect\n 1;\n"
     percona = "# Schema: s{0}  Last_errno: 0  Killed: 0\n# Query_time: {0}.5  Lock_time: 0.1\nselect\n 1;\n"
+    oldest = "# Schema: s{0}  Last_errno: 0  Killed: 0\n# Query_time: {0}  Lock_time: 0\nselect\n 1;\n"
+    assert [one.seconds for one in read("".join(oldest.format(number) for number in range(1, 4)))[0]] == [1, 2, 3]
     for record in (mariadb, percona):
         found, reader = read("".join(record.format(number) for number in range(1, 4)))
         assert [(one.seconds, one.schema) for one in found] == [(1.5, "s1"), (2.5, "s2"), (3.5, "s3")]
