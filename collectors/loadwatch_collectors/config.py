@@ -37,7 +37,6 @@ from loadwatch_collectors.settings_loader import (
 WRITE_PATH = "/prometheus/api/v1/write"
 DEFAULT_URL = "http://127.0.0.1:8000" + WRITE_PATH
 MIN_INTERVAL_SECONDS = 0.05
-_LABEL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 _RESERVED_LABELS = frozenset({"job", "instance", "collector", "__name__"})
 _TOP_KEYS = ("server", "interval", "spool", "labels", "log", "targets")
 _TARGET_KEYS = ("job", "instance", "interval", "timeout", "labels")
@@ -303,7 +302,7 @@ def _load_labels(document: Document, node: Node | None, what: str) -> Labels:
         return ()
     labels = cast("dict[str, str]", load_value(document, node, dict[str, str], what))
     for name, value in labels.items():
-        if not _LABEL_NAME.fullmatch(name) or name in _RESERVED_LABELS:
+        if not name or name in _RESERVED_LABELS:
             raise document.error(node, f"{what}: {name!r} cannot be the name of a label that you add")
         if not value:
             raise document.error(node, f"{what}.{name} is empty; leave the label out instead")

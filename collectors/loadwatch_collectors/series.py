@@ -1,7 +1,6 @@
 """Series as the wire wants them: their label bytes are made once and reused at every tick."""
 
 import itertools
-import re
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,8 +11,6 @@ from loadwatch_collectors.errors import CollectorError
 STALE_NAN: float = struct.unpack("<d", struct.pack("<Q", 0x7FF0000000000002))[0]
 """Prometheus' stale marker (model/value/value.go, StaleNaN)."""
 
-_METRIC_NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
-_LABEL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 _IDS = itertools.count(1)
 
 
@@ -59,7 +56,9 @@ def encode_field(number: int, payload: bytes) -> bytes:
 def encode_labels(labels: Mapping[str, str]) -> bytes:
     """The labels as a run of `TimeSeries.labels` fields, sorted by name as remote write 1.0 asks."""
     return b"".join(
-        encode_field(1, encode_field(1, name.encode()) + encode_field(2, value.encode("utf-8", "replace")))
+        encode_field(
+            1, encode_field(1, name.encode("utf-8", "replace")) + encode_field(2, value.encode("utf-8", "replace"))
+        )
         for name, value in sorted(labels.items())
     )
 
@@ -72,15 +71,15 @@ def make_series(name: str, labels: Labels, identity: TargetIdentity) -> Series:
     Labels with empty values are left out, since they mean the same as no label.
 
     Raises:
-        CollectorError: a name that no Prometheus server takes; one such name would cost the whole batch.
+        CollectorError: a name is empty, which no Prometheus server takes; one such name would cost the whole batch.
     """
-    if not _METRIC_NAME.fullmatch(name):
-        raise CollectorError(f"{name!r} cannot be the name of a metric (letters, digits, _ and : only)")
+    if not name:
+        raise CollectorError("a metric has no name")
     full = {"__name__": name, "job": identity.job, "instance": identity.instance, **dict(identity.labels)}
     reserved = {"__name__", *(label for label, _ in identity.labels)}
     for label, value in labels:
-        if not _LABEL_NAME.fullmatch(label):
-            raise CollectorError(f"{label!r} cannot be the name of a label of {name} (letters, digits and _ only)")
+        if not label:
+            raise CollectorError(f"a label of {name} has no name")
         key = f"exported_{label}" if label in reserved else label
         if value:
             full[key] = value

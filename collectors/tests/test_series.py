@@ -37,7 +37,11 @@ def test_empty_labels_are_left_out_and_broken_text_is_sent_as_text() -> None:
     assert "empty" not in labels_of("x", (("empty", ""),))
 
 
-@pytest.mark.parametrize(("name", "labels"), [("a-b", ()), ("", ()), ("x", (("a-b", "1"),)), ("x", (("", "1"),))])
+def test_names_are_utf8() -> None:
+    assert labels_of("my.metric", (("label with space", "1"),))["label with space"] == "1"
+
+
+@pytest.mark.parametrize(("name", "labels"), [("", ()), ("x", (("", "1"),))])
 def test_names_that_no_server_takes_are_refused_here(name: str, labels: Labels) -> None:
-    with pytest.raises(CollectorError, match="cannot be the name"):
+    with pytest.raises(CollectorError, match="has no name"):
         make_series(name, labels, TARGET)

@@ -109,6 +109,8 @@ def read_line(line: str) -> RunStart | UserEvent | StrayError | RequestLine | No
     """
     fields = line.split("\t")
     kind = fields[0]
+    if kind == "REQUEST" and fields[-1] in ("OK", "KO"):
+        fields.append("")  # Editors and git strip the empty message from the end of a line.
     if kind == "REQUEST" and (places := _PLACES.get(len(fields))) is not None:
         start, end = places
         status = fields[-2]

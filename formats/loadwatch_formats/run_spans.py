@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+LONGEST_RUN_DAYS = 31
+"""Of a run: what lies further apart is no run, but a clock that was set."""
+
 
 @dataclass(frozen=True, slots=True)
 class Span:

@@ -4,7 +4,10 @@ import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import astuple, replace
 from pathlib import Path
+
+from loadwatch_formats.run_spans import LONGEST_RUN_DAYS
 
 from loadwatch_backend.importers.errors import UnknownFormatError, UnreadableFileError
 from loadwatch_backend.importers.importer import Importer, Part
@@ -24,7 +27,7 @@ from loadwatch_backend.records.accumulator import (
 from loadwatch_backend.records.columns import Columns
 from loadwatch_backend.records.contract import ImportOptions, Progress
 from loadwatch_backend.records.files import RunFiles
-from loadwatch_backend.records.model import LoadResult, RemarkKind
+from loadwatch_backend.records.model import Figures, Latency, LoadResult, RemarkKind
 
 _MS = 1_000_000
 RECORD_BYTES = 64
@@ -123,9 +126,15 @@ def _read(file: Source, sink: Sink, options: ImportOptions, importers: Sequence[
         raise UnreadableFileError(
             f"{importer.title}: nothing in the file could be read; it {describe(chosen[0].head)}.{found}"
         )
+    totals = sink.aggregated
+    if totals.figures.requests == 0 and totals.seconds is None if totals else _has_content(sink, chosen):
+        raise UnreadableFileError(
+            f"{importer.title}: there is no HTTP request in the file, which {describe(chosen[0].head)}."
+        )
     return importer
 
 
+_MOST_HEAD_LINES = 4
 _BROKEN = (ArithmeticError, LookupError, ValueError, TypeError)
 """What a parser trips over in bytes that nobody foresaw; errors with words of their own are no such."""
 
@@ -145,6 +154,12 @@ def _take_in(importer: Importer, parts: Sequence[Part], sink: Sink, options: Imp
         )
         with suppress(*_BROKEN):
             sink.flush()
+
+
+def _has_content(sink: Sink, parts: Sequence[Part]) -> bool:
+    """Whether there is more than the head of a table, of which nothing was a request; a run may have sent none."""
+    lines = max(sum(bool(line.strip()) for line in part.head.split(b"\n")) for part in parts)
+    return sink.records == 0 and not sink.seen and lines > _MOST_HEAD_LINES
 
 
 def _nothing_whole(sink: Sink, parts: Sequence[Part]) -> bool:
@@ -168,7 +183,9 @@ def _finish(
             " Is the generator's clock right?"
         )
     summary = accumulator.finish()
-    _rejected(sink, "absurd-time", accumulator.bad_times, "whose date is more than 7 days from the others")
+    _rejected(
+        sink, "absurd-time", accumulator.bad_times, f"whose date is more than {LONGEST_RUN_DAYS} days from the others"
+    )
     _rejected(sink, "absurd-latency", accumulator.bad_latencies, "with a negative latency or one of over a day")
     if accumulator.bad_sizes.count:
         sink.damage(
@@ -237,18 +254,40 @@ def _recorded(importer: Importer, sink: Sink, summary: Summary, options: ImportO
 
 def _aggregated(importer: Importer, sink: Sink, found: Aggregate) -> LoadResult:
     known = sink.description
+    figures = _possible(found.figures)
+    backwards = found.start_ms is not None and found.end_ms is not None and found.end_ms < found.start_ms
+    if figures != found.figures or backwards:
+        sink.damage(
+            f"{importer.title} tells a time or rate that no run has (negative, or of more than {LONGEST_RUN_DAYS}"
+            " days): was the generator's clock set? What follows from it is left out.",
+            place="totals",
+            code="impossible-totals",
+        )
     return LoadResult(
         format=importer.name,
         tool=importer.tool,
         tool_version=known.tool_version,
         name=known.name,
         start_ms=found.start_ms,
-        end_ms=found.end_ms,
-        figures=found.figures,
-        endpoints=tuple(found.endpoints[:ENDPOINTS_SHOWN]),
+        end_ms=None if figures != found.figures or backwards else found.end_ms,
+        figures=figures,
+        endpoints=tuple(
+            replace(endpoint, figures=_possible(endpoint.figures)) for endpoint in found.endpoints[:ENDPOINTS_SHOWN]
+        ),
         errors=tuple((text, count) for text, count in found.errors[:50]),
         seconds=found.seconds,
         remarks=tuple(sink.remarks),
         has_records=False,
         facts=known.facts,
     )
+
+
+def _possible(figures: Figures) -> Figures:
+    """The figures without those that cannot be true."""
+    lasted = 0 <= figures.duration_seconds <= LONGEST_RUN_DAYS * 86_400
+    rates = (figures.rate, figures.throughput)
+    if not lasted or any(rate is not None and rate < 0 for rate in rates):
+        figures = replace(figures, duration_seconds=0.0, rate=None, throughput=None)
+    if any(value is not None and value < 0 for value in astuple(figures.latency)):
+        figures = replace(figures, latency=Latency())
+    return figures

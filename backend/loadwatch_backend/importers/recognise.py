@@ -65,6 +65,8 @@ def describe(head: bytes) -> str:
     for magic, what in _MAGIC:
         if head.startswith(magic):
             return f"is {what}"
+    if b"Success rate:\t" in head and b"Requests/sec:\t" in head:
+        return "is oha's printed summary, whose JSON is read: use `oha --output-format json`"
     if b"\0" in head[:4096]:
         return f"is binary, beginning with {head[:16].hex(' ')}"
     line = head.partition(b"\n")[0].rstrip(b"\r")[:_SHOWN].decode("utf-8", "replace")

@@ -168,6 +168,11 @@ class Sink:
         """Requests taken so far."""
         return self._accumulator.records
 
+    @property
+    def seen(self) -> int:
+        """Requests that came, those included that cannot be true."""
+        return self._accumulator.seen
+
     def add(self, batch: RequestRows) -> None:
         """Takes single requests as columns."""
         error = batch.error

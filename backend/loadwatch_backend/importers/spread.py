@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from loadwatch_formats.outcomes import OUTCOMES, Outcome
+from loadwatch_formats.run_spans import LONGEST_RUN_DAYS
 
-from loadwatch_backend.records.accumulator import LONGEST_SECONDS
 from loadwatch_backend.records.model import OUTCOME_CODES, FloatArray, IntArray, Seconds
 
 
@@ -41,7 +41,7 @@ def seconds_of_periods(periods: Sequence[Period]) -> Seconds | None:
     first = min(period.start_ms for period in periods) // 1000
     last = max(max(period.start_ms, period.end_ms - 1) for period in periods) // 1000
     length = last - first + 1
-    if length > LONGEST_SECONDS:
+    if length > LONGEST_RUN_DAYS * 86_400:
         return None
     outcomes = np.zeros((length, len(OUTCOMES)), dtype=np.int64)
     latency = np.full((length, 5), np.nan)

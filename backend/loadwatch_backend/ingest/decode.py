@@ -51,8 +51,6 @@ class FreshSeries:
     prefix: bytes | None
     problem: str | None = None
     """Why its labels cannot be known."""
-    utf8: bool = False
-    """Names may have any characters, not only those of names before UTF-8."""
 
 
 class MetadataEntry(NamedTuple):

@@ -294,7 +294,7 @@ class IngestService:
                 rejections.add(Reason.BAD_REFERENCE, int(samples[place]), entry.problem)
                 continue
             try:
-                wanted.append((place, check_labels(entry.labels, self.limits, utf8=entry.utf8)))
+                wanted.append((place, check_labels(entry.labels, self.limits)))
             except RejectedSeriesError as error:
                 rejections.add(error.reason, int(samples[place]), error.detail)
         ids = np.full(len(columns.fresh), -1, np.int64)

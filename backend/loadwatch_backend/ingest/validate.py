@@ -1,11 +1,9 @@
 """The rules for labels and times. Pure."""
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +11,6 @@ import numpy.typing as npt
 from loadwatch_backend.ingest.decode import LabelPairs
 from loadwatch_backend.ingest.limits import IngestLimits
 
-_METRIC_NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
-_LABEL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 _SHOWN = 80
 SHOWN_REJECTIONS = 5
 """Rejections of one request that its sender is told in words."""
@@ -91,10 +87,8 @@ class Rejections:
         return (*self._told, *rest)
 
 
-def check_labels(pairs: LabelPairs, limits: IngestLimits, *, utf8: bool = False) -> dict[str, str]:
-    """The label set of a series, sorted by name and without empty values, as Prometheus has it.
-
-    With `utf8` names may have any characters.
+def check_labels(pairs: LabelPairs, limits: IngestLimits) -> dict[str, str]:
+    """The label set of a series, sorted by name and without empty values, as Prometheus 3 has it: names are UTF-8.
 
     Raises:
         RejectedSeriesError: a rule is broken.
@@ -112,16 +106,13 @@ def check_labels(pairs: LabelPairs, limits: IngestLimits, *, utf8: bool = False)
         except UnicodeDecodeError as error:
             text = f"label {_text(raw_name)} of {_show(pairs)} is not valid UTF-8: {error.reason}"
             raise RejectedSeriesError(Reason.INVALID_UTF8, text) from error
-        if not (name if utf8 else _is_label_name(name)):
-            text = f"{name!r} of {_show(pairs)} is not a label name ([a-zA-Z_][a-zA-Z0-9_]*)"
-            raise RejectedSeriesError(Reason.BAD_LABEL_NAME, text)
+        if not name:
+            raise RejectedSeriesError(Reason.BAD_LABEL_NAME, f"a label of {_show(pairs)} has no name")
         if name in labels:
             raise RejectedSeriesError(Reason.DUPLICATE_LABEL, f"label {name} is there twice in {_show(pairs)}")
         labels[name] = value
-    metric = labels.get("__name__", "")
-    if not (metric if utf8 else _is_metric_name(metric)):
-        what = f"{metric[:_SHOWN]!r} is not a metric name ([a-zA-Z_:][a-zA-Z0-9_:]*)" if metric else "no metric name"
-        raise RejectedSeriesError(Reason.BAD_METRIC_NAME, f"{what} in {_show(pairs)}")
+    if not labels.get("__name__"):
+        raise RejectedSeriesError(Reason.BAD_METRIC_NAME, f"no metric name in {_show(pairs)}")
     return {name: labels[name] for name in sorted(labels) if labels[name]}
 
 
@@ -164,16 +155,6 @@ def _check_lengths(name: bytes, value: bytes, pairs: LabelPairs, limits: IngestL
             f"label {_text(name)} of {_show(pairs)} has {len(value)} bytes; at most {limits.label_value_bytes} are"
             " allowed (LOADWATCH_INGEST_LABEL_VALUE_BYTES)",
         )
-
-
-@lru_cache(maxsize=4096)
-def _is_label_name(name: str) -> bool:
-    return _LABEL_NAME.fullmatch(name) is not None
-
-
-@lru_cache(maxsize=16384)
-def _is_metric_name(name: str) -> bool:
-    return _METRIC_NAME.fullmatch(name) is not None
 
 
 def _text(raw: bytes) -> str:

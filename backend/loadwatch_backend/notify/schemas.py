@@ -22,7 +22,7 @@ class MatchOperatorName(StrEnum):
 class MatcherDocument(Schema):
     """One condition on a label; regular expressions are RE2 and match the whole value."""
 
-    name: str = Field(min_length=1, max_length=200, pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")
+    name: str = Field(min_length=1, max_length=200)
     operator: MatchOperatorName
     value: str = Field(max_length=2_000)
 

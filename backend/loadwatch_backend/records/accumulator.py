@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 from loadwatch_formats.outcomes import OUTCOMES
+from loadwatch_formats.run_spans import LONGEST_RUN_DAYS
 
 from loadwatch_backend.records.columns import Columns, Names
 from loadwatch_backend.records.figures import figures_by_endpoint, figures_of_run, with_wait
@@ -23,11 +24,9 @@ ENDPOINTS_KEPT = 10_000
 ENDPOINTS_SHOWN = 1_000
 ERRORS_KEPT = 1_000
 ERRORS_SHOWN = 50
-LONGEST_SECONDS = 7 * 86_400
-"""Longest run: a record outside it is damage, not a series of a billion empty seconds."""
 LARGEST_BYTES = 2**50
 """Of one request; more is a damaged number, and a few of them would not fit into a sum."""
-_REACH = LONGEST_SECONDS * NS
+_REACH = LONGEST_RUN_DAYS * 86_400 * NS
 _SIZES = ("bytes_in", "bytes_out")
 _LATEST_NS = 2**63 - 1 - 2 * LONGEST_NS
 
@@ -174,6 +173,14 @@ class Accumulator:
         earliest = max(0, self._anchor - _REACH, high - _REACH)
         latest = min(_LATEST_NS, self._anchor + _REACH, low + _REACH)
         far = (times < earliest) | (times > latest)
+        near = times[~far]
+        if len(near) and max(high, int(near.max())) - min(low, int(near.min())) > _REACH:
+            # Each is near enough to those before, and not to the others of these: most of them are the run.
+            near = np.sort(near)
+            begins = near if not self.records else np.append(near[near < low], low)
+            counts = np.searchsorted(near, begins + _REACH, side="right") - np.searchsorted(near, begins)
+            begin = int(begins[np.argmax(counts)])
+            far |= (times < begin) | (times > begin + _REACH)
         if not far.any():
             return columns
         marks = far

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from loadwatch_formats.outcomes import OUTCOMES, Outcome
+from loadwatch_formats.run_spans import LONGEST_RUN_DAYS
 
 from loadwatch_backend.kit.errors import InvalidError
 from loadwatch_backend.records.files import RunFiles
@@ -25,7 +26,7 @@ from loadwatch_backend.records.model import (
 )
 
 VERSION = 1
-_MOST_SECONDS = 8 * 86_400
+_MOST_SECONDS = LONGEST_RUN_DAYS * 86_400 + 1
 _MOST_BYTES = 512 * 1024 * 1024
 _ARRAYS = ("outcomes", "latency", "bytes_in", "bytes_out", "users")
 
@@ -112,10 +113,12 @@ def _seconds(document: Mapping[str, Any], path: Path) -> Seconds:
     with np.load(path, allow_pickle=False) as archive:
         arrays: dict[str, npt.NDArray[Any]] = {name: archive[name] for name in _ARRAYS if name in archive.files}
     rows = len(arrays["outcomes"])
+    if rows > _MOST_SECONDS:
+        raise ValueError(f"the run has {rows / 86_400:.1f} days; at most {LONGEST_RUN_DAYS}")
     shapes = {"outcomes": (rows, len(OUTCOMES)), "latency": (rows, 5)}
     kinds = {"outcomes": "i", "bytes_in": "i", "bytes_out": "i", "latency": "f", "users": "f"}
     for name, array in arrays.items():
-        if array.shape != shapes.get(name, (rows,)) or array.dtype.kind != kinds[name] or rows > _MOST_SECONDS:
+        if array.shape != shapes.get(name, (rows,)) or array.dtype.kind != kinds[name]:
             raise ValueError(f"{path.name}: {name} has the shape {array.shape} of {array.dtype}")
     return Seconds(
         start_ms=document["start_ms"],

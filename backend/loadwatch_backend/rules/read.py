@@ -5,7 +5,6 @@ Source of the format: model/rulefmt/rulefmt.go of Prometheus. Ours are the annot
 
 import hashlib
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -42,8 +41,6 @@ _FILE_KEYS = ("groups",)
 _GROUP_KEYS = ("name", "interval", "query_offset", "limit", "labels", "rules")
 _RULE_KEYS = ("record", "alert", "expr", "for", "keep_firing_for", "labels", "annotations")
 _ALERTING_ONLY = ("for", "keep_firing_for", "annotations")
-_LABEL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
-_METRIC_NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
 _POLICIES = ", ".join(policy.value for policy in NoDataPolicy)
 
 
@@ -178,12 +175,6 @@ class _Reader:
             self._faults.add(entries["record"].key, "a rule has either `alert` or `record`, not both")
         elif not record and not alert:
             self._faults.add(node, "a rule needs the key `alert` or `record` with a name")
-        if record and not _METRIC_NAME.fullmatch(record):
-            self._faults.add(
-                entries["record"].value,
-                f"{record!r} is no name of a metric; it may have letters, digits, _ and :, and does not begin with a"
-                " digit",
-            )
         return (RuleKind.RECORDING, record) if record else (RuleKind.ALERTING, alert)
 
     def _expression(self, node: yaml.Node, entries: Mapping[str, Entry]) -> tuple[str, Expression | None]:
@@ -209,20 +200,16 @@ class _Reader:
     def _labels(self, entries: Mapping[str, Entry], what: str) -> dict[str, str]:
         labels: dict[str, str] = {}
         for name, entry in self._strings(entries, "labels").items():
-            if not _LABEL_NAME.fullmatch(name) or name == "__name__":
-                self._faults.add(
-                    entry.key,
-                    f"{name!r} is no name of a label of {what}; it may have letters, digits and _, and does not begin"
-                    " with a digit",
-                )
+            if name in ("", "__name__"):
+                self._faults.add(entry.key, f"{name!r} is no name of a label of {what}")
             labels[name] = text_of(entry.value, "a label", self._faults) or ""
         return labels
 
     def _annotations(self, entries: Mapping[str, Entry]) -> dict[str, str]:
         annotations: dict[str, str] = {}
         for name, entry in self._strings(entries, "annotations").items():
-            if not _LABEL_NAME.fullmatch(name):
-                self._faults.add(entry.key, f"{name!r} is no name of an annotation; it may have letters, digits and _")
+            if not name:
+                self._faults.add(entry.key, "an annotation has no name")
             annotations[name] = text_of(entry.value, "an annotation", self._faults) or ""
         return annotations
 

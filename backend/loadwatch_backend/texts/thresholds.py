@@ -26,6 +26,10 @@ MEASURED: Catalogue = {
         "Not known over a window: single requests are not kept.",
         "個々のリクエストが保存されていないため、区間の値は分からない。",
     ),
+    "too-few": Words(
+        "Too few requests to tell: {count}, at least {least} are needed.",
+        "リクエストが少なく判定できない({count}件。{least}件以上が必要)。",
+    ),
     "no-target": Words("The run has no target rate.", "実行に目標レートがない。"),
     "not-measured": Words("It could not be measured.", "測定できなかった。"),
     "between": Words(

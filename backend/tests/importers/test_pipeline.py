@@ -7,10 +7,12 @@ from loadwatch_backend.importers.importer import HEAD_BYTES, Importer, Part
 from loadwatch_backend.importers.pipeline import read_result
 from loadwatch_backend.importers.registry import IMPORTERS
 from loadwatch_backend.importers.sink import Sink
+from loadwatch_backend.records import result_file
 from loadwatch_backend.records.contract import ImportOptions
+from loadwatch_backend.records.files import RunFiles
 from loadwatch_backend.records.model import RemarkKind
 
-from backend.tests.importers.conftest import FIXTURES, Importing, unpacked
+from backend.tests.importers.conftest import FIXTURES, Importing, assert_same, unpacked
 
 CSV = "vegeta/control/vegeta.csv.gz"
 
@@ -153,3 +155,37 @@ def test_every_importer_refuses_noise_calmly() -> None:
     for importer in IMPORTERS:
         for head in heads:
             assert importer.recognise(head, "results.csv") == 0, importer.name
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"metrics": {"ws_sessions": {"type": "counter", "values": {"count": 9}}}, "state": {"testRunDurationMs": 9}}',
+        b"timeStamp,elapsed,label,responseCode,success\n" + b"\n" * 9 + b"x" * 9 + b"\n",
+        b"RUN\ta.B\ta\t1700000000000\tx\t3.9.5\n" + b"USER\tAll\tSTART\t1700000000000\n" * 9,
+    ],
+)
+def test_content_that_gives_no_request_is_refused(imported: Importing, content: bytes) -> None:
+    with pytest.raises((UnreadableFileError, UnknownFormatError)):
+        imported(content)
+
+
+def test_a_run_may_last_31_days(imported: Importing) -> None:
+    soak = imported(FIXTURES / "jmeter" / "soak-9-days.jtl.gz").result
+    assert soak.figures.requests == 25_920
+    assert [remark for remark in soak.remarks if remark.kind is RemarkKind.DAMAGE] == []
+    assert (soak.end_ms or 0) - (soak.start_ms or 0) > 8 * 86_400_000
+    row = "{},66,L,200,OK,t 1-1,true,100,5,5,9,h\n"
+    head = (
+        "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,grpThreads,allThreads,Latency,H"
+    )
+    run = imported(
+        (head + "\n" + "".join(row.format(1_700_000_000_000 + day * 86_400_000) for day in range(33))).encode()
+    )
+    assert run.result.figures.requests == 32
+    assert "more than 31 days from the others" in run.remark("absurd-time").text
+    assert run.result.seconds is not None
+    saved = run.directory / "saved"
+    saved.mkdir()
+    result_file.save(run.result, RunFiles(saved))
+    assert_same(result_file.load(RunFiles(saved)), run.result)

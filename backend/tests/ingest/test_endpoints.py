@@ -73,6 +73,28 @@ def test_204_means_stored(app: FastAPI, store: EmbeddedStore) -> None:
     assert store.select(METRIC, 0, NOW_MS).values.tolist() == [1.0]
 
 
+NAMES = ("my.metric", "日本.総数", "9 lives", "a-b")
+LABELS = ("service.name", "label with space", "ラベル")
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_names_are_utf8(app: FastAPI, store: EmbeddedStore, version: int) -> None:
+    """Prometheus 3 sends them."""
+    for name in NAMES:
+        labels = {"__name__": name, **dict.fromkeys(LABELS, "x")}
+        if version == 1:
+            answer = post(app, body(series(labels, (NOW_MS, 1.0))))
+        else:
+            symbols = ["", *(text for pair in labels.items() for text in pair)]
+            rows = [TimeSeries2(labels_refs=range(1, len(symbols)), samples=[Sample2(timestamp=NOW_MS, value=1.0)])]
+            message = Request2(symbols=[text.encode() for text in symbols], timeseries=rows)
+            answer = post(app, compress(message.SerializeToString()), SECOND)
+        assert answer.status_code == 204
+    for name in NAMES:
+        found = store.select([Matcher("__name__", MatchOperator.EQUAL, name)], NOW_MS - 1, NOW_MS + 1)
+        assert [dict(labels) for labels in found.labels] == [{"__name__": name, **dict.fromkeys(LABELS, "x")}]
+
+
 def test_a_large_request_is_stored(app: FastAPI, store: EmbeddedStore) -> None:
     content = body(*(series({"__name__": "m", "i": f"{n * 7919:x}"}, (NOW_MS, n + 0.1)) for n in range(12_000)))
     assert len(content) > 96 * 1024

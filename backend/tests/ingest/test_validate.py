@@ -21,18 +21,20 @@ def test_labels_are_sorted_and_empty_values_left_out() -> None:
     ]
 
 
+def test_names_are_utf8() -> None:
+    """As Prometheus 3 has them."""
+    for name in ("9lives", "my.metric", "日本.総数", "a\n", "label with space"):
+        assert check_labels([(b"__name__", name.encode())], LIMITS) == {"__name__": name}
+        assert check_labels([NAME, (name.encode(), b"x")], LIMITS)[name] == "x"
+
+
 @pytest.mark.parametrize(
     ("pairs", "reason", "text"),
     [
         ([], Reason.BAD_METRIC_NAME, "no metric name"),
         ([(b"job", b"a")], Reason.BAD_METRIC_NAME, r"no metric name in \{job='a'\}"),
         ([(b"__name__", b"")], Reason.BAD_METRIC_NAME, "no metric name"),
-        ([(b"__name__", b"9lives")], Reason.BAD_METRIC_NAME, "'9lives' is not a metric name"),
-        ([(b"__name__", b"a.b")], Reason.BAD_METRIC_NAME, r"'a\.b' is not a metric name"),
-        ([(b"__name__", b"a\n")], Reason.BAD_METRIC_NAME, "is not a metric name"),
-        ([NAME, (b"", b"x")], Reason.BAD_LABEL_NAME, "'' of http_requests:rate5m"),
-        ([NAME, (b"a:b", b"x")], Reason.BAD_LABEL_NAME, "'a:b' of"),
-        ([NAME, ("ä".encode(), b"x")], Reason.BAD_LABEL_NAME, "'ä' of"),
+        ([NAME, (b"", b"x")], Reason.BAD_LABEL_NAME, "a label of http_requests:rate5m.* has no name"),
         ([NAME, (b"job", b"a"), (b"job", b"b")], Reason.DUPLICATE_LABEL, "label job is there twice"),
         ([NAME, NAME], Reason.DUPLICATE_LABEL, "__name__ is there twice"),
         ([NAME, (b"job", b"\xff\xfe")], Reason.INVALID_UTF8, r"label job of .*not valid UTF-8"),

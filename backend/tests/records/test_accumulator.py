@@ -98,10 +98,32 @@ def test_absurd_times_make_no_endless_series(tmp_path: Path) -> None:
 
 
 def test_creeping_times_stop_at_the_longest_run(tmp_path: Path) -> None:
-    batches = [make_records(requests=1, start_ms=START_MS + day * 86_400_000) for day in range(30)]
+    batches = [make_records(requests=1, start_ms=START_MS + day * 86_400_000) for day in range(40)]
     accumulator, summary = accumulate(tmp_path, *batches)
-    assert summary.figures.requests == 8
-    assert accumulator.bad_times.first == 9
+    assert summary.figures.requests == 32
+    assert accumulator.bad_times.first == 33
+
+
+@pytest.mark.parametrize(
+    ("batches", "kept"),
+    [
+        ([range(33)], 32),
+        ([range(31)], 31),
+        ([[0] * 9 + [60]], 9),
+        ([[10, 11], [0, 35, 20]], 4),
+        ([[-30, *range(30)]], 30),
+    ],
+)
+def test_a_run_is_never_longer_than_the_longest(tmp_path: Path, batches: list[list[int]], kept: int) -> None:
+    made = make_records(requests=64)
+    some = [
+        replace(
+            made.where(np.arange(64) < len(days)), time_ns=START_MS * 10**6 + np.array(days, dtype=np.int64) * DAY_NS
+        )
+        for days in batches
+    ]
+    _, summary = accumulate(tmp_path, *some)
+    assert summary.figures.requests == kept
 
 
 def test_absurd_latencies_are_left_out(tmp_path: Path) -> None:

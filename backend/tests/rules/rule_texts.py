@@ -56,14 +56,13 @@ BAD: dict[str, tuple[str, list[tuple[int, int, str]]]] = {
         "groups:\n- name: a\n  rules:\n  - record: a\n    expr: up\n    for: 5m\n    annotations: {a: b}\n",
         [(6, 5, "has no `for`"), (7, 5, "has no `annotations`")],
     ),
-    "metric name": ("groups:\n- name: a\n  rules:\n  - record: a-b\n    expr: up\n", [(4, 13, "no name of a metric")]),
     "label name": (
-        "groups:\n- name: a\n  rules:\n  - alert: A\n    expr: up\n    labels: {a-b: c, __name__: d}\n",
-        [(6, 14, "no name of a label"), (6, 22, "no name of a label")],
+        "groups:\n- name: a\n  rules:\n  - alert: A\n    expr: up\n    labels: {'': c, a.b: e, __name__: d}\n",
+        [(6, 14, "no name of a label"), (6, 29, "no name of a label")],
     ),
     "annotation name": (
-        "groups:\n- name: a\n  rules:\n  - alert: A\n    expr: up\n    annotations:\n      a-b: c\n",
-        [(7, 7, "no name of an annotation")],
+        "groups:\n- name: a\n  rules:\n  - alert: A\n    expr: up\n    annotations:\n      '': c\n",
+        [(7, 7, "an annotation has no name")],
     ),
     "template": (
         "groups:\n- name: a\n  rules:\n  - alert: A\n    expr: up\n    annotations: {s: '{{ $label.x }}'}\n",

@@ -31,7 +31,7 @@ SYSTEM_PROGRAMS = frozenset(
 """They serve no application: there is nothing to find out by asking them, and nothing to watch."""
 _STATUS = re.compile(rb"HTTP/1\.[01] (\d{3})")
 _REDIS_ANSWERS = (b"-ERR", b"-NOAUTH", b"-DENIED", b"$-1")
-_METRIC_LINE = re.compile(rb"^# TYPE [a-zA-Z_:]", re.MULTILINE)
+_METRIC_LINE = re.compile(rb"^# TYPE [a-zA-Z_:\"]", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

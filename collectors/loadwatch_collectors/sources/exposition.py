@@ -14,10 +14,13 @@ from loadwatch_formats.metrics.model import MetricInfo
 from loadwatch_collectors.collector import Labels, Sample
 
 _NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
-_SERIES = re.compile(rf"[ \t]*({_NAME})[ \t]*(\{{)?")
-_LABEL = re.compile(r'[ \t]*([a-zA-Z_][a-zA-Z0-9_]*)[ \t]*=[ \t]*"((?:[^"\\\n]|\\.)*)"[ \t]*(,|(?=\}))')
+_QUOTED = r'"((?:[^"\\\n]|\\.)*)"'
+_SERIES = re.compile(rf"[ \t]*({_NAME}|(?=\{{))[ \t]*(\{{)?")
+# Prometheus 3 quotes names of other characters; a metric's then stands first in the braces.
+_QUOTED_NAME = re.compile(rf"[ \t]*{_QUOTED}[ \t]*(,|(?=\}}))")
+_LABEL = re.compile(rf"[ \t]*(?:([a-zA-Z_][a-zA-Z0-9_]*)|{_QUOTED})[ \t]*=[ \t]*{_QUOTED}[ \t]*(,|(?=\}}))")
 _LABELS_END = re.compile(r"[ \t]*\}")
-_META = re.compile(rf"#[ \t]+(HELP|TYPE|UNIT)[ \t]+({_NAME})(?:[ \t]+(.*))?$")
+_META = re.compile(rf"#[ \t]+(HELP|TYPE|UNIT)[ \t]+(?:({_NAME})|{_QUOTED})(?:[ \t]+(.*))?$")
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPES = {"\\": "\\", '"': '"', "n": "\n"}
 _NUMBER = re.compile(
@@ -126,14 +129,20 @@ def parse_series(line: str, number: int) -> tuple[str, Labels, int]:
         return name, (), match.end(1)
     labels: list[tuple[str, str]] = []
     names: set[str] = set()
+    if not name:
+        quoted = _QUOTED_NAME.match(line, at)
+        if quoted is None or not quoted[1]:
+            raise _malformed(line, number, "a metric's name in quotes was expected in the braces")
+        name, at = _unescape(quoted[1]), quoted.end()
     while (end := _LABELS_END.match(line, at)) is None:
         label = _LABEL.match(line, at)
         if label is None:
             raise _malformed(line, number, f'label="value" or }} was expected at column {at + 1}')
-        if label[1] in names:
-            raise _malformed(line, number, f"the label {label[1]} is given twice")
-        names.add(label[1])
-        labels.append((label[1], _unescape(label[2]) if "\\" in label[2] else label[2]))
+        called = label[1] or _unescape(label[2])
+        if called in names:
+            raise _malformed(line, number, f"the label {called} is given twice")
+        names.add(called)
+        labels.append((called, _unescape(label[3]) if "\\" in label[3] else label[3]))
         at = label.end()
     return name, tuple(labels), end.end()
 
@@ -184,7 +193,7 @@ def _read_comments(comments: list[str]) -> dict[str, MetricInfo]:
 def parse_comment(comment: str) -> tuple[str, str, str] | None:
     """Name of the metric, the word (HELP, TYPE or UNIT) and what it says; None of any other comment."""
     match = _META.match(comment.rstrip())
-    return None if match is None else (match[2], match[1], match[3] or "")
+    return None if match is None else (match[2] or _unescape(match[3]), match[1], match[4] or "")
 
 
 def metric_info(name: str, said: Mapping[str, str]) -> MetricInfo:

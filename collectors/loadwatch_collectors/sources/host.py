@@ -12,7 +12,7 @@ from loadwatch_collectors.collector import Labels, MissingPrivilege, Sample, Sou
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings import option
 from loadwatch_collectors.sources.filesystems import Filesystems
-from loadwatch_collectors.sources.procfs import CLOCK_TICKS, read_text
+from loadwatch_collectors.sources.procfs import CLOCK_TICKS, missing_files, read_text
 
 _CPU_MODES = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 _STAT_NAMES = {
@@ -188,6 +188,9 @@ def parse_pressure(resource: str, text: str) -> list[Sample]:
     ]
 
 
+_MAY_BE_MISSING = ("meminfo", "vmstat", "diskstats", "net/dev", "loadavg", "sys/fs/file-nr")
+
+
 class HostCollector:
     """Reads one host's /proc."""
 
@@ -225,6 +228,8 @@ class HostCollector:
 
     def _read(self, name: str, parse: Callable[[str], list[Sample]]) -> list[Sample]:
         path = self._proc / name
+        if name in _MAY_BE_MISSING and not path.exists():
+            return []
         try:
             return parse(read_text(path))
         except (ValueError, IndexError) as error:
@@ -233,6 +238,10 @@ class HostCollector:
     def missing_privileges(self) -> Sequence[MissingPrivilege]:
         """Everything here is readable by every user."""
         return ()
+
+    def explain(self) -> list[str]:
+        """What this host does not show."""
+        return missing_files(self._proc, _MAY_BE_MISSING)
 
     def close(self) -> None:
         """Nothing is kept open."""

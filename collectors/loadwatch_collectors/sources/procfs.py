@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
@@ -41,6 +42,12 @@ def read_text(path: Path | str) -> str:
         CollectorError: it cannot be read.
     """
     return read_bytes(path).decode("utf-8", "backslashreplace")
+
+
+def missing_files(proc: Path, names: Sequence[str]) -> list[str]:
+    """A line that says which files are not there, as in OpenVZ, gVisor and other sandboxes; none if all are."""
+    missing = [str(proc / name) for name in names if not (proc / name).exists()]
+    return [f"left out, since this host does not show it: {', '.join(missing)}"] if missing else []
 
 
 def parse_boot_time(stat: str) -> float:

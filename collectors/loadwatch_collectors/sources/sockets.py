@@ -14,7 +14,7 @@ from loadwatch_formats.metrics.sockets import METRICS
 from loadwatch_collectors.collector import KEPT, Labels, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings import Seconds, option
-from loadwatch_collectors.sources.procfs import PAGE_SIZE, read_text
+from loadwatch_collectors.sources.procfs import PAGE_SIZE, missing_files, read_text
 from loadwatch_collectors.sources.sock_diag import (
     ALL_STATES,
     LISTEN,
@@ -160,10 +160,10 @@ class SocketsCollector:
     def collect(self) -> list[Sample]:
         """Read the totals, and what else is due."""
         samples = [
-            *parse_sockstat(self._read("net/sockstat")),
+            *parse_sockstat(self._read_optional("net/sockstat")),
             *parse_sockstat(self._read_optional("net/sockstat6")),
-            *parse_netstat(self._read("net/netstat")),
-            *parse_netstat(self._read("net/snmp")),
+            *parse_netstat(self._read_optional("net/netstat")),
+            *parse_netstat(self._read_optional("net/snmp")),
             *self._read_limits(),
         ]
         now = time.monotonic()
@@ -181,6 +181,10 @@ class SocketsCollector:
     def missing_privileges(self) -> Sequence[MissingPrivilege]:
         """Counts of sockets are open to every user."""
         return ()
+
+    def explain(self) -> list[str]:
+        """What this host does not show."""
+        return missing_files(self._proc, ("net/sockstat", "net/netstat", "net/snmp"))
 
     def close(self) -> None:
         """Close the netlink socket."""

@@ -262,6 +262,15 @@ class MySQLSession:
             rows: Sequence[Row] = cursor.fetchall()
             return rows
 
+    def query_named(self, sql: str) -> list[dict[str, str | None]]:
+        """The rows of a statement by their columns' names in small letters; only within `run`."""
+        if self._connection is None:
+            raise CollectorError(f"MySQL at {self.where}: the session was closed")
+        with self._understood(), self._connection.cursor() as cursor:
+            cursor.execute(self._marked(sql))
+            names = [str(column[0]).lower() for column in cursor.description or ()]
+            return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> int:
         """Run a statement that changes rows; their number. Only within `run`."""
         if self._connection is None:
@@ -318,7 +327,8 @@ class MySQLSession:
             host=login.host,
             port=login.port,
             user=login.user,
-            password=self._made_password() if self._made_password is not None else self._password or "",
+            # As text, PyMySQL would send it in Latin-1; clients in UTF-8 set it.
+            password=(self._made_password() if self._made_password is not None else self._password or "").encode(),
             database=login.database or None,
             charset="utf8mb4",
             autocommit=True,

@@ -17,7 +17,7 @@ def mariadb() -> Iterator[MariaDB]:
             "CREATE DATABASE shop",
             "CREATE TABLE shop.goods (id BIGINT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(191) NOT NULL)",
             "CREATE USER watcher@'127.0.0.1' IDENTIFIED BY 'se''cret'",
-            "GRANT PROCESS ON *.* TO watcher@'127.0.0.1'",
+            "GRANT PROCESS, SLAVE MONITOR ON *.* TO watcher@'127.0.0.1'",
             "GRANT SELECT ON shop.* TO watcher@'127.0.0.1'",
             "CREATE USER blind@'127.0.0.1'",
             "CREATE USER application@'127.0.0.1'",

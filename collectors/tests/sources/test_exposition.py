@@ -159,3 +159,29 @@ def test_the_reference_parser_reads_openmetrics_the_same() -> None:
     )
     reference = [(s.name, s.labels, s.value) for family in reference_families(text) for s in family.samples]
     assert [(s.name, dict(s.labels), s.value) for s in parse(text, openmetrics=True)] == reference
+
+
+@pytest.mark.parametrize("openmetrics", [False, True])
+def test_names_in_quotes(openmetrics: bool) -> None:
+    """As Prometheus 3 writes names of other characters than before."""
+    text = (
+        '# HELP "my.metric" What it \\\\ is.\n# TYPE "my.metric" counter\n'
+        '{"my.metric"} 1\n{"my.metric","label with space"="x","b"="\\"y\\""} 2\n{ "日本.総数" , c="d" } 3\n'
+        'plain_total{"service.name"="a b",e="f"} 4\n'
+    )
+    found = ExpositionParser().parse(text + "# EOF\n" * openmetrics, openmetrics=openmetrics)
+    assert [(one.name, one.labels, one.value) for one in found.samples] == [
+        ("my.metric", (), 1.0),
+        ("my.metric", (("label with space", "x"), ("b", '"y"')), 2.0),
+        ("日本.総数", (("c", "d"),), 3.0),
+        ("plain_total", (("service.name", "a b"), ("e", "f")), 4.0),
+    ]
+    assert (found.metrics["my.metric"].type, found.metrics["my.metric"].help) == ("counter", "What it \\ is.")
+
+
+@pytest.mark.parametrize(
+    "line", ["{} 1", '{""} 1', '{a="b"} 1', '{"a" 1', '{"a","b"} 1', '{"a","b"="c","b"="d"} 1', '"a" 1']
+)
+def test_names_in_quotes_that_are_none(line: str) -> None:
+    with pytest.raises(ExpositionError, match="line 1: "):
+        ExpositionParser().parse(line, openmetrics=False)

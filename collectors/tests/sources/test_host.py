@@ -1,4 +1,5 @@
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,23 @@ def test_devices_can_be_left_out() -> None:
     text = "a\nb\n  lo: 1 2 3 4 0 0 0 0 5 6 7 8 0 0 0 0\n eth0:9 2 3 4 0 0 0 0 5 6 7 8 0 0 0 0\n"
     assert {sample.labels[0][1] for sample in parse_network(text, re.compile("lo"))} == {"eth0"}
     assert len(parse_network(text, NOTHING)) == 16
+
+
+def test_a_host_that_shows_a_part_of_proc_has_that_part(tmp_path: Path) -> None:
+    """OpenVZ, gVisor."""
+    proc = tmp_path / "proc"
+    shutil.copytree(FIXTURES / "proc", proc)
+    (proc / "vmstat").unlink()
+    (proc / "sys" / "fs" / "file-nr").unlink()
+    collector = HostCollector(HostSettings(proc=str(proc), sys=str(FIXTURES / "nothing")))
+    found = as_text(list(collector.collect())).splitlines()
+    whole = (FIXTURES / "host.golden").read_text().splitlines()
+    assert found == [line for line in whole if not line.startswith(("node_vmstat_", "node_filefd_"))]
+    assert len(found) < len(whole)
+    assert collector.explain() == [
+        f"left out, since this host does not show it: {proc}/vmstat, {proc}/sys/fs/file-nr",
+    ]
+    assert HostCollector(HostSettings(proc=str(FIXTURES / "proc"))).explain() == []
 
 
 def test_a_missing_proc_is_named(tmp_path: Path) -> None:

@@ -1,3 +1,4 @@
+import shutil
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -216,6 +217,17 @@ def test_fixture() -> None:
     assert of(samples, "tcp_accept_queue") == {("8080",): 3}
     undescribed = {sample.name for sample in samples} - {metric.name for metric in METRICS}
     assert {name for name in undescribed if not name.startswith("node_sockstat_")} == set()
+
+
+def test_a_host_without_netstat(tmp_path: Path) -> None:
+    proc = tmp_path / "proc"
+    shutil.copytree(FIXTURES / "proc", proc)
+    (proc / "net" / "netstat").unlink()
+    whole = SocketsCollector(SocketsSettings(proc=str(FIXTURES / "proc"))).collect()
+    collector = SocketsCollector(SocketsSettings(proc=str(proc)))
+    names = {sample.name for sample in collector.collect()}
+    assert names == {sample.name for sample in whole if not sample.name.startswith("node_netstat_TcpExt_")}
+    assert collector.explain() == [f"left out, since this host does not show it: {proc}/net/netstat"]
 
 
 def test_the_fullest_of_several_listeners_counts() -> None:

@@ -101,6 +101,18 @@ def _statuses() -> Iterator[MetricInfo]:
         yield from describe("" if known else "unknown", **{metric: text})
 
 
+REPLICATION: Mapping[str, str] = {
+    "seconds_behind_master": "Seconds that the replica is behind its source, as the server estimates them.",
+    "slave_io_running": "1 while the thread that fetches from the source runs.",
+    "slave_sql_running": "1 while the thread that applies what was fetched runs.",
+    "read_master_log_pos": "Place in the source's log up to which was fetched.",
+    "exec_master_log_pos": "Place in the source's log up to which was applied.",
+    "relay_log_space": "Bytes of what was fetched and is kept.",
+    "last_io_errno": "Number of the last error of fetching; 0 is none.",
+    "last_sql_errno": "Number of the last error of applying; 0 is none.",
+}
+"""Columns of SHOW REPLICA STATUS under their older names, as mysqld_exporter has them, and what they are."""
+
 METRICS = (
     *describe(
         mysql_up='1 when the server was read; when it cannot be read, see up{collector="mysql"}.',
@@ -110,6 +122,7 @@ METRICS = (
     ),
     *_statuses(),
     *describe("gauge", **{f"mysql_global_variables_{name}": f"Variable {name}." for name in VARIABLES}),
+    *describe("gauge", **{f"mysql_slave_status_{name}": text for name, text in REPLICATION.items()}),
     *describe(
         mysql_global_variables_info="Value of a variable that has no metric of its own, such as a text, as a label; "
         "cut at 200 bytes.",

@@ -47,8 +47,17 @@ class SlowStatement:
 
 
 _FIELD = re.compile(r"([A-Z]\w*):\s++(?![A-Z]\w*+:)(\S++)")  # a field may be empty: `Schema:   QC_hit: No`
-_HEADING = re.compile(r"# (?:Time: |User@Host: )")
-_SURE = re.compile(r"# (?:Time: \d[\d-]{5,9}[ T]++\d?\d:\d\d:\d\d|User@Host: [^\[\n]{0,300}\[[^\]\n]{0,300}\] @ )")
+_SCHEMA = re.compile(r"(?:^#|  ) ?Schema: (.{0,300}?)(?=  [A-Z]\w*+: |\s*\Z)")  # a name may hold spaces
+# With `log_short_format` there is neither time nor user.
+_SHORT = (
+    r"Query_time: \d++(?:\.\d++)?+ ++Lock_time: \d|Thread_id: \d++ ++Schema: "
+    r"|Schema: [^\n]{0,300}? Last_errno: \d++ ++Killed: \d"
+)
+_HEADING = re.compile(rf"# (?:Time: |User@Host: |{_SHORT})")
+_SURE = re.compile(
+    r"# (?:Time: \d[\d-]{5,9}[ T]++\d?\d:\d\d:\d\d|User@Host: [^\[\n]{0,300}\[[^\]\n]{0,300}\] @ "
+    rf"|{_SHORT})"
+)
 _USE = re.compile(r"use `?([^`;]{1,64})`?;\s*\Z", re.IGNORECASE)
 _TIMESTAMP = re.compile(
     r"SET (?:(?:last_)?insert_id=\d{1,20},){0,2}timestamp=(\d{1,12})(?:\.(\d{1,6}))?;\s*\Z", re.IGNORECASE
@@ -178,10 +187,10 @@ class SlowLogReader:
             return
         if line.startswith("# User@Host:"):
             line = line.partition("]  ")[2]
+        if (schema := _SCHEMA.search(line[:4_096])) is not None and schema[1]:
+            self._own_schema = schema[1]
         for name, value in _FIELD.findall(line[:4_096]):
-            if name == "Schema":
-                self._own_schema = value
-            elif len(self._fields) < 64:
+            if len(self._fields) < 64:
                 self._fields[name] = value
 
     def _add(self, line: str) -> None:

@@ -44,7 +44,11 @@ _NUMBER = r"(?:0[xX][0-9a-fA-F]++|0[bB][01]++|(?:\d++(?:\.\d*+)?+|\.\d++)(?:[eE]
 _BODY = r"'(?:[^'\\]++|\\.|'')*+(?:'|\\?\Z)"
 _PLAIN = r"'(?:[^']++|'')*+(?:'|\Z)"
 _BLOCK = r"/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z)"
-_MYSQL_GAP = rf"(?P<gap>{_BLOCK} | \#[^\n]*+ | --(?=[\s\x00-\x1f]|\Z)[^\n]*+)"
+# `/*!40000 … */` and MariaDB's `/*M! … */` are executed: their signs go, the code stays. No server is of version 99.
+_EXECUTED = r"/\*M?!(?!99\d{3})"
+_MYSQL_GAP = (
+    rf"(?P<gap>{_EXECUTED}\d*+ | \*/(?!\*) | (?!{_EXECUTED}){_BLOCK} | \#[^\n]*+ | --(?=[\s\x00-\x1f]|\Z)[^\n]*+)"
+)
 _MYSQL_LITERAL = rf"""(?P<literal>(?:[xXbBnN]|_[a-zA-Z0-9]++\s*+)?+(?:{_BODY})
     | "(?:[^"\\]++|\\.|"")*+(?:"|\\?\Z) | {_NUMBER} | \?)"""
 _MYSQL_WORD = r"(?P<word>`(?:[^`]++|``)*+(?:`|\Z) | @{0,2}[\w$]++)"
@@ -102,7 +106,7 @@ _MYSQL_VALUES = _compile(
     _MYSQL_GAP,
     _MYSQL_LITERAL,
     r"(?P<run>(?:`(?:[^`]++|``)*+(?:`|\Z) | @{0,2}[\w$]++ | .)"
-    r"(?:`(?:[^`]++|``)*+(?:`|\Z) | (?![xXbBnN_])[^\W\d][\w$]*+ | [\s,()=<>*;!+%|&^~\[\]{}:])*+)",
+    r"(?:`(?:[^`]++|``)*+(?:`|\Z) | (?![xXbBnN_])[^\W\d][\w$]*+ | [\s,()=<>;!+%|&^~\[\]{}:] | \*(?!/))*+)",
 )
 
 

@@ -1,3 +1,6 @@
+from pathlib import Path
+
+from loadwatch_formats.statements.fingerprint import fingerprint
 from loadwatch_formats.statements.slow_log import LONGEST_TEXT, SlowLogReader, SlowStatement, looks_like_slow_log
 
 MYSQL_8 = """\
@@ -133,3 +136,43 @@ def test_that_what_a_server_sets_before_a_statement_is_no_part_of_it() -> None:
         MARIADB.replace("SET timestamp", "use `t`;\nSET timestamp").replace("select v from a where id = 1", "use t")
     )
     assert use.text == "use t"
+
+
+def test_records_without_time_and_user() -> None:
+    """`log_short_format`: a heading is what remains of it."""
+    text = (Path(__file__).with_name("fixtures") / "no-user-host.log").read_text()
+    found, reader = read(text)
+    assert [(one.seconds, one.schema, one.text[:10]) for one in found] == [
+        (1.0, "db1", "SELECT * F"),
+        (2.0, "", "SELECT id "),
+        (3.0, "", "SELECT COU"),
+    ]
+    assert (reader.statements, reader.unreadable) == (3, 0)
+    mariadb = "# Thread_id: {0}  Schema: s{0}  QC_hit: No\n# Query_time: {0}.5  Lock_time: 0.1\nselect\n 1;\n"
+    percona = "# Schema: s{0}  Last_errno: 0  Killed: 0\n# Query_time: {0}.5  Lock_time: 0.1\nselect\n 1;\n"
+    oldest = "# Schema: s{0}  Last_errno: 0  Killed: 0\n# Query_time: {0}  Lock_time: 0\nselect\n 1;\n"
+    assert [one.seconds for one in read("".join(oldest.format(number) for number in range(1, 4)))[0]] == [1, 2, 3]
+    for record in (mariadb, percona):
+        found, reader = read("".join(record.format(number) for number in range(1, 4)))
+        assert [(one.seconds, one.schema) for one in found] == [(1.5, "s1"), (2.5, "s2"), (3.5, "s3")]
+        assert reader.unreadable == 0
+
+
+def test_that_a_name_of_a_database_may_hold_spaces() -> None:
+    for name in ("my shop", "a  b", "Shop: old"):
+        (one,), _ = read(MARIADB.replace("Schema: t ", f"Schema: {name} "))
+        assert one.schema == name
+    (one,), _ = read(MARIADB.replace("Schema: t ", "Schema:  "))
+    assert one.schema == ""
+    (one, *_), _ = read(MYSQL_8.replace("use shop;", "use my shop;"))
+    assert one.schema == "my shop"
+
+
+def test_that_what_servers_execute_is_no_comment() -> None:
+    found, _ = read((Path(__file__).with_name("fixtures") / "executable-comments.log").read_text())
+    assert [(one.seconds, fingerprint(one.text)) for one in found] == [
+        (9.5, "alter table `orders` enable keys"),
+        (4.5, "alter table `items` disable keys"),
+        (1.5, "mysqldump"),
+        (1.0, "select * from `orders`"),
+    ]

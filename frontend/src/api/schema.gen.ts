@@ -9660,7 +9660,7 @@ export interface components {
             source: components["schemas"]["WindowSource"];
             /**
              * Reason
-             * @description Stable code of why: such as `stable`, `too-short`, `ramp`, `trend`, `by-hand`.
+             * @description Stable code of why: such as `stable`, `too-short`, `too-few`, `ramp`, `trend`, `idle`, `by-hand`.
              */
             reason: string;
             /** @description What was found automatically, where `source` is `adjusted`. */

@@ -15,6 +15,8 @@ _LINES: dict[str, bytes] = {
     "ltsv": b"time:1795395600.5\thost:a\treq:GET /a\tmethod:GET\turi:/a?b\tstatus:200\tsize:1\treqtime:0.1\n",
     "json": b'{"ts":1795395600.5,"request":{"method":"GET","uri":"/a?b"},"status":200,"size":1,"duration":0.1}\n',
     "envoy": b'[2026-11-23T01:00:00.3Z] "GET /a?b HTTP/2" 204 - 154 0 226 100 "10.0.35.28" "c" "i" "l" "tcp://10.0.2.1:80"\n',
+    "haproxy": b"h[7]: 10.0.0.1:3 [06/Feb/2026:12:14:14.655] web app/a1 10/0/30/69/109 200 2750 - - ---- 1/1/1/1/0 0/0 "
+    b'{a|b} "GET /a?b HTTP/1.1"\n',
     "alb": b"https 2026-11-23T01:00:00.1Z app/l/5 192.0.2.1:2 10.0.0.1:80 0.001 0.048 -1 200 200 34 366 "
     b'"GET https://shop.example:443/a?b HTTP/1.1" "curl" - - arn "Root" "-" "-" 0 2026-11-23T01:00:00.3Z "forward"\n',
 }

@@ -64,7 +64,7 @@ class PostableMatcher(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    name: str = Field(min_length=1, max_length=200, pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*$")
+    name: str = Field(min_length=1, max_length=200)
     value: str = Field(max_length=2_000)
     isRegex: bool
     isEqual: bool = True

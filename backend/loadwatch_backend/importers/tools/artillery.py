@@ -39,6 +39,11 @@ def read_artillery(parts: Sequence[Part], sink: Sink, options: ImportOptions) ->
             f"{part.name}: this is a report of Artillery 1, which has other names for everything. Repeat the test "
             "with Artillery 2."
         )
+    if not any(name.startswith("http.") for name in counters):
+        raise UnreadableFileError(
+            f"{part.name}: there is no HTTP request in Artillery's report; its counters are "
+            f"{', '.join(list(counters)[:10]) or 'none'}."
+        )
     start, end = epoch_ms(aggregate.get("firstMetricAt")), epoch_ms(aggregate.get("lastMetricAt"))
     codes, errors, outcomes = _outcomes(counters)
     missing = count(counters.get("http.requests")) - sum(outcomes.values())

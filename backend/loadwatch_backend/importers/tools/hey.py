@@ -4,6 +4,7 @@ The CSV holds no failures at all, not even their number, and no time of day; off
 decimals. Both keep at most 1,000,000 requests (`requester/report.go`, maxRes).
 """
 
+import re
 from collections.abc import Sequence
 
 from loadwatch_backend.importers.errors import UnreadableFileError
@@ -29,6 +30,7 @@ _COLUMNS = CSV_HEADER.decode().split(",")
 KEPT = 1_000_000
 _VALUE = Linear(r"(?m)^ +([A-Za-z/][A-Za-z/ ]*):\t *(\S+)")
 _PERCENTILE = Linear(r"(?m)^ +(\d+)%+ in ([\d.]+) secs")
+_TOTAL = re.compile(rb"(?m)^  Total:\t[-0-9.]+ secs\r?$")
 _STATUS = Linear(r"(?m)^ +\[(\d+)\]\t(\d+) responses")
 _ERROR = Linear(r"(?m)^ +\[(\d+)\]\t(.+)$")
 
@@ -146,7 +148,10 @@ def _recognise_csv(head: bytes, name: str) -> int:
 
 def _recognise_text(head: bytes, name: str) -> int:
     del name
-    words = (b"Summary:\n", b"  Total:\t", b"  Slowest:\t", b"  Requests/sec:\t")
+    words = (b"Summary:\n", b"  Slowest:\t", b"  Requests/sec:\t")
+    # oha and ghz print nearly the same, in units of their own.
+    if b"Success rate:" in head or not _TOTAL.search(head):
+        return 0
     return 90 if all(word in head.replace(b"\r\n", b"\n") for word in words) else 0
 
 

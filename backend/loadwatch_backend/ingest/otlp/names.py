@@ -1,6 +1,7 @@
 """Names of metrics, labels and units as Prometheus makes them of OpenTelemetry's. Pure.
 
-Follows github.com/prometheus/otlptranslator v1.0.0 to the letter, oddities included; golden files hold it to that.
+Follows github.com/prometheus/otlptranslator v1.0.0 to the letter, oddities included; golden files hold it to that. But
+names of which it leaves nothing, as of Japanese ones, stay as they are: names are UTF-8.
 """
 
 from collections.abc import Sequence
@@ -68,6 +69,8 @@ def metric_name(name: str, unit: str, kind: Kind, strategy: Strategy) -> str:
     if made[:1] in _DIGITS:
         made = f"_{made}"
     if not made or (made != name and not made.strip("_")):
+        if not name.isascii():
+            return _utf8_name(name, unit, kind) if strategy.suffixes else name
         raise UnnameableError(f"nothing is left of the metric name {name[:100]!r}")
     return made
 
@@ -81,6 +84,8 @@ def label_name(name: str, strategy: Strategy) -> str:
     """
     made = name if not strategy.escapes else _escaped_label(name)
     if not made.strip("_"):
+        if not name.isascii():
+            return name
         raise UnnameableError(f"nothing is left of the attribute name {name[:100]!r}")
     return made
 

@@ -89,7 +89,6 @@ class OtlpService:
         )
 
     def _columns(self, rows: Translated, kept: list[int], known: Mapping[bytes, int]) -> WriteColumns:
-        utf8 = not self._rules.strategy.escapes
         fresh: list[FreshSeries] = []
         places: dict[bytes, int] = {}
         ids: list[int] = []
@@ -100,7 +99,7 @@ class OtlpService:
                 number = places.get(series)
                 if number is None:
                     prefix = series if len(series) <= LONGEST_PREFIX else None
-                    fresh.append(FreshSeries(decode_labels(series), prefix, utf8=utf8))
+                    fresh.append(FreshSeries(decode_labels(series), prefix))
                     number = places[series] = -len(fresh)
             ids.append(number)
         metadata = MetadataTable(self.ingest.limits)

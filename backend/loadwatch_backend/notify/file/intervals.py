@@ -1,6 +1,7 @@
 """Time intervals as Alertmanager has them (timeinterval/timeinterval.go): which instants they contain."""
 
 import calendar
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -174,13 +175,18 @@ def parse_days_of_month(text: str) -> Range:
 
 
 def parse_location(text: str) -> ZoneInfo:
-    """A time zone by its IANA name.
+    """A time zone by its IANA name; `Local` is the server's, as in Go.
 
     Raises:
         IntervalError: there is none of this name.
     """
     try:
+        if text == "Local" and not (text := os.environ.get("TZ", "").removeprefix(":")):
+            with open("/etc/localtime", "rb") as file:
+                return ZoneInfo.from_file(file, "Local")
         return ZoneInfo(text or "UTC")
+    except FileNotFoundError:
+        return ZoneInfo("UTC")
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
         raise IntervalError(f"{text!r} is no time zone; write its IANA name, such as Asia/Tokyo") from error
 

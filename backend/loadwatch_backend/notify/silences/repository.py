@@ -2,12 +2,12 @@
 
 import threading
 from collections.abc import Sequence
-from zoneinfo import ZoneInfo
 
 import orjson
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
+from loadwatch_backend.notify.file.intervals import parse_location
 from loadwatch_backend.notify.file.matchers import LabelMatcher, LabelOperator
 from loadwatch_backend.notify.groups.repository import GATE_ID, pass_gate
 from loadwatch_backend.notify.groups.tables import GateRow
@@ -74,7 +74,7 @@ def _recurrence_of(text: str | None) -> Recurrence | None:
         weekdays=frozenset(given["weekdays"]),
         from_minute=given["from_minute"],
         to_minute=given["to_minute"],
-        zone=ZoneInfo(given["zone"]),
+        zone=parse_location(given["zone"]),
     )
 
 

@@ -37,6 +37,7 @@ class Measured:
     actual: float | None
     detail: Words = SILENT
     bounds: Bounds | None = None
+    requests: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +70,9 @@ class Measurer:
         except ProblemError as error:
             measured = Measured(actual=None, detail=Words(error.detail, error.detail_ja or error.detail))
         state, detail = judge(measured, threshold.operator, limit)
+        least = least_requests(threshold, limit)
+        if state is ThresholdState.PASSED and measured.requests is not None and measured.requests < least:
+            state, detail = ThresholdState.UNKNOWN, MEASURED["too-few"].fill(count=measured.requests, least=least)
         actual = measured.actual if measured.actual is not None and math.isfinite(measured.actual) else None
         return ThresholdOut(
             expression=text,
@@ -113,7 +117,7 @@ class Measurer:
         window = self.over(span)
         if window is None:
             return Measured(actual=None, detail=MEASURED["no-result"])
-        return measure_load(threshold.metric, window)
+        return replace(measure_load(threshold.metric, window), requests=window.figures.requests)
 
     def _of_series(self, metric: SeriesMetric, operator: str, span: Span, limit: float | None) -> Measured:
         expression = self.expressions[metric.text] if metric.is_signal else metric.text
@@ -127,6 +131,17 @@ class Measurer:
             return Measured(actual=float(figures[row]))
         labels = ", ".join(f"{name}={value}" for name, value in sorted(found.labels[row].items()) if name != "__name__")
         return Measured(actual=float(figures[row]), detail=MEASURED["worst"].fill(count=len(known), labels=labels))
+
+
+def least_requests(threshold: Threshold, limit: float | None) -> int:
+    """Requests without which a threshold holds by chance: one beyond a percentile, or one failure within a share."""
+    quantile = quantile_of(str(threshold.metric))
+    beyond = None if quantile is None or threshold.operator not in ("<", "<=") else 1 - quantile
+    if limit is not None and str(threshold.metric) == "error_rate" and threshold.operator in ("<", "<="):
+        beyond = limit
+    elif limit is not None and str(threshold.metric) == "success_ratio" and threshold.operator in (">", ">="):
+        beyond = 1 - limit
+    return math.ceil(round(1 / beyond, 6)) if beyond is not None and 0 < beyond < 1 else 1
 
 
 def measure_load(metric: LoadMetric, window: WindowLoad) -> Measured:

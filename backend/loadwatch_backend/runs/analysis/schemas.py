@@ -101,7 +101,9 @@ class SteadyWindow(Schema):
     from_ms: Milliseconds
     to_ms: Milliseconds
     source: WindowSource
-    reason: str = Field(description="Stable code of why: such as `stable`, `too-short`, `ramp`, `trend`, `by-hand`.")
+    reason: str = Field(
+        description="Stable code of why: such as `stable`, `too-short`, `too-few`, `ramp`, `trend`, `idle`, `by-hand`."
+    )
     found: Window | None = Field(description="What was found automatically, where `source` is `adjusted`.")
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 from loadwatch_formats.metrics.loadtest import BYTES, DURATION, QUANTILE_LABELS, REQUESTS, USERS
 from loadwatch_formats.outcomes import OUTCOMES, Outcome, outcome_of_k6_code
+from loadwatch_formats.run_spans import LONGEST_RUN_DAYS
 
 from loadwatch_backend.records.model import OUTCOME_CODES, FloatArray, IntArray, Seconds
 from loadwatch_backend.runs.analysis.load import SECOND_MS
@@ -13,7 +14,6 @@ from loadwatch_backend.store.port import Labels, Matcher, MatchOperator, Reader,
 
 LATE_MS = 10_000
 """Samples are stamped at the end of their second, and tools flush late."""
-LONGEST_SECONDS = 7 * 86_400
 _COLUMNS: Mapping[str, int] = {outcome.value: code for outcome, code in OUTCOME_CODES.items()}
 
 
@@ -161,7 +161,7 @@ def _counted(selection: Selection, from_ms: int, column_of: Callable[[Labels], i
     grown = sums.reshape(len(ticks), width)
     begun = bool(grown[0].any())
     start_ms = (min(from_ms, int(ticks[0])) if begun else int(ticks[0])) // SECOND_MS * SECOND_MS
-    count = min(-(-(int(ticks[-1]) - start_ms) // SECOND_MS), LONGEST_SECONDS)
+    count = min(-(-(int(ticks[-1]) - start_ms) // SECOND_MS), LONGEST_RUN_DAYS * 86_400)
     if count <= 0:
         return None
     edges = np.concatenate([[start_ms], ticks])

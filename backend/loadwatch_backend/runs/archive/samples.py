@@ -5,7 +5,6 @@ dictionary of doubles takes all NaN to be one, and a stale marker is a NaN of it
 """
 
 import functools
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,9 +31,6 @@ ROWS_PER_BYTE = 64
 """More rows than these and the free ones for its size has no honest file: regular samples take a fifth of a byte."""
 MOST_LABELS = 64
 MOST_LABEL_BYTES = 4_096
-
-_METRIC = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
-_LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 
 
 @functools.cache
@@ -148,10 +144,10 @@ def _labels(text: Any) -> Labels:
     except (TypeError, orjson.JSONDecodeError) as error:
         raise ArchiveError(f"{str(text)[:100]!r} is no set of labels.") from error
     labels = cast(Mapping[str, Any], found)
-    if not isinstance(found, dict) or len(labels) > MOST_LABELS or not _METRIC.fullmatch(str(labels.get("__name__"))):
+    if not isinstance(found, dict) or len(labels) > MOST_LABELS or not labels.get("__name__"):
         raise ArchiveError(f"{str(text)[:100]!r} is no set of labels with a metric's name.")
     for name, value in labels.items():
-        if not _LABEL.fullmatch(name) or not isinstance(value, str) or not value:
+        if not name or not isinstance(value, str) or not value:
             raise ArchiveError(f"{str(text)[:100]!r} has a label {name[:50]!r} that is none.")
         if len(name) > MOST_LABEL_BYTES or len(value) > MOST_LABEL_BYTES:
             raise ArchiveError(f"A label {name[:50]!r} is longer than {MOST_LABEL_BYTES} characters.")

@@ -68,3 +68,11 @@ def test_reports_of_artillery_1_are_refused(imported: Importing) -> None:
 def test_cut_off_report_is_refused(imported: Importing) -> None:
     with pytest.raises(UnreadableFileError, match="cut off"):
         imported(REPORT.read_bytes()[:-500])
+
+
+def test_a_report_without_http_is_refused(imported: Importing) -> None:
+    report = (
+        b'{"aggregate": {"counters": {"vusers.created": 9, "websocket.messages_sent": 9, "errors.ECONNREFUSED": 9}}}'
+    )
+    with pytest.raises(UnreadableFileError, match=r"no HTTP request in Artillery's report.*websocket\.messages_sent"):
+        imported(report)

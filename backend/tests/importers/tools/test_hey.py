@@ -1,9 +1,9 @@
 """hey's CSV and printed summary."""
 
 import pytest
-from loadwatch_backend.importers.errors import UnreadableFileError
+from loadwatch_backend.importers.errors import UnknownFormatError, UnreadableFileError
 from loadwatch_backend.importers.tools import hey
-from loadwatch_backend.records.model import RemarkKind
+from loadwatch_backend.records.model import Latency, RemarkKind
 from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.importers.conftest import FIXTURES, Importing
@@ -94,3 +94,36 @@ def test_summary_of_failures_only(imported: Importing, name: str, outcome: Outco
 def test_cut_off_summary_is_refused(imported: Importing) -> None:
     with pytest.raises(UnreadableFileError, match="cut off after"):
         imported(TEXT.read_bytes()[:400])
+
+
+def test_totals_of_a_clock_that_was_set_back_are_none(imported: Importing) -> None:
+    run = imported(FIXTURES / "hey/negative-total.txt", started_ms=1_795_272_000_000)
+    figures = run.result.figures
+    assert figures.requests > 100_000
+    assert (figures.rate, figures.throughput, figures.duration_seconds) == (None, None, 0.0)
+    assert figures.latency == Latency()
+    assert run.result.end_ms is None
+    assert run.result.endpoints[0].figures == figures
+    assert run.remark("impossible-totals").kind is RemarkKind.DAMAGE
+
+
+GHZ = b"""\nSummary:\n  Count:\t200\n  Total:\t181.57 ms\n  Slowest:\t69.60 ms\n  Fastest:\t26.09 ms
+  Average:\t32.01 ms
+  Requests/sec:\t1101.53\n\nStatus code distribution:\n  [OK]   200 responses\n"""
+
+
+def test_the_summaries_of_tools_that_print_nearly_the_same_are_none_of_heys(imported: Importing) -> None:
+    with pytest.raises(UnknownFormatError, match="oha --output-format json"):
+        imported(FIXTURES / "oha/printed-summary.txt")
+    older = TEXT.read_bytes().replace(b"  Total:", b"  Success rate:\t1.0000\n  Total:")
+    with pytest.raises(UnknownFormatError, match="oha --output-format json"):
+        imported(older)
+    with pytest.raises(UnknownFormatError, match="Formats: "):
+        imported(GHZ)
+
+
+def test_a_summary_of_no_request_is_refused(imported: Importing) -> None:
+    text = TEXT.read_text()
+    cut = text.index("Status code distribution:") + len("Status code distribution:\n")
+    with pytest.raises(UnreadableFileError, match="there is no HTTP request in the file"):
+        imported(text[:cut].encode())

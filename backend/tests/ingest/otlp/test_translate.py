@@ -12,7 +12,7 @@ import pytest
 from loadwatch_backend.ingest.entries import Entries
 from loadwatch_backend.ingest.errors import TooManyEntriesError
 from loadwatch_backend.ingest.otlp.attributes import decode_labels
-from loadwatch_backend.ingest.otlp.names import Strategy
+from loadwatch_backend.ingest.otlp.names import Kind, Strategy, UnnameableError, label_name, metric_name
 from loadwatch_backend.ingest.otlp.otlp_pb2 import ExportRequest
 from loadwatch_backend.ingest.otlp.read import read_json, read_protobuf
 from loadwatch_backend.ingest.otlp.translate import OtlpRules, Translated, translate
@@ -131,3 +131,13 @@ def test_a_time_of_zero_does_not_fill_the_years_since_with_target_info() -> None
     }
     found = translate(read_json(json.dumps(document).encode(), entries()), OtlpRules(), entries())
     assert len(found.series) == 2 + 101
+
+
+def test_a_name_of_which_nothing_would_be_left_stays() -> None:
+    """Prometheus refuses it; a name is UTF-8, so nothing of it is in the way."""
+    assert label_name("地域", Strategy.UNDERSCORES) == "地域"
+    assert metric_name("日本.総数", "", Kind(counter=True), Strategy.UNDERSCORES_ALONE) == "日本.総数"
+    assert metric_name("日本", "", Kind(), Strategy.UNDERSCORES) == "日本"
+    for name in ("...", ""):
+        with pytest.raises(UnnameableError):
+            label_name(name, Strategy.UNDERSCORES)

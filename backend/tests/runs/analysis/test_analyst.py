@@ -116,7 +116,7 @@ def test_a_run_without_any_data_has_an_analysis(bench: Bench):
 
 def test_a_run_of_one_second(bench: Bench):
     requests = Requests(np.array([START_MS * 10**6, START_MS * 10**6 + 5 * 10**8]), np.array([0.1, 0.2]))
-    found = bench.analyst(requests).analyse(subject(requests.result(), thresholds=("p95<=200ms", "requests==2")))
+    found = bench.analyst(requests).analyse(subject(requests.result(), thresholds=("max<=200ms", "requests==2")))
     assert found.verdict is Verdict.PASSED
     assert found.steady_window is not None
     assert found.steady_window.reason == "too-short"
@@ -319,3 +319,35 @@ def test_more_samples_than_a_query_may_load_cost_their_part_only(tmp_path: Path)
         assert found.thresholds[0].state == "unknown"
     finally:
         store.close()
+
+
+def slow_run(count: int, failed: int) -> Requests:
+    """A request each 30 s, of which the last ones are answered with 504 after 30 s."""
+    starts = START_MS * 10**6 + np.arange(count) * 30 * 10**9
+    bad = np.arange(count) >= count - failed
+    outcomes = [Outcome.HTTP_5XX if one else Outcome.OK for one in bad.tolist()]
+    return Requests(starts, np.where(bad, 30.0, 0.2), outcomes)
+
+
+def test_a_slow_run_that_ends_with_a_failure_does_not_pass(bench: Bench):
+    requests = slow_run(11, 1)
+    asked = ("error_rate<1%", "success_ratio>=99%", "failures<1", "p50<1s", "p90<100s", "max<100s")
+    found = bench.analyst(requests).analyse(subject(requests.result(), thresholds=asked))
+    assert found.steady_window is not None
+    assert (found.steady_window.source, found.steady_window.reason) == (WindowSource.WHOLE, "too-few")
+    assert [one.state for one in found.thresholds] == ["failed", "failed", "failed", "passed", "passed", "passed"]
+    assert found.thresholds[0].actual == pytest.approx(1 / 11)
+    assert found.verdict is Verdict.FAILED
+
+
+def test_what_would_hold_by_chance_is_not_said_to_hold(bench: Bench):
+    requests = slow_run(11, 0)
+    asked = ("error_rate<1%", "success_ratio>=99%", "p95<1s", "p99.9<1s", "error_rate<=0", "error_rate<10%", "rate<1")
+    found = bench.analyst(requests).analyse(subject(requests.result(), thresholds=asked))
+    assert [one.state for one in found.thresholds] == [*["unknown"] * 4, *["passed"] * 3]
+    assert found.thresholds[0].detail == "Too few requests to tell: 11, at least 100 are needed."
+    assert [one.detail for one in found.thresholds[2:4]] == [
+        "Too few requests to tell: 11, at least 20 are needed.",
+        "Too few requests to tell: 11, at least 1000 are needed.",
+    ]
+    assert (found.verdict, found.verdict_reasons) == (Verdict.INVALID, ["not-measured"])

@@ -59,10 +59,9 @@ def describe_run(run: Mapping[str, Any]) -> list[str]:
     lines = [f"{run['id']}: {run['state']}" + (f", verdict: {verdict}" if verdict else "")]
     if run.get("requests"):
         ratio = run.get("success_ratio")
-        lines.append(
-            f"  {run['requests']} requests, {number(run['rate'])}/s, "
-            + (f"{percent(ratio)} good" if ratio is not None else "")
-        )
+        rate = "-" if run.get("rate") is None else number(run["rate"])
+        good = f", {percent(ratio)} good" if ratio is not None else ""
+        lines.append(f"  {run['requests']} requests, {rate}/s{good}")
         failures = {name: count for name, count in run["outcomes"].items() if name != "ok" and count}
         if failures:
             lines.append("  failures: " + ", ".join(f"{name} {count}" for name, count in failures.items()))
@@ -100,7 +99,8 @@ def describe_threshold(threshold: Mapping[str, Any]) -> str:
     """`passed p95<300ms: 212ms over steady`."""
     actual = threshold.get("actual")
     shown = "not measured" if actual is None else in_unit(float(actual), str(threshold.get("unit") or ""))
-    detail = f" ({threshold['detail']})" if threshold.get("detail") and actual is None else ""
+    untold = actual is None or threshold["state"] == "unknown"
+    detail = f" ({threshold['detail']})" if threshold.get("detail") and untold else ""
     return f"{threshold['state']:7} {threshold['expression']}: {shown} over {threshold['window']}{detail}"
 
 

@@ -1,4 +1,4 @@
-"""MySQL and MariaDB: variables, status, who holds the connections, and table sizes.
+"""MySQL and MariaDB: variables, status, replication, who holds the connections, and table sizes.
 
 Names, labels and types are mysqld_exporter's. What is dear for the server is read at its own slower period and kept in
 between.
@@ -8,7 +8,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+import pymysql
 from loadwatch_formats.metrics.mysql import METRICS, STATUSES, VARIABLES
+from pymysql.constants import ER
 
 from loadwatch_collectors.collector import KEPT, Collector, MissingPrivilege, Sample, Source, address_of
 from loadwatch_collectors.settings import Seconds, option
@@ -17,6 +19,7 @@ from loadwatch_collectors.sources.mysql.discovery import DiscoverSettings, MySQL
 from loadwatch_collectors.sources.mysql.iam import IamPassword, open_iam_password
 from loadwatch_collectors.sources.mysql.server import (
     PROCESS_LOST,
+    REPLICATION_LOST,
     TABLES_LOST,
     Server,
     account_of,
@@ -24,6 +27,7 @@ from loadwatch_collectors.sources.mysql.server import (
     missing_process,
     missing_tables,
     process_samples,
+    replication_samples,
     role_sample,
     table_samples,
     version_sample,
@@ -48,6 +52,7 @@ SELECT_TABLES = """
      WHERE table_type = 'BASE TABLE' AND {schemas}
      ORDER BY COALESCE(data_length, 0) + COALESCE(index_length, 0) DESC LIMIT {limit}
 """
+REPLICATION_EVERY = 5.0
 SYSTEM_SCHEMAS = ("information_schema", "mysql", "performance_schema", "sys")
 
 
@@ -124,7 +129,10 @@ class MySQLCollector:
         self._show_status = SHOW_STATUS if settings.all else _only(SHOW_STATUS, STATUSES)
         names = (*VARIABLES, *mysql_names.TEXT_VARIABLES)
         self._show_variables = SHOW_VARIABLES if settings.all else _only(SHOW_VARIABLES, names)
-        self._periodic = [_Periodic(self._variables, settings.variables_every)]
+        self._periodic = [
+            _Periodic(self._variables, settings.variables_every),
+            _Periodic(self._replication, REPLICATION_EVERY),
+        ]
         if settings.other_variables:
             self._periodic.append(_Periodic(self._other_variables, settings.other_variables_every))
         if settings.processes:
@@ -179,6 +187,19 @@ class MySQLCollector:
         rows = self._session.query(SHOW_VARIABLES)
         variables = {name.lower(): text for name, text in rows if name is not None and text}
         return mysql_names.other_variable_samples(variables, all_numbers=self._settings.all)
+
+    def _replication(self) -> list[Sample]:
+        try:
+            rows = self._session.query_named(self._server.show_replicas)
+        except pymysql.MySQLError as error:
+            if error.args[0] != ER.SPECIFIC_ACCESS_DENIED_ERROR:
+                raise
+            privilege = self._server.replication_privilege
+            remedy = f"GRANT {privilege} ON *.* TO {self._server.account};"
+            self._note("REPLICATION", MissingPrivilege(permission=privilege, lost=REPLICATION_LOST, remedy=remedy))
+            return []
+        self._note("REPLICATION", None)
+        return replication_samples(rows)
 
     def _processes(self) -> list[Sample]:
         lean = self._server.has_lean_processlist
@@ -237,6 +258,11 @@ MYSQL = Source(
         MissingPrivilege(permission="PROCESS", lost=PROCESS_LOST, remedy="GRANT PROCESS ON *.* TO 'loadwatch'@'HOST';"),
         MissingPrivilege(
             permission="SELECT", lost=TABLES_LOST, remedy="GRANT SELECT ON `DATABASE`.* TO 'loadwatch'@'HOST';"
+        ),
+        MissingPrivilege(
+            permission="REPLICATION CLIENT (MariaDB: SLAVE MONITOR)",
+            lost=REPLICATION_LOST,
+            remedy="GRANT REPLICATION CLIENT ON *.* TO 'loadwatch'@'HOST';",
         ),
         MissingPrivilege(
             permission="CONNECTION_ADMIN (MariaDB: CONNECTION ADMIN)",

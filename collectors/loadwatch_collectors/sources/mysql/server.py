@@ -2,7 +2,10 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+
+from loadwatch_formats.metrics.mysql import REPLICATION
 
 from loadwatch_collectors.collector import MissingPrivilege, Sample
 from loadwatch_collectors.transport.mysql_session import Row, ServerVersion
@@ -11,6 +14,7 @@ _GLOBAL_GRANT = re.compile(r"GRANT (.+?) ON \*\.\* TO ", re.IGNORECASE | re.DOTA
 _ANY_GRANT = re.compile(r"GRANT (.+?) ON (\S+) TO ", re.IGNORECASE | re.DOTALL)
 _ALL = frozenset({"ALL", "ALL PRIVILEGES"})
 
+REPLICATION_LOST = "whether replicas run, and how far they are behind"
 PROCESS_LOST = "who holds the connections: only this agent's own are visible"
 TABLES_LOST = "table sizes: no table is visible"
 
@@ -28,6 +32,18 @@ class Server:
     def has_lean_processlist(self) -> bool:
         """Whether performance_schema.processlist exists, which takes no global mutex (MySQL 8.0.22 and later)."""
         return not self.version.is_mariadb and self.version.numbers >= (8, 0, 22)
+
+    @property
+    def show_replicas(self) -> str:
+        """The statement that shows replication, whose words servers have changed."""
+        if self.version.is_mariadb:
+            return "SHOW ALL SLAVES STATUS"
+        return "SHOW REPLICA STATUS" if self.version.numbers >= (8, 0, 22) else "SHOW SLAVE STATUS"
+
+    @property
+    def replication_privilege(self) -> str:
+        """What `show_replicas` needs."""
+        return "SLAVE MONITOR" if self.version.is_mariadb and self.version.numbers >= (10, 5) else "REPLICATION CLIENT"
 
     def may(self, privilege: str) -> bool:
         """Whether the account holds a global privilege by its own grants; privileges of MySQL's roles do not show."""
@@ -120,6 +136,25 @@ def process_samples(rows: Sequence[Row]) -> list[Sample]:
             for host, number in by_host.items()
         ),
     ]
+
+
+def replication_samples(rows: Sequence[Mapping[str, str | None]]) -> list[Sample]:
+    """State and lag of each source that the server replicates, under mysqld_exporter's names.
+
+    MySQL 8.0.22 and later say source and replica where all others say master and slave.
+    """
+    samples: list[Sample] = []
+    for row in rows:
+        found = {name.replace("source", "master").replace("replica", "slave"): text for name, text in row.items()}
+        labels = tuple(
+            (label, text) for label in ("channel_name", "connection_name", "master_host") if (text := found.get(label))
+        )
+        for name in REPLICATION:
+            text = found.get(name)
+            value = {"yes": "1", "no": "0", "connecting": "0", "preparing": "0"}.get((text or "").lower(), text)
+            with suppress(TypeError, ValueError):
+                samples.append(Sample(f"mysql_slave_status_{name}", float(value or ""), labels))
+    return samples
 
 
 def table_samples(rows: Sequence[Row]) -> list[Sample]:

@@ -68,3 +68,19 @@ def test_a_run_whose_clients_waited_says_so_and_no_more_than_that() -> None:
         "  target rate not reached: clients waited for answers (100 can send 208.3 requests/s at most.)",
     ]
     assert describe_run(run | {"generator": check | {"state": "ok"}}) == ["r1: finished, verdict: passed"]
+
+
+def test_a_run_of_one_request_has_no_rate() -> None:
+    run = {"id": "r1", "state": "finished", "requests": 1, "rate": None, "success_ratio": 1.0, "outcomes": {"ok": 1}}
+    assert describe_run({**run, "latency_seconds": {"p50": 0.0015}}) == [
+        "r1: finished",
+        "  1 requests, -/s, 100% good",
+        "  latency: p50 1.5ms",
+    ]
+    assert describe_run({**run, "success_ratio": None, "latency_seconds": {}})[1] == "  1 requests, -/s"
+
+
+def test_a_threshold_that_nobody_can_tell_says_why() -> None:
+    few = {"state": "unknown", "expression": "error_rate<1%", "actual": 0.0, "unit": "ratio", "window": "steady"}
+    detail = "Too few requests to tell: 11, at least 100 are needed."
+    assert describe_threshold({**few, "detail": detail}) == f"unknown error_rate<1%: 0% over steady ({detail})"

@@ -175,8 +175,33 @@ def test_an_account_without_grants_says_what_it_lacks(mariadb: MariaDB) -> None:
     collector.close()
     assert found["mysql_global_status_threads_connected", ()] >= 3
     assert missing["PROCESS"].remedy == "GRANT PROCESS ON *.* TO 'blind'@'127.0.0.1';"
+    assert missing["SLAVE MONITOR"].remedy == "GRANT SLAVE MONITOR ON *.* TO 'blind'@'127.0.0.1';"
     assert missing["SELECT"].remedy == "GRANT SELECT ON `shop`.* TO 'blind'@'127.0.0.1';"
     assert LISTENER + "user" not in {name for name, _ in found}
+
+
+def test_replication_that_does_not_run(mariadb: MariaDB, collector: MySQLCollector) -> None:
+    running = "mysql_slave_status_slave_io_running"
+    assert running not in {name for name, _ in values(collector.collect())}
+    mariadb.run("CHANGE MASTER 'eu' TO master_host='127.0.0.1', master_port=1, master_user='nobody'")
+    try:
+        again = MySQLCollector(MySQLSettings(unix_socket=mariadb.socket_path, user="root"))
+        found = values(again.collect())
+        again.close()
+    finally:
+        mariadb.run("RESET SLAVE 'eu' ALL")
+    assert found[running, (("connection_name", "eu"), ("master_host", "127.0.0.1"))] == 0
+
+
+@pytest.mark.parametrize("password", ["pässword", "日本", "a'b"])
+def test_the_bytes_of_the_file_are_the_password(mariadb: MariaDB, tmp_path: Path, password: str) -> None:
+    quoted = password.replace("'", "''")
+    mariadb.run(f"CREATE OR REPLACE USER odd@'127.0.0.1' IDENTIFIED BY '{quoted}'")
+    file = tmp_path / "odd"
+    file.write_bytes(password.encode() + b"\n")
+    collector = MySQLCollector(MySQLSettings(port=mariadb.port, user="odd", password_file=str(file)))
+    assert ("mysql_up", ()) in values(collector.collect())
+    collector.close()
 
 
 def test_the_remedy_works(mariadb: MariaDB) -> None:

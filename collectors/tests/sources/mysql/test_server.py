@@ -6,6 +6,7 @@ from loadwatch_collectors.sources.mysql.server import (
     missing_process,
     missing_tables,
     process_samples,
+    replication_samples,
     role_sample,
     table_samples,
 )
@@ -98,3 +99,50 @@ def test_table_sizes() -> None:
         ("mysql_info_schema_table_size", 0, (("component", "index_length"),)),
         ("mysql_info_schema_table_size", 0, (("component", "data_free"),)),
     ]
+
+
+MYSQL_84 = {
+    "replica_io_state": "Waiting for source to send event",
+    "source_host": "10.0.0.7",
+    "source_port": "3306",
+    "replica_io_running": "Yes",
+    "replica_sql_running": "No",
+    "last_sql_errno": "1062",
+    "seconds_behind_source": None,
+    "read_source_log_pos": "1234",
+    "channel_name": "",
+}
+MARIADB_11 = {
+    "connection_name": "eu",
+    "master_host": "10.0.0.7",
+    "slave_io_running": "Connecting",
+    "slave_sql_running": "Yes",
+    "seconds_behind_master": "12",
+}
+
+
+def test_replication_has_the_same_names_whoever_says_it() -> None:
+    assert replication_samples([MYSQL_84, MARIADB_11]) == [
+        Sample("mysql_slave_status_slave_io_running", 1.0, (labels := (("master_host", "10.0.0.7"),))),
+        Sample("mysql_slave_status_slave_sql_running", 0.0, labels),
+        Sample("mysql_slave_status_read_master_log_pos", 1234.0, labels),
+        Sample("mysql_slave_status_last_sql_errno", 1062.0, labels),
+        Sample("mysql_slave_status_seconds_behind_master", 12.0, (eu := (("connection_name", "eu"), *labels))),
+        Sample("mysql_slave_status_slave_io_running", 0.0, eu),
+        Sample("mysql_slave_status_slave_sql_running", 1.0, eu),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("version", "show", "privilege"),
+    [
+        ("8.4.3", "SHOW REPLICA STATUS", "REPLICATION CLIENT"),
+        ("8.0.21", "SHOW SLAVE STATUS", "REPLICATION CLIENT"),
+        ("5.7.44-log", "SHOW SLAVE STATUS", "REPLICATION CLIENT"),
+        ("11.8.2-MariaDB", "SHOW ALL SLAVES STATUS", "SLAVE MONITOR"),
+        ("5.5.5-10.4.34-MariaDB", "SHOW ALL SLAVES STATUS", "REPLICATION CLIENT"),
+    ],
+)
+def test_the_words_of_each_version(version: str, show: str, privilege: str) -> None:
+    made = server(version=version)
+    assert (made.show_replicas, made.replication_privilege) == (show, privilege)

@@ -27,7 +27,8 @@ def _open(lines: Sequence[str], options: LineOptions) -> LineReader | None:
     documents = [document for document in map(_document, lines) if document is not None]
     texts: dict[str, str] = {}
     for document in reversed(documents):
-        texts |= dict(list(_flat(document))[:_MOST_KEYS])
+        flat = dict(list(_flat(document))[:_MOST_KEYS])
+        texts |= {key: value for key, value in flat.items() if value not in ("", "-") or key not in texts}
     chosen = choose(texts.keys(), texts, options) if texts else None
     if chosen is None:
         return None

@@ -30,12 +30,15 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     ),
 }
 """By what they hold, the best first. `request` is method and path in one."""
-# The whole request first, as its client felt it; what an upstream took is less.
-_DURATIONS = (
-    *("request_time", "reqtime", "request_duration", "duration", "Duration", "latency", "elapsed", "response_time"),
-    *("responseTime", "restime", "taken", "took", "time_taken", "runtime", "httpRequest.latency", "http.duration"),
-    *("apptime", "upstream_response_time", "upstream_time"),
+DURATIONS = (
+    *("request_time", "reqtime", "req_time", "rt", "request_duration", "duration", "Duration", "latency", "elapsed"),
+    *("elapsed_time", "response_time", "responseTime", "resp_time", "restime", "taken", "took", "time_taken"),
+    *("process_time", "processing_time", "total_time", "runtime", "httpRequest.latency", "http.duration", "D", "T"),
+    "time",
 )
+"""What durations of whole requests are called, the best first, with or without a unit behind it."""
+UPSTREAM_DURATIONS = ("apptime", "upstream_response_time", "upstream_time", "urt")
+"""What an upstream took, which is less."""
 _SUFFIX = re.compile(
     r"(?i)_?(?:(?P<s>s|sec|secs|seconds)|(?P<ms>ms|msec|millis|milliseconds|millisec)"
     r"|(?P<us>us|µs|usec|micros|microsec|microseconds)|(?P<ns>ns|nsec|nanos|nanosec|nanoseconds))"
@@ -45,6 +48,7 @@ _IN_SECONDS = frozenset(
         "request_time",
         "reqtime",
         "apptime",
+        "urt",
         "restime",
         "runtime",
         "upstream_response_time",
@@ -118,10 +122,11 @@ def choose(there: Collection[str], texts: Mapping[str, str], options: LineOption
         keys.pop("request", None)
     if not ("path" in keys or "request" in keys) or "status" not in keys:
         return None
-    duration = options.keys.get("seconds") or _duration_key(there)
+    duration = options.keys.get("seconds") or duration_key(set(there) - set(keys.values()))
     if duration is None:
         return Chosen(keys=keys, without="no key holds durations; name one by its key as seconds")
-    unit = options.unit or _unit(duration, there, texts) or ("s" if "seconds" in options.keys else None)
+    found = unit_of(duration, (texts.get(duration, ""),), there)
+    unit = options.unit or found or ("s" if "seconds" in options.keys else None)
     if unit is None:
         return Chosen(keys=keys, without=f"durations are in {duration}, whose unit nobody says: s, ms, us or ns")
     if unit not in UNITS:
@@ -129,25 +134,28 @@ def choose(there: Collection[str], texts: Mapping[str, str], options: LineOption
     return Chosen(keys=keys | {"seconds": duration}, unit=unit, durations=f"{duration}, in {unit_words(unit)}")
 
 
-def _duration_key(there: Collection[str]) -> str | None:
-    for name in _DURATIONS:
+def duration_key(there: Collection[str]) -> str | None:
+    """The key of durations among those that are there; one of an upstream's only where there is no other."""
+    for name in (*DURATIONS, *UPSTREAM_DURATIONS):
         if name in there:
             return name
+        # `time_ms` is a moment.
         found = [key for key in sorted(there) if key.startswith(name) and _SUFFIX.fullmatch(key[len(name) :])]
-        if found:
+        if found and name != "time":
             return found[0]
     return None
 
 
-def _unit(key: str, there: Collection[str], texts: Mapping[str, str]) -> str | None:
-    if key in _IN_SECONDS:
+def unit_of(key: str, texts: Collection[str], beside: Collection[str] = ()) -> str | None:
+    """The unit that the name of a key, its texts or the keys beside it tell."""
+    if key in _IN_SECONDS or (key == "rt" and any("." in text for text in texts)):
         return "s"
-    for stem in sorted(_DURATIONS, key=len, reverse=True):
+    for stem in sorted((*DURATIONS, *UPSTREAM_DURATIONS), key=len, reverse=True):
         if key.startswith(stem) and (found := _SUFFIX.fullmatch(key[len(stem) :])):
             return found.lastgroup
     if found := re.search(r"_(ms|us|ns|msec|usec|nsec|microsec|millisec|nanosec|sec|seconds)$", key):
         suffix = _SUFFIX.fullmatch(found[1])
         return suffix.lastgroup if suffix else None
-    if re.fullmatch(r"[0-9.]+(ns|us|µs|ms|s|m|h)[0-9.a-zµ]*", texts.get(key, "")):
+    if any(re.fullmatch(r"[0-9.]+ ?(ns|us|\xc2?\xb5s|\xce\xbcs|ms|s|m|h)[0-9.a-z\xb5\xc2]*", text) for text in texts):
         return "s"
-    return next((unit for name, beside, unit in _COMPANIONS if name == key and beside in there), None)
+    return next((unit for name, other, unit in _COMPANIONS if name == key and other in beside), None)

@@ -168,7 +168,8 @@ def _other_seconds(text: str, factor: float) -> float:
     if len(text) > _LONGEST_DURATION:
         return math.nan
     try:
-        return parse_go_duration(text)
+        # Lines are read as Latin-1, and most writers write UTF-8.
+        return parse_go_duration(text.replace("\xc2\xb5", "u").replace("\xce\xbc", "u").replace(" ", ""))
     except ValueError:
         parts = [part for part in _PARTS.split(text) if part and part != "-"]
         try:

@@ -36,7 +36,9 @@ def _open(lines: Sequence[str], options: LineOptions) -> LineReader | None:
     split = [fields for fields in map(_split, lines) if fields is not None]
     if not split:
         return None
-    texts = {key: value for fields in reversed(split) for key, value in fields.items()}
+    texts: dict[str, str] = {}
+    for fields in reversed(split):
+        texts |= {key: value for key, value in fields.items() if value not in ("", "-") or key not in texts}
     chosen = choose(texts.keys(), texts, options)
     if chosen is None:
         return None

@@ -7,12 +7,13 @@ from dataclasses import replace
 from loadwatch_formats.access_logs.lines.alb import ALB
 from loadwatch_formats.access_logs.lines.combined import COMBINED
 from loadwatch_formats.access_logs.lines.envoy import ENVOY
+from loadwatch_formats.access_logs.lines.haproxy import HAPROXY
 from loadwatch_formats.access_logs.lines.json_lines import JSON_LINES
 from loadwatch_formats.access_logs.lines.line import REST, AccessLogError, LineFormat, LineOptions, LineReader, Texts
 from loadwatch_formats.access_logs.lines.ltsv import LTSV
 from loadwatch_formats.own_traffic import without_own_requests
 
-FORMATS: tuple[LineFormat, ...] = (ALB, ENVOY, COMBINED, LTSV, JSON_LINES)
+FORMATS: tuple[LineFormat, ...] = (ALB, ENVOY, HAPROXY, COMBINED, LTSV, JSON_LINES)
 """The stricter first."""
 _SAMPLE_LINES = 200
 _ENOUGH = 0.5

@@ -18,7 +18,7 @@ def test_the_kind_of_most_of_the_first_lines() -> None:
         ("\n \n", LineOptions(), "has no lines"),
         ("one\ntwo\n", LineOptions(), "first 2 lines are not what is known"),
         (LTSV, LineOptions(format="json"), r"not what is known \(JSON lines\)"),
-        (LTSV, LineOptions(format="tsv"), "no format 'tsv'; there are auto, alb, envoy, combined, ltsv, json"),
+        (LTSV, LineOptions(format="tsv"), "no format 'tsv'; there are auto, alb, envoy, haproxy, combined, ltsv, json"),
         (LTSV + "x\n" * 3, LineOptions(), "not what is known"),
     ],
 )
@@ -52,6 +52,8 @@ def test_no_text_breaks_a_reader(text: str, known: object) -> None:
         "https 2026-11-23T01:00:00.1Z app/l/5 192.0.2.1:2 - 0.001 0.048 0.002 200 200 34 366 "
         '"GET https://shop.example:443/a HTTP/1.1" "curl"\n',
         '{"uri": "/a", "status": 200, "duration_ms": 1}\n',
+        "10.0.1.2:33317 [06/Feb/2026:12:14:14.655] web app/a1 10/0/30/69/109 200 2750 - - ---- 1/1/1/1/0 0/0 "
+        '"GET /a HTTP/1.1"\n',
     ],
 )
 def test_lines_of_a_megabyte_take_no_time(line: str) -> None:
@@ -72,7 +74,7 @@ COMBINED = '192.0.2.1 - - [23/Nov/2026:10:00:00 +0900] "GET /a HTTP/1.1" 200 512
 def test_a_later_sample_decides_what_the_first_leaves_open() -> None:
     nothing = COMBINED.format("-") * 300
     reader, decided = recognise_first([nothing, "odd\n", nothing, nothing + COMBINED.format("0.012")])
-    assert reader.durations == "field 3 behind the bytes, in seconds"
+    assert reader.durations == "field 3 behind the bytes (of an upstream: not every request has one), in seconds"
     assert recognise(decided, most=len(decided)).durations == reader.durations
     reader, decided = recognise_first([nothing, nothing])
     assert (reader.durations, decided.count("\n") + 1) == (None, 200)

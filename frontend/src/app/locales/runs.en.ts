@@ -291,6 +291,8 @@ export const runs = {
     source_whole: "The whole run",
     window_stable: "Rate and latency hold still here.",
     "window_too-short": "The run is too short to find a steady part.",
+    "window_too-few": "With less than one request a second, no part is cut off.",
+    window_idle: "Requests paused for long, so no part stands for the run.",
     window_ramp: "The load grows all along, so no part stands for it.",
     window_trend: "Rate or latency drifts all along; no part is steady.",
     "window_by-hand": "All figures follow it.",

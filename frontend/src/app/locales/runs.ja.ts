@@ -287,6 +287,8 @@ export const runs = {
     source_whole: "実行全体",
     window_stable: "レートとレイテンシーが安定しています。",
     "window_too-short": "実行が短く、定常な部分を検出できません。",
+    "window_too-few": "リクエストが毎秒1件未満のため、区間を切り出しません。",
+    window_idle: "リクエストが長く途絶えたため、代表となる部分がありません。",
     window_ramp: "負荷が増え続けるため、代表となる部分がありません。",
     window_trend: "レートまたはレイテンシーが変わり続け、定常な部分がありません。",
     "window_by-hand": "すべての値がこれに従います。",

@@ -1,5 +1,6 @@
 """Gatling's simulation.log as text, up to 3.12 (`loadwatch_formats.gatling` has its lines), read by whole columns."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -36,6 +37,7 @@ _LINE_FEED = 10
 _QUOTE = b"\x01"
 _IGNORED = (b"GROUP\t", b"ASSERTION\t", b"ACTION\t")
 _SHOWN = 80
+_STRIPPED = re.compile(rb"(\t[OK]K)(\r?\n)")
 
 
 @dataclass(slots=True)
@@ -103,7 +105,8 @@ def _parse(chunk: Chunk) -> _Parsed:
         # A killed run: the fields of the last line may all be there, but its message need not be whole.
         parsed.damage.append((chunk.line + len(starts) - 1, _shown(chunk.data[starts[-1] :])))
         requests[-1] = False
-    text = data[np.repeat(requests, ends - starts)].tobytes()
+    # Editors and git strip the empty message from the end of a line.
+    text = _STRIPPED.sub(rb"\1\t\2", data[np.repeat(requests, ends - starts)].tobytes())
     try:
         _read_requests(text, parsed)
     except NotATableError:

@@ -5,6 +5,8 @@ lb label, rc code, rm message, s success, by bytes, sby bytes sent, na threads o
 Transaction Controller's, or inside the request that was redirected to them.
 """
 
+import codecs
+import re
 from collections.abc import Sequence
 from xml.parsers import expat
 
@@ -27,6 +29,20 @@ _MS = 1_000_000
 _LONGEST_TEXT = 4_000
 _HELD = 65_536
 _DAMAGED_SHOWN = 20
+_FIELDS = {
+    **{"timeStamp": "ts", "startTime": "startTime", "elapsedTime": "t", "label": "lb", "allThreads": "na"},
+    **{"responseCode": "rc", "responseMessage": "rm", "success": "s", "bytes": "by"},
+}
+"""Attributes by the elements that plug-ins' own samples have instead, such as WebDriver's."""
+_TEXTS = ("failureMessage", "java.net.URL")
+_AS_ELEMENTS = " element"
+_ENCODING = re.compile(rb"(?i)<\?xml[^>]{0,99}?encoding=.((?:utf|iso|windows|us-ascii|shift|euc|gb|big5)[\w.-]{0,20})")
+# What XML forbids, though JMeter writes it: control characters, also as `&#x1b;`, and halves of pairs.
+_FORBIDDEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
+    "|&#(?:x0*(?:[0-8bcefBCEF]|1[0-9a-fA-F]|[dD][89a-fA-F][0-9a-fA-F]{2}|[fF]{3}[eEfF])"
+    "|0*(?:[0-8]|1[124-9]|2[0-9]|3[01]));"
+)
 
 
 def recognise(head: bytes, filename: str) -> int:
@@ -54,12 +70,15 @@ def read(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
 def _read_part(part: Part, sink: Sink, samples: Samples, *, keep_transactions: bool) -> None:
     document = _Document(sink, samples, keep_transactions)
     with part.open() as stream:
-        offset = 0
         try:
+            decoder, held = _decoder(part.head), ""
             while data := stream.read(_CHUNK):
-                document.parser.Parse(data, False)
-                offset += len(data)
-            document.parser.Parse(b"", True)
+                text = held + decoder.decode(data)
+                # A reference may go on in the next piece.
+                cut = text.rfind("&", -20)
+                text, held = (text, "") if cut < 0 else (text[:cut], text[cut:])
+                document.parser.Parse(_FORBIDDEN.sub("\ufffd", text), False)
+            document.parser.Parse(_FORBIDDEN.sub("\ufffd", held + decoder.decode(b"", True)), True)
         except (expat.ExpatError, _RefusedError) as error:
             place = document.parser.ErrorLineNumber if isinstance(error, expat.ExpatError) else 1
             if not keep_transactions:
@@ -68,6 +87,14 @@ def _read_part(part: Part, sink: Sink, samples: Samples, *, keep_transactions: b
                     place=f"line {place}",
                 )
     document.flush()
+
+
+def _decoder(head: bytes) -> codecs.IncrementalDecoder:
+    found = _ENCODING.match(head.lstrip())
+    try:
+        return codecs.getincrementaldecoder(found[1].decode() if found else "utf-8")("replace")
+    except LookupError:
+        return codecs.getincrementaldecoder("utf-8")("replace")
 
 
 class _RefusedError(ValueError):
@@ -85,11 +112,12 @@ class _Document:
         self._open: list[dict[str, str]] = []
         self._kinds: list[str] = []
         self._text: list[str] | None = None
+        self._text_of = ""
         self._labels: dict[str, int] = {}
         self._held: list[tuple[int, int]] = []
         self._users: dict[int, float] = {}
         self._damaged = 0
-        self.parser = expat.ParserCreate()
+        self.parser = expat.ParserCreate("utf-8")
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
         self.parser.CharacterDataHandler = self._characters
@@ -104,16 +132,20 @@ class _Document:
             # What is known of a sample so far; the text of a failed assertion comes as a child.
             self._open.append(attributes)
             self._kinds.append(name)
-        elif name in ("failureMessage", "java.net.URL") and self._open:
-            self._text = []
+        elif "SampleResult" in name and not attributes:
+            self._open.append({_AS_ELEMENTS: name})
+            self._kinds.append(name)
+        elif self._open and (name in _TEXTS or (name in _FIELDS and _AS_ELEMENTS in self._open[-1])):
+            self._text, self._text_of = [], name
 
     def _characters(self, text: str) -> None:
         if self._text is not None and len(self._text) < _LONGEST_TEXT:
             self._text.append(text)
 
     def _end(self, name: str) -> None:
-        if self._text is not None and name in ("failureMessage", "java.net.URL"):
-            self._open[-1].setdefault(f" {name}", "".join(self._text)[:_LONGEST_TEXT].strip())
+        if self._text is not None and name == self._text_of:
+            found = "".join(self._text)[:_LONGEST_TEXT].strip()
+            self._open[-1].setdefault(f" {name}" if name in _TEXTS else _FIELDS[name], found)
             self._text = None
         elif self._kinds and name == self._kinds[-1]:
             self._kinds.pop()
@@ -125,8 +157,10 @@ class _Document:
             self._samples.transactions += 1
             if not self._keep:
                 return
+        if _AS_ELEMENTS in sample and sample.get("ts", "0") == "0":
+            sample["ts"] = sample.get("startTime", "")
         try:
-            start, elapsed = int(sample["ts"]), int(sample["t"])
+            start, elapsed = int(sample["ts"]), int(sample.get("t", ""))
             bytes_in, bytes_out = int(sample.get("by", -1)), int(sample.get("sby", -1))
             users = float(sample.get("na", "nan"))
             if max(abs(start), abs(elapsed)) >= 2**53:

@@ -25,6 +25,10 @@ from loadwatch_backend.runs.analysis.phases.smooth import (
 SHORTEST_RUN = 10
 """Seconds; below it nothing can be told from chance."""
 SHORTEST_WINDOW = 5
+LEAST_RATE = 1.0
+"""Requests a second, on average; of fewer, those that an edge cuts off may be the ones that tell."""
+LONGEST_GAP, LONGEST_GAP_SHARE = 10, 0.1
+"""Seconds in a row without requests that the steady part may hold, at least, and as a share of it."""
 LEAST_SHARE = 0.2
 """Of the run that the steady part must cover."""
 EDGE_RATE = 0.8
@@ -66,13 +70,15 @@ def find_steady(requests: FloatArray, p95: FloatArray | None, failed: FloatArray
         ramps: the offered load was raised all along, so no part of it stands for the run.
 
     Returns:
-        Reason `stable`, or for a whole run `no-requests`, `too-short`, `ramp`, `trend`.
+        Reason `stable`, or for a whole run `no-requests`, `too-short`, `too-few`, `ramp`, `trend`, `idle`.
     """
     count = len(requests)
     if not requests.any():
         return SteadyRows(0, count, False, "no-requests")
     if count < SHORTEST_RUN:
         return SteadyRows(0, count, False, "too-short")
+    if requests.sum() < LEAST_RATE * count:
+        return SteadyRows(0, count, False, "too-few")
     if ramps:
         return SteadyRows(0, count, False, "ramp")
     rate = running_median(requests, 3)
@@ -89,6 +95,9 @@ def find_steady(requests: FloatArray, p95: FloatArray | None, failed: FloatArray
         p95 is not None and latency is not None and drifts(fill_gaps(p95)[first:last], LATENCY_DRIFT)
     ):
         return SteadyRows(0, count, False, "trend")
+    busy = np.concatenate([[-1], np.flatnonzero(requests[first:last]), [last - first]])
+    if int(np.diff(busy).max()) - 1 > max(LONGEST_GAP, LONGEST_GAP_SHARE * (last - first)):
+        return SteadyRows(0, count, False, "idle")
     return SteadyRows(first, last, True, "stable")
 
 

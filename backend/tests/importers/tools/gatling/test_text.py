@@ -139,3 +139,17 @@ def test_damaged_messages_cost_at_most_their_own_line(bad: bytes, imported: Impo
     lines.append(b"REQUEST\t\tone\t" + b"9" * 30 + b"\t1700000000100\tOK\t \n")
     result = imported(RUN + b"".join(lines)).result
     assert result.figures.requests == (2 if b"\r" in bad else 3)
+
+
+def test_lines_whose_empty_message_an_editor_stripped(imported: Importing) -> None:
+    for data in (
+        path := FIXTURES / "gatling" / "trailing-space-stripped.log",
+        path.read_bytes().replace(b"\n", b"\r\n"),
+    ):
+        result = imported(data).result
+        assert dict(result.figures.outcomes) == {Outcome.OK: 3, Outcome.ASSERTION: 1}
+        assert [remark for remark in result.remarks if remark.kind is RemarkKind.DAMAGE] == []
+        assert [one.name for one in result.endpoints] == ["g1_newUser", "g1_confirm"]
+    whole = unpacked("gatling/text.log.gz")
+    stripped = b"\n".join(line.rstrip() for line in whole.split(b"\n"))
+    assert imported(stripped).result.figures == imported(whole).result.figures

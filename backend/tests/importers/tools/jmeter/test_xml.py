@@ -79,3 +79,38 @@ def test_a_run_of_no_requests_is_a_result(imported: Importing) -> None:
 def test_only_results_of_jmeter_are_recognised() -> None:
     assert recognise(unpacked("jmeter/results.xml.gz")[:1000], "") == 95
     assert recognise(b'<?xml version="1.0"?><jmeterTestPlan/>', "results.xml") == 0
+
+
+def test_samples_of_plug_ins_hold_elements_for_attributes(imported: Importing) -> None:
+    result = imported(FIXTURES / "jmeter" / "webdriver.jtl").result
+    assert (result.figures.requests, dict(result.figures.outcomes)) == (1, {Outcome.HTTP_5XX: 1})
+    assert result.figures.latency.max == 1.0
+    assert result.start_ms == 1_431_506_202_173
+    assert [one.name for one in result.endpoints] == ["http://unknown.host/"]
+    pair = (
+        (FIXTURES / "jmeter" / "webdriver.jtl").read_bytes().replace(b"</testResults>", SAMPLE % 7 + b"</testResults>")
+    )
+    assert imported(pair.replace(b"1795274353248", b"1431506202999")).result.figures.requests == 2
+
+
+@pytest.mark.parametrize(
+    "character",
+    [b"\x00", b"\x1b", b"&#x1b;", b"&#0;", b"&#xD83D;", b"&#xffff;", b"\xff", b"\xe6\x97", b"&#x9;", b"&amp;"],
+)
+def test_a_character_that_xml_forbids_costs_nothing(imported: Importing, character: bytes) -> None:
+    odd = SAMPLE.replace(b'"OK"', b'"a' + character + b'b"').replace(b'"one"', b'"two"')
+    run = imported(OPEN + SAMPLE % 1 + odd % 2 + SAMPLE % 3 + CLOSE)
+    assert run.result.figures.requests == 3
+    assert [remark for remark in run.result.remarks if remark.kind is RemarkKind.DAMAGE] == []
+
+
+def test_a_reference_may_be_cut_between_two_pieces(imported: Importing, monkeypatch: pytest.MonkeyPatch) -> None:
+    for size in range(1, 40):
+        monkeypatch.setattr("loadwatch_backend.importers.tools.jmeter.xml._CHUNK", size)
+        text = OPEN + (SAMPLE % 1).replace(b'"OK"', b'"a&#x0000001b;&lt;b\xe6\x97\xa5"') * 3 + CLOSE
+        assert imported(text).result.figures.requests == 3
+
+
+def test_another_encoding_is_read_as_it_is_declared(imported: Importing) -> None:
+    text = (OPEN + (SAMPLE % 1).replace(b'"one"', b'"caf\xe9"') + CLOSE).replace(b"UTF-8", b"ISO-8859-1")
+    assert [one.name for one in imported(text).result.endpoints] == ["café"]

@@ -119,6 +119,20 @@ def test_seconds_without_requests_and_without_latency_are_no_obstacle():
     assert find(rate, np.full(120, NAN)).steady
 
 
+def test_half_an_hour_without_requests_is_no_steady_window():
+    busy = noisy(600, 50)
+    for rate in (np.concatenate([busy, np.zeros(1_800)]), np.concatenate([busy, np.zeros(1_800), busy])):
+        found = find(rate)
+        assert (found.first, found.last, found.steady) == (0, len(rate), False)
+    assert find(np.concatenate([busy[:100], np.zeros(3), busy[:100]])).steady
+
+
+def test_a_run_slower_than_a_request_a_second_is_whole():
+    rate = np.zeros(6_000)
+    rate[::30] = 1
+    assert find(rate) == SteadyRows(0, 6_000, False, "too-few")
+
+
 @settings(deadline=None, max_examples=60)
 @given(
     rates=st.lists(st.integers(0, 10_000), max_size=80),
