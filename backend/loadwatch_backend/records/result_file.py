@@ -27,7 +27,7 @@ from loadwatch_backend.records.model import (
 VERSION = 1
 _MOST_SECONDS = 8 * 86_400
 _MOST_BYTES = 512 * 1024 * 1024
-_ARRAYS = ("outcomes", "latency", "bytes_in", "bytes_out", "users")
+_ARRAYS = ("outcomes", "latency", "bytes_in", "bytes_out", "users", "fastest")
 
 
 class DamagedResultError(InvalidError):
@@ -113,7 +113,7 @@ def _seconds(document: Mapping[str, Any], path: Path) -> Seconds:
         arrays: dict[str, npt.NDArray[Any]] = {name: archive[name] for name in _ARRAYS if name in archive.files}
     rows = len(arrays["outcomes"])
     shapes = {"outcomes": (rows, len(OUTCOMES)), "latency": (rows, 5)}
-    kinds = {"outcomes": "i", "bytes_in": "i", "bytes_out": "i", "latency": "f", "users": "f"}
+    kinds = {"outcomes": "i", "bytes_in": "i", "bytes_out": "i", "latency": "f", "users": "f", "fastest": "f"}
     for name, array in arrays.items():
         if array.shape != shapes.get(name, (rows,)) or array.dtype.kind != kinds[name] or rows > _MOST_SECONDS:
             raise ValueError(f"{path.name}: {name} has the shape {array.shape} of {array.dtype}")
@@ -125,4 +125,5 @@ def _seconds(document: Mapping[str, Any], path: Path) -> Seconds:
         bytes_out=arrays.get("bytes_out"),
         users=arrays.get("users"),
         exact=document["exact"],
+        fastest=arrays.get("fastest"),
     )
