@@ -31,7 +31,14 @@ from loadwatch_backend.findings.detectors.pool import (
     per_request,
     unlimited,
 )
-from loadwatch_backend.findings.detectors.process import cpu_full, died, file_descriptors, one_core, throttled
+from loadwatch_backend.findings.detectors.process import (
+    cpu_full,
+    died,
+    file_descriptors,
+    limit_not_in_force,
+    one_core,
+    throttled,
+)
 from loadwatch_backend.findings.detectors.sockets import (
     accept_queue,
     ephemeral_ports,
@@ -111,6 +118,7 @@ DETECTORS: Sequence[Detector] = (
     coordinated_omission.DETECTOR,
     warm_up.DETECTOR,
     builds.DETECTOR,
+    limit_not_in_force.DETECTOR,
 )
 
 METRICS = frozenset(

@@ -230,10 +230,12 @@ class Accumulator:
         outcomes = self._outcomes[low:high]
         first = self._first + low
         sums = {name: values[low:high] for name, values in self._bytes.items()}
+        latency = latency_by_second(reader, first, outcomes.sum(axis=1))
         return Seconds(
             start_ms=first * 1000,
             outcomes=outcomes,
-            latency=latency_by_second(reader, first, outcomes.sum(axis=1)),
+            latency=latency[:, :-1],
+            fastest=latency[:, -1],
             bytes_in=sums.get("bytes_in"),
             bytes_out=sums.get("bytes_out"),
             users=self._user_series(first, high - low),

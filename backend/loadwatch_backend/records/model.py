@@ -81,6 +81,7 @@ class Seconds:
             gives none.
         bytes_in, bytes_out: sums; None where the tool does not tell.
         users: active users at the second, NaN where unknown; None where the tool does not tell.
+        fastest: the quickest request of each second, in seconds; None where only percentiles are known.
         exact: whether the percentiles were computed from single requests.
     """
 
@@ -91,6 +92,7 @@ class Seconds:
     bytes_out: IntArray | None
     users: FloatArray | None
     exact: bool
+    fastest: FloatArray | None = None
 
     @property
     def requests(self) -> IntArray:

@@ -28,7 +28,7 @@ from loadwatch_backend.records.model import (
 VERSION = 1
 _MOST_SECONDS = LONGEST_RUN_DAYS * 86_400 + 1
 _MOST_BYTES = 512 * 1024 * 1024
-_ARRAYS = ("outcomes", "latency", "bytes_in", "bytes_out", "users")
+_ARRAYS = ("outcomes", "latency", "bytes_in", "bytes_out", "users", "fastest")
 
 
 class DamagedResultError(InvalidError):
@@ -116,7 +116,7 @@ def _seconds(document: Mapping[str, Any], path: Path) -> Seconds:
     if rows > _MOST_SECONDS:
         raise ValueError(f"the run has {rows / 86_400:.1f} days; at most {LONGEST_RUN_DAYS}")
     shapes = {"outcomes": (rows, len(OUTCOMES)), "latency": (rows, 5)}
-    kinds = {"outcomes": "i", "bytes_in": "i", "bytes_out": "i", "latency": "f", "users": "f"}
+    kinds = {"outcomes": "i", "bytes_in": "i", "bytes_out": "i", "latency": "f", "users": "f", "fastest": "f"}
     for name, array in arrays.items():
         if array.shape != shapes.get(name, (rows,)) or array.dtype.kind != kinds[name]:
             raise ValueError(f"{path.name}: {name} has the shape {array.shape} of {array.dtype}")
@@ -128,4 +128,5 @@ def _seconds(document: Mapping[str, Any], path: Path) -> Seconds:
         bytes_out=arrays.get("bytes_out"),
         users=arrays.get("users"),
         exact=document["exact"],
+        fastest=arrays.get("fastest"),
     )

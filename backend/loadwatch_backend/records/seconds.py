@@ -20,7 +20,7 @@ LONGEST_NS = 86_400 * NS
 
 
 def latency_by_second(reader: RecordReader, first: int, requests: IntArray) -> FloatArray:
-    """p50, p90, p95, p99 and max of every second, in seconds; NaN where there was no request.
+    """p50, p90, p95, p99, max and min of every second, in seconds; NaN where there was no request.
 
     Second and latency are sorted as one integer, a span of seconds at a time, so memory stays the same however many
     requests there are and in whatever order they stand in the file.
@@ -30,7 +30,7 @@ def latency_by_second(reader: RecordReader, first: int, requests: IntArray) -> F
         first: the second since the epoch of row 0.
         requests: how many requests started in each second.
     """
-    found = np.full((len(requests), 5), np.nan)
+    found = np.full((len(requests), 6), np.nan)
     for low, high in spans(requests):
         counts = requests[low:high]
         from_ns, to_ns = (first + low) * NS, (first + high) * NS
@@ -43,7 +43,8 @@ def latency_by_second(reader: RecordReader, first: int, requests: IntArray) -> F
         ordered = np.concatenate(keys)
         ordered.sort()
         ends = np.cumsum(counts)
-        places = np.concatenate((rank_table(counts), counts[:, None]), axis=1) + (ends - counts)[:, None] - 1
+        ranks = (rank_table(counts), counts[:, None], np.ones((len(counts), 1), dtype=np.int64))
+        places = np.concatenate(ranks, axis=1) + (ends - counts)[:, None] - 1
         busy = counts > 0
         values = ordered[places[busy]] & ((1 << _LATENCY_BITS) - 1)
         found[low:high][busy] = values / NS
@@ -67,10 +68,8 @@ def _crowded(reader: RecordReader, from_ns: int, to_ns: int, count: int) -> IntA
         lambda: ((chunk["latency_ns"], None) for chunk in reader.chunks(["latency_ns"], from_ns, to_ns)),
         np.array([count]),
     )
-    largest = max(
-        int(c["latency_ns"].max()) for c in reader.chunks(["latency_ns"], from_ns, to_ns) if len(c["latency_ns"])
-    )
-    return np.append(quantiles[0], largest)
+    each = [c["latency_ns"] for c in reader.chunks(["latency_ns"], from_ns, to_ns) if len(c["latency_ns"])]
+    return np.append(quantiles[0], [max(one.max() for one in each), min(one.min() for one in each)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

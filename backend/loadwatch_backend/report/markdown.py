@@ -324,7 +324,16 @@ def _reconciliation(report: Report, texts: Texts) -> str:
     heads = [texts("step"), texts("count"), texts("missing")]
     mixed = mixed_key(found.mixed_with)
     told = f"{place}\n\n{texts(mixed)}" if mixed else place
-    return f"## {texts('reconciliation')}\n\n{make_table(heads, rows)}\n\n{told}"
+    heads_by_instance = [texts(key) for key in ("instance", "accepted_short", "stored_short", "not_stored")]
+    by_instance = [
+        [
+            escape_cell(one.instance),
+            *(format_value(value, "count") for value in (one.accepted, one.stored, one.missing)),
+        ]
+        for one in found.instances
+    ]
+    each = f"\n\n{make_table(heads_by_instance, by_instance)}" if by_instance else ""
+    return f"## {texts('reconciliation')}\n\n{make_table(heads, rows)}\n\n{told}{each}"
 
 
 def _configuration(report: Report, texts: Texts) -> str:

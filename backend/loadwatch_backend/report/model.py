@@ -111,21 +111,22 @@ def summary_rows(run: RunOut, baseline: RunOut | None) -> list[SummaryRow]:
     ]
 
 
-FIRST = ("requests", "rate", "success", "p50", "p95", "p99")
+FIRST = ("requests", "rate", "success", "min", "p50", "p95", "p99", "max")
 """What of the summary is read first; the others stand below."""
 _SUMMARY: Sequence[tuple[str, str]] = (
     ("requests", "count"),
     ("rate", "per_second"),
     ("success", "ratio"),
+    ("min", "seconds"),
     ("p50", "seconds"),
     ("p95", "seconds"),
     ("p99", "seconds"),
+    ("max", "seconds"),
     ("ok_rate", "per_second"),
     ("throughput", "per_second"),
     ("wait", "seconds"),
     ("mean", "seconds"),
     ("p90", "seconds"),
-    ("max", "seconds"),
 )
 
 
@@ -141,6 +142,7 @@ def _figures(figures: FiguresOut | None) -> dict[str, float | None]:
         "throughput": figures.throughput,
         "wait": figures.wait_seconds,
         "success": figures.success_ratio,
+        "min": latency.min,
         "mean": latency.mean,
         "p50": latency.p50,
         "p90": latency.p90,

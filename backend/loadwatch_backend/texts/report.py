@@ -72,6 +72,7 @@ REPORT: Catalogue = {
     "p90": Words("p90", "p90"),
     "p95": Words("p95", "p95"),
     "p99": Words("p99", "p99"),
+    "min": Words("Fastest", "最小"),
     "max": Words("Slowest", "最大"),
     "percentiles": Words(
         "Percentiles are by nearest rank: each was really measured.",
@@ -212,6 +213,10 @@ REPORT: Catalogue = {
     "count": Words("Count", "件数"),
     "reconciliation": Words("Sent, accepted, stored", "送信・受付・保存の照合"),
     "step": Words("Step", "段階"),
+    "instance": Words("Instance", "インスタンス"),
+    "not_stored": Words("Not stored", "未保存"),
+    "stored_short": Words("Stored", "保存"),
+    "accepted_short": Words("Accepted", "受付"),
     "missing": Words("Missing since the step before", "前段階からの不足"),
     "sent": Words("Sent by the load generator", "負荷生成ツールが送信"),
     "answered_ok": Words("Answered well", "正常応答"),

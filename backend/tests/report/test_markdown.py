@@ -1,9 +1,11 @@
+import re
 from dataclasses import replace
 
 import pytest
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.report.html import render_html
 from loadwatch_backend.report.markdown import escape_cell, escape_text, make_table, render_markdown
+from loadwatch_backend.runs.analysis.schemas import InstanceCounts
 from markdown_it import MarkdownIt
 
 from backend.tests.report.making import make_report
@@ -26,6 +28,11 @@ def test_figures_stand_in_the_document() -> None:
     document = render_markdown(make_report(), Language.EN)
     for said in ("**Failed**", "| p95\\<300ms | 400 ms | steady window | Failed |", "+12.5%", "2,615", "### Approach"):
         assert said in document, said
+    first, _, _ = document.partition("<details>")
+    assert "| Fastest | 10 ms | 10 ms |" in first
+    assert "| Slowest | 3.20 s | 3.20 s |" in first
+    page, _, _ = render_html(make_report(), Language.EN).partition("<details")
+    assert '<td>Fastest</td><td class="n">10 ms</td>' in page
 
 
 @pytest.mark.parametrize(
@@ -45,6 +52,19 @@ def test_counts_that_may_be_mixed_with_other_runs_are_told(names: list[str], sai
     for document in (render_markdown(report, Language.EN), render_html(report, Language.EN)):
         assert ("less than a minute" in document) == (said is not None)
         assert said is None or said in document
+
+
+def test_accepted_and_stored_stand_by_instance() -> None:
+    report = make_report()
+    assert report.run.reconciliation is not None
+    counts = InstanceCounts(job="app", instance="shop-2", accepted=1_800, stored=1_200, failed=None, missing=600)
+    by_instance = report.run.reconciliation.model_copy(update={"instances": [counts, counts]})
+    report = replace(report, run=report.run.model_copy(update={"reconciliation": by_instance}))
+    assert "| shop-2 | 1,800 | 1,200 | 600 |" in render_markdown(report, Language.EN)
+    assert re.search(
+        r'<td class="name">shop-2</td><td class="n">1,800</td><td class="n">1,200</td><td class="n">600</td>',
+        render_html(report, Language.EN),
+    )
 
 
 def test_throughput_and_wait_stand_in_the_summary() -> None:

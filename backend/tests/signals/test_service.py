@@ -197,6 +197,24 @@ def test_a_table_of_which_rows_are_deleted_says_nothing_of_what_is_stored(server
     assert ask("rps_stored")["results"][0]["series"] == []
 
 
+def test_of_several_runs_the_fastest_answer_is_the_least_and_the_slowest_the_greatest(
+    server: Any, ask: Callable[..., Any]
+):
+    times = [server.clock.now_ms - i * SECOND for i in range(60)]
+    server.write(
+        *(
+            (
+                {"__name__": "loadtest_request_duration_seconds", "run": run, "quantile": quantile},
+                [(at, value) for at in times],
+            )
+            for run, quantile, value in (("a", "0", 0.142), ("b", "0", 0.3), ("a", "1", 3.264), ("b", "1", 2.0))
+        )
+    )
+    series = ask("load_latency")["results"][0]["series"]
+    drawn = {one["name"]: {value for value in one["values"] if value is not None} for one in series}
+    assert drawn == {"Response time · min": {0.142}, "Response time · max": {3.264}}
+
+
 def test_seconds_whose_requests_may_still_wait_are_said_and_asked_for_again(server: Any, ask: Callable[..., Any]):
     now = server.clock.now_ms
     run = {"run": "r", "outcome": "ok"}

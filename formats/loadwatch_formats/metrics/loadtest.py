@@ -11,10 +11,14 @@ USERS = "loadtest_active_users"
 GENERATOR_CPU = "loadtest_generator_cpu_ratio"
 QUANTILE_LABELS = ("0.5", "0.9", "0.95", "0.99", "1")
 """Of `DURATION`."""
+FASTEST_LABEL = "0"
+"""Of the quickest request of each second."""
 
 METRICS = describe(
     loadtest_requests_total=f"Requests of a run by outcome: {', '.join(OUTCOMES)}.",
-    loadtest_request_duration_seconds="Latency of the second's requests, by nearest rank.",
+    loadtest_request_duration_seconds=(
+        "Latency of the second's requests, by nearest rank; quantile 0 is the fastest, 1 the slowest."
+    ),
     loadtest_bytes_total="Bytes of answers (in) and requests (out).",
     loadtest_target_rate="Requests per second that were asked for.",
     loadtest_generator_cpu_ratio="CPU in use on the host that `loadwatch run` runs on.",

@@ -5638,6 +5638,27 @@ export interface components {
             equal: string[];
         };
         /**
+         * InstanceCounts
+         * @description What one instance of the application counted, Loadwatch's own probes included.
+         */
+        InstanceCounts: {
+            /** Job */
+            job: string;
+            /** Instance */
+            instance: string;
+            /** Accepted */
+            accepted: number | null;
+            /** Stored */
+            stored: number | null;
+            /** Failed */
+            failed: number | null;
+            /**
+             * Missing
+             * @description Accepted, and neither stored nor known to have failed; null where a counter began again at zero, which loses what it had counted, or accepted or stored is not counted.
+             */
+            missing: number | null;
+        };
+        /**
          * IntegrationOut
          * @description One way in which a receiver is told.
          */
@@ -7332,6 +7353,12 @@ export interface components {
              * @default []
              */
             mixed_with: string[];
+            /**
+             * Instances
+             * @description The application's counts of each instance, where it has several.
+             * @default []
+             */
+            instances: components["schemas"]["InstanceCounts"][];
         };
         /**
          * ReconciliationStep

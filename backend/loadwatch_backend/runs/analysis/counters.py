@@ -1,12 +1,14 @@
 """How much cumulative counters grew over a span: exact, from the samples themselves. Pure but for the store."""
 
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from loadwatch_backend.records.model import FloatArray, IntArray
-from loadwatch_backend.store.port import Matcher, MatchOperator, Reader
+from loadwatch_backend.store.port import Labels, Matcher, MatchOperator, Reader
 
 LOOKBACK_MS = 300_000
 """How old the last sample before a span may be to count as its beginning."""
@@ -43,9 +45,19 @@ def read_growth(store: Reader, metric: str, from_ms: int, to_ms: int) -> Growth 
     A series counts from its last sample at or before `from_ms`, or from its first one after it; one that falls began
     again at zero.
     """
-    found = _read(store, metric, from_ms, to_ms, is_counter=True)
-    if not found:
-        return None
+    found = [one for _, one in _read(store, metric, from_ms, to_ms, is_counter=True)]
+    return _sum(found) if found else None
+
+
+def read_growth_by_instance(store: Reader, metric: str, from_ms: int, to_ms: int) -> dict[tuple[str, str], Growth]:
+    """The same for each job and instance."""
+    found: defaultdict[tuple[str, str], list[Growth]] = defaultdict(list)
+    for labels, one in _read(store, metric, from_ms, to_ms, is_counter=True):
+        found[labels.get("job", ""), labels.get("instance", "")].append(one)
+    return {key: _sum(each) for key, each in found.items()}
+
+
+def _sum(found: list[Growth]) -> Growth:
     stamps = np.concatenate([one.times_ms for one in found])
     steps = np.concatenate([np.diff(one.totals, prepend=0.0) for one in found])
     order = np.argsort(stamps, kind="stable")
@@ -59,15 +71,14 @@ def read_growth(store: Reader, metric: str, from_ms: int, to_ms: int) -> Growth 
 
 def read_largest_growth(store: Reader, metric: str, from_ms: int, to_ms: int) -> Growth | None:
     """Growth of the series of a gauge that grew most: of the watched tables the one that the load writes to."""
-    found = _read(store, metric, from_ms, to_ms, is_counter=False)
+    found = [one for _, one in _read(store, metric, from_ms, to_ms, is_counter=False)]
     return max(found, key=lambda one: one.at(to_ms), default=None)
 
 
-def _read(store: Reader, metric: str, from_ms: int, to_ms: int, *, is_counter: bool) -> list[Growth]:
+def _read(store: Reader, metric: str, from_ms: int, to_ms: int, *, is_counter: bool) -> Iterable[tuple[Labels, Growth]]:
     matchers = [Matcher("__name__", MatchOperator.EQUAL, metric)]
     selection = store.select(matchers, max(from_ms - LOOKBACK_MS, 0), to_ms)
-    found: list[Growth] = []
-    for begin, end in pairwise(selection.offsets.tolist()):
+    for labels, (begin, end) in zip(selection.labels, pairwise(selection.offsets.tolist()), strict=True):
         known = ~np.isnan(selection.values[begin:end])
         stamps, values = selection.timestamps[begin:end][known], selection.values[begin:end][known]
         first = max(int(np.searchsorted(stamps, from_ms, side="right")) - 1, 0)
@@ -78,12 +89,5 @@ def _read(store: Reader, metric: str, from_ms: int, to_ms: int, *, is_counter: b
         fell = steps < 0
         if is_counter:
             steps = np.where(fell, values[1:], steps)
-        found.append(
-            Growth(
-                series=1,
-                times_ms=stamps[1:],
-                totals=np.cumsum(steps),
-                resets_ms=stamps[1:][fell & (stamps[:-1] > from_ms)] if is_counter else np.empty(0, np.int64),
-            )
-        )
-    return found
+        resets_ms = stamps[1:][fell & (stamps[:-1] > from_ms)] if is_counter else np.empty(0, np.int64)
+        yield labels, Growth(series=1, times_ms=stamps[1:], totals=np.cumsum(steps), resets_ms=resets_ms)

@@ -158,15 +158,14 @@ def summarise_seconds(seconds: Seconds, rows: slice, duration_seconds: float) ->
     outcomes = {outcome: int(count) for outcome, count in zip(OUTCOMES, by_outcome, strict=True) if count}
     latency = None if seconds.latency is None else seconds.latency[rows]
     bounds = {} if latency is None else percentile_bounds(counts, latency)
-    slowest = np.nan if latency is None or not len(latency) else _largest(latency[:, MAX_COLUMN])
+    slowest = None if latency is None else _extreme(latency[:, MAX_COLUMN], np.fmax)
+    fastest = None if seconds.fastest is None else _extreme(seconds.fastest[rows], np.fmin)
     figures = Figures(
         requests=total,
         duration_seconds=duration_seconds,
         rate=total / duration_seconds if duration_seconds > 0 else None,
         success_ratio=outcomes.get(Outcome.OK, 0) / total if total else None,
-        latency=Latency(
-            **{name: bound.middle for name, bound in bounds.items()}, max=None if np.isnan(slowest) else slowest
-        ),
+        latency=Latency(**{name: bound.middle for name, bound in bounds.items()}, min=fastest, max=slowest),
         outcomes=outcomes,
         status_codes={},
         bytes_in=_sum(seconds.bytes_in, rows),
@@ -191,9 +190,9 @@ def _whole_bounds(load: Load) -> Mapping[str, Bounds]:
     return percentile_bounds(load.seconds.requests, load.seconds.latency)
 
 
-def _largest(values: FloatArray) -> float:
+def _extreme(values: FloatArray, pick: np.ufunc) -> float | None:
     known = values[~np.isnan(values)]
-    return float(known.max()) if len(known) else float("nan")
+    return float(pick.reduce(known)) if len(known) else None
 
 
 def _sum(values: IntArray | None, rows: slice) -> int | None:

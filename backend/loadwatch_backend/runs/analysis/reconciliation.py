@@ -15,10 +15,10 @@ from loadwatch_formats.outcomes import Outcome
 
 from loadwatch_backend.findings.seen.flows import QUIET_SECONDS, UNTOLD_QUIET_SECONDS, tolerance
 from loadwatch_backend.records.model import Figures, FloatArray, IntArray
-from loadwatch_backend.runs.analysis.counters import Growth, read_growth
+from loadwatch_backend.runs.analysis.counters import Growth, read_growth, read_growth_by_instance
 from loadwatch_backend.runs.analysis.load import Load, Origin, Span
 from loadwatch_backend.runs.analysis.own_rows import COUNTED_MS, Neighbours, read_own_rows
-from loadwatch_backend.runs.analysis.schemas import NOT_KNOWN_YET, ReconciliationOut, ReconciliationStep
+from loadwatch_backend.runs.analysis.schemas import NOT_KNOWN_YET, InstanceCounts, ReconciliationOut, ReconciliationStep
 from loadwatch_backend.store.port import Matcher, MatchOperator, Reader
 
 LONGEST_DRAIN_MS = 600_000
@@ -125,7 +125,26 @@ def reconcile(
     with_previous = own.with_previous or _still_moved(store, span, neighbours)
     with_next = own.with_next or (neighbours.next_ms == last_ms and _waits(accepted, stored, failed, last_ms))
     mixed = [name for name, is_mixed in (("previous", with_previous), ("next", with_next)) if is_mixed]
-    return found.model_copy(update={"mixed_with": mixed, "probes": round(_at(probes, drained_ms) or 0.0)})
+    instances = _instances(store, Span(span.from_ms, last_ms), drained_ms)
+    counted = {"mixed_with": mixed, "probes": round(_at(probes, drained_ms) or 0.0), "instances": instances}
+    return found.model_copy(update=counted)
+
+
+def _instances(store: Reader, span: Span, at_ms: int) -> list[InstanceCounts]:
+    """The application's counts of each instance up to a time; none where it has one only."""
+    accepted, stored, failed = (
+        read_growth_by_instance(store, f"ingest_{name}_total", span.from_ms, span.to_ms)
+        for name in ("accepted", "stored", "failed")
+    )
+    found: list[InstanceCounts] = []
+    for key in sorted(accepted.keys() | stored.keys()):
+        taken, written, lost = accepted.get(key), stored.get(key), failed.get(key)
+        missing = None
+        if taken is not None and written is not None and not taken.resets and not written.resets:
+            missing = taken.at(at_ms) - written.at(at_ms) - (_at(lost, at_ms) or 0.0)
+        counts = {"accepted": _at(taken, at_ms), "stored": _at(written, at_ms), "failed": _at(lost, at_ms)}
+        found.append(InstanceCounts(job=key[0], instance=key[1], missing=missing, **counts))
+    return found if len(found) > 1 else []
 
 
 @dataclass(frozen=True, slots=True)

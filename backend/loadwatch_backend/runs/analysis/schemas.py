@@ -217,6 +217,20 @@ class ReconciliationStep(Schema):
     missing: float | None = Field(description="Against the step before; negative when more arrived.")
 
 
+class InstanceCounts(Schema):
+    """What one instance of the application counted, Loadwatch's own probes included."""
+
+    job: str
+    instance: str
+    accepted: float | None
+    stored: float | None
+    failed: float | None
+    missing: float | None = Field(
+        description="Accepted, and neither stored nor known to have failed; null where a counter began again at zero, "
+        "which loses what it had counted, or accepted or stored is not counted."
+    )
+
+
 class ReconciliationOut(Schema):
     """Sent by the generator, accepted by the application, stored in the database."""
 
@@ -236,6 +250,9 @@ class ReconciliationOut(Schema):
         default=[],
         description="`previous`, `next`: neighbouring runs so near that their requests may be among these counts, or "
         "this run's among theirs. A table that was not counted between the runs has no count.",
+    )
+    instances: list[InstanceCounts] = Field(
+        default=[], description="The application's counts of each instance, where it has several."
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from loadwatch_formats.metrics.loadtest import BYTES, DURATION, QUANTILE_LABELS, REQUESTS, USERS
+from loadwatch_formats.metrics.loadtest import BYTES, DURATION, FASTEST_LABEL, QUANTILE_LABELS, REQUESTS, USERS
 from loadwatch_formats.outcomes import OUTCOMES, Outcome, outcome_of_k6_code
 from loadwatch_formats.run_spans import LONGEST_RUN_DAYS
 
@@ -25,7 +25,9 @@ def read_stream(store: Reader, run: str, from_ms: int, to_ms: int) -> Seconds | 
         return None
     start_ms, outcomes = counted
     count = len(outcomes)
-    latency = _latency(_select(store, DURATION, run, from_ms, to_ms), start_ms, count)
+    durations = _select(store, DURATION, run, from_ms, to_ms)
+    latency = _latency(durations, start_ms, count, QUANTILE_LABELS)
+    fastest = _latency(durations, start_ms, count, (FASTEST_LABEL,))
     sizes = _select(store, BYTES, run, from_ms, to_ms)
     return Seconds(
         start_ms=start_ms,
@@ -35,6 +37,7 @@ def read_stream(store: Reader, run: str, from_ms: int, to_ms: int) -> Seconds | 
         bytes_out=_bytes(sizes, "out", start_ms, count),
         users=read_gauge(store, USERS, run, start_ms, count),
         exact=latency is not None,
+        fastest=None if fastest is None else fastest[:, 0],
     )
 
 
@@ -55,6 +58,7 @@ def without_tail(seconds: Seconds, end_ms: int) -> Seconds:
         bytes_in=None if seconds.bytes_in is None else seconds.bytes_in[:count],
         bytes_out=None if seconds.bytes_out is None else seconds.bytes_out[:count],
         users=None if seconds.users is None else seconds.users[:count],
+        fastest=None if seconds.fastest is None else seconds.fastest[:count],
     )
 
 
@@ -174,15 +178,15 @@ def _column(outcome: str) -> int:
     return _COLUMNS.get(outcome, OUTCOME_CODES[Outcome.OTHER])
 
 
-def _latency(selection: Selection, start_ms: int, count: int) -> FloatArray | None:
-    """[second, 5], NaN where there was no request; None without samples."""
-    found = np.full((count, len(QUANTILE_LABELS)), np.nan)
+def _latency(selection: Selection, start_ms: int, count: int, quantiles: Sequence[str]) -> FloatArray | None:
+    """[second, quantile], NaN where there was no request; None without samples."""
+    found = np.full((count, len(quantiles)), np.nan)
     for labels, times, values in _series(selection):
-        if labels.get("quantile") not in QUANTILE_LABELS:
+        if labels.get("quantile") not in quantiles:
             continue
         rows = -(-(times - start_ms) // SECOND_MS) - 1
         inside = (rows >= 0) & (rows < count)
-        found[rows[inside], QUANTILE_LABELS.index(labels["quantile"])] = values[inside]
+        found[rows[inside], quantiles.index(labels["quantile"])] = values[inside]
     return None if np.isnan(found).all() else found
 
 

@@ -8,7 +8,16 @@ from concurrent.futures import Future
 
 import numpy as np
 import structlog
-from loadwatch_formats.metrics.loadtest import BYTES, DURATION, METRICS, QUANTILE_LABELS, REQUESTS, TARGET_RATE, USERS
+from loadwatch_formats.metrics.loadtest import (
+    BYTES,
+    DURATION,
+    FASTEST_LABEL,
+    METRICS,
+    QUANTILE_LABELS,
+    REQUESTS,
+    TARGET_RATE,
+    USERS,
+)
 from loadwatch_formats.outcomes import OUTCOMES
 
 from loadwatch_backend.kit.errors import ProblemError
@@ -68,9 +77,10 @@ def series_of(run_id: str, seconds: Seconds, target_rate: float | None) -> Itera
         if sizes is not None:
             yield counter(BYTES, "direction", direction, np.maximum(sizes, 0))
     if seconds.latency is not None:
-        for column, quantile in enumerate(QUANTILE_LABELS):
-            labels = {"__name__": DURATION, "run": run_id, "quantile": quantile}
-            yield from _known(labels, ends, seconds.latency[:, column])
+        columns = [(quantile, seconds.latency[:, column]) for column, quantile in enumerate(QUANTILE_LABELS)]
+        columns += [] if seconds.fastest is None else [(FASTEST_LABEL, seconds.fastest)]
+        for quantile, values in columns:
+            yield from _known({"__name__": DURATION, "run": run_id, "quantile": quantile}, ends, values)
     if seconds.users is not None:
         yield from _known({"__name__": USERS, "run": run_id}, ends, seconds.users)
     if target_rate is not None:

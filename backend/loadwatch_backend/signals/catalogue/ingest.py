@@ -5,6 +5,37 @@ from loadwatch_backend.texts.words import Words
 
 PANELS = (
     Panel(
+        id="ingest-instances",
+        title=Words("Accepted and stored by instance", "インスタンス別の受理と保存"),
+        signals=(
+            Signal(
+                id="accepted_by_instance",
+                title=Words("Accepted", "受理"),
+                help=Words(
+                    "Requests that each instance accepted. One that takes fewer than the others is sick, or is sent "
+                    "fewer.",
+                    "各インスタンスが受理したリクエスト数。他より少ないものは不調か、割り当てが少ない。",
+                ),
+                unit=Unit.PER_SECOND,
+                orientation=Orientation.MORE_IS_BETTER,
+                expression="sum by (job, instance) (rate(ingest_accepted_total[$window]))",
+                legend="{{instance}}",
+            ),
+            Signal(
+                id="stored_by_instance",
+                title=Words("Stored", "保存"),
+                help=Words(
+                    "Rows that each instance wrote to the database. Less than it accepted: its backlog grows.",
+                    "各インスタンスがDBに書き込んだ行数。受理より少ない間はそのインスタンスの滞留が増えている。",
+                ),
+                unit=Unit.PER_SECOND,
+                orientation=Orientation.MORE_IS_BETTER,
+                expression="sum by (job, instance) (rate(ingest_stored_total[$window]))",
+                legend="{{instance}}",
+            ),
+        ),
+    ),
+    Panel(
         id="backlog",
         title=Words("Accepted and not stored", "受理済み・未保存"),
         signals=(

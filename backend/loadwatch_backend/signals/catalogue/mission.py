@@ -101,12 +101,15 @@ LATENCY = Panel(
             id="load_latency",
             title=Words("Response time", "応答時間"),
             help=Words(
-                "Exact percentiles over each second, as the load generator measured them.",
-                "負荷生成ツールが計測した、毎秒の正確なパーセンタイル。",
+                "Exact percentiles over each second, as the load generator measured them, with the fastest and the "
+                "slowest answer: far apart, requests wait for each other (locks).",
+                "負荷生成ツールが計測した、毎秒の正確なパーセンタイルと最速・最遅の応答。両者の差が大きければ、リクエスト同士が"
+                "待ち合っている(ロック)。",
             ),
             unit=Unit.SECONDS,
             orientation=Orientation.MORE_IS_WORSE,
-            expression="max by (quantile) (loadtest_request_duration_seconds)",
+            expression='max by (quantile) (loadtest_request_duration_seconds{quantile!="0"})'
+            ' or min by (quantile) (loadtest_request_duration_seconds{quantile="0"})',
             legend="{{quantile | percentile}}",
         ),
         Signal(

@@ -105,6 +105,35 @@ def test_counts_of_all_instances_are_waited_for_until_the_queue_is_empty(bench: 
     assert found.place == "none"
 
 
+def test_one_sick_instance_of_several_is_named(bench: Bench):
+    bench.write(
+        gauge("ingest_accepted_total", flow(50, 0), instance="a"),
+        gauge("ingest_stored_total", flow(50, 5), instance="a"),
+        gauge("ingest_accepted_total", flow(30, 0), instance="b"),
+        gauge("ingest_stored_total", flow(20, 5), instance="b"),
+        gauge("ingest_failed_total", flow(2, 5), instance="b"),
+        gauge("ingest_accepted_total", np.append(flow(20, 0)[:30], flow(20, 0, before=0)[:170]), instance="c"),
+        gauge("ingest_stored_total", flow(20, 5), instance="c"),
+    )
+    found = reconcile(bench)
+    assert found is not None
+    assert [(one.instance, one.accepted, one.stored, one.failed, one.missing) for one in found.instances[:2]] == [
+        ("a", 3_000, 3_000, None, 0),
+        ("b", 1_800, 1_200, 120, 480),
+    ]
+    assert found.instances[2].missing is None, "its counter began again at zero"
+    by_name = {step.id: step.count for step in found.steps}
+    for name in ("accepted", "stored"):
+        assert sum(getattr(one, name) for one in found.instances) == by_name[name]
+
+
+def test_a_single_instance_is_the_total(bench: Bench):
+    bench.write(gauge("ingest_accepted_total", flow(100, 0)), gauge("ingest_stored_total", flow(100, 5)))
+    found = reconcile(bench)
+    assert found is not None
+    assert found.instances == []
+
+
 def test_what_is_lost_in_the_buffer_is_told(bench: Bench):
     bench.write(
         gauge("ingest_accepted_total", flow(100, 0)),

@@ -2,10 +2,12 @@ import math
 from itertools import product
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from loadwatch_backend.importers.outcomes import SORTER
 from loadwatch_backend.records.model import OUTCOME_CODES
+from loadwatch_backend.runs.analysis.load import summarise_seconds
 from loadwatch_backend.runs.analysis.stream import (
     counts_per_second,
     k6_outcome,
@@ -60,6 +62,7 @@ def test_each_second_has_its_own_percentiles(bench: Bench):
     )
     found = read_stream(bench.store, RUN, START_MS, END_MS)
     assert found is not None
+    assert found.fastest is None, "an agent of before sent no fastest answer"
     assert found.start_ms == START_MS
     assert found.outcomes[:, 0].tolist() == [4, 0, 5]
     assert found.outcomes[:, OUTCOME_CODES[Outcome.OTHER]].tolist() == [0, 0, 3]
@@ -70,6 +73,27 @@ def test_each_second_has_its_own_percentiles(bench: Bench):
     assert (found.bytes_in, found.exact) == (None, True)
     assert read_stream(bench.store, "20270115-080000-bbbb", START_MS, END_MS) is None
     assert read_gauge(bench.store, "nothing", RUN, START_MS, 3) is None
+
+
+def test_the_fastest_and_the_slowest_answer_are_read_from_a_stream(bench: Bench):
+    bench.write(
+        (
+            {"__name__": "loadtest_requests_total", "run": RUN, "outcome": "ok"},
+            [(START_MS + 1_000 * i, float(5 * i)) for i in range(4)],
+        ),
+        *[
+            (
+                {"__name__": "loadtest_request_duration_seconds", "run": RUN, "quantile": quantile},
+                [(START_MS + 1_000, scale * 0.2), (START_MS + 3_000, scale * 0.1)],
+            )
+            for quantile, scale in (("0", 1.42), ("0.5", 3), ("0.9", 5), ("0.95", 8), ("0.99", 9), ("1", 32.64))
+        ],
+    )
+    found = read_stream(bench.store, RUN, START_MS, END_MS)
+    assert found is not None
+    latency = summarise_seconds(found, slice(None), 3.0).figures.latency
+    assert (latency.min, latency.max) == pytest.approx((0.142, 6.528))
+    assert without_tail(found, START_MS + 3_000).fastest is not None
 
 
 def test_k6s_outcomes_are_told_by_its_tags():

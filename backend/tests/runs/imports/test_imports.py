@@ -67,7 +67,10 @@ def test_its_seconds_are_samples_under_the_names_that_streams_use(server: Any):
     assert np.array(values[-1:]).view(np.uint64) == 0x7FF0000000000002
     assert requests["http_5xx"][1][:-1] == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
     durations = samples(server, "loadtest_request_duration_seconds", run)
-    assert sorted(durations) == ["0.5", "0.9", "0.95", "0.99", "1"]
+    assert sorted(durations) == ["0", "0.5", "0.9", "0.95", "0.99", "1"]
+    assert durations["0"][1][:-1] == [0.01] * 5
+    latency = server.client.get(f"/api/runs/{run}").json()["latency_seconds"]
+    assert (latency["min"], latency["max"]) == (0.01, 0.016)
     assert durations["1"][0] == [START_MS + 1_000 * second for second in range(1, 7)]
     assert durations["1"][1][:-1] == [0.016] * 5
     assert samples(server, "loadtest_target_rate", run)[""][1][:-1] == [20.0] * 5

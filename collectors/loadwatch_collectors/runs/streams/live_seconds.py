@@ -9,7 +9,15 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from loadwatch_formats.metrics.loadtest import BYTES, DURATION, QUANTILE_LABELS, REQUESTS, TARGET_RATE, USERS
+from loadwatch_formats.metrics.loadtest import (
+    BYTES,
+    DURATION,
+    FASTEST_LABEL,
+    QUANTILE_LABELS,
+    REQUESTS,
+    TARGET_RATE,
+    USERS,
+)
 
 from loadwatch_collectors.runs.streams.event import Event, RequestEvent, SecondEvent
 from loadwatch_collectors.series import STALE_NAN, SampleRow, Series, encode_labels
@@ -25,7 +33,7 @@ _JUMP_MS = 3_600_000
 _RATE_SECONDS = 3
 _LONGEST_MS = (WINDOW_SECONDS - _RATE_SECONDS - 1) * 1000
 """A rate is waited for no longer than its seconds are kept."""
-_QUANTILES = tuple((label, float(label)) for label in QUANTILE_LABELS)
+_QUANTILES = tuple((label, float(label)) for label in (FASTEST_LABEL, *QUANTILE_LABELS))
 
 
 def nearest_rank(values: Sequence[float], quantile: float) -> float:

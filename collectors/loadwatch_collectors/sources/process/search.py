@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +28,7 @@ class ProcessSettings:
     pid: int | None = option(help="Number of the process.", default=None)
     pid_file: str | None = option(help="File that holds the number of the process.", default=None)
     systemd_unit: str | None = option(help="systemd unit, such as mariadb.service; all its processes.", default=None)
-    port: int | None = option(help="TCP port on which the process listens.", default=None)
+    port: int | None = option(help="TCP port on which the process listens; with what it has forked.", default=None)
     rescan: Seconds = option(help="How often further processes are looked for.", default=10.0)
     proc: str = option(help="Where the host's /proc is mounted.", default="/proc")
     sys: str = option(help="Where the host's /sys is mounted.", default="/sys")
@@ -178,7 +178,28 @@ def _find_by_port(proc: Path, port: int) -> list[int]:
             f"something listens on port {port}, but its process is hidden from this user: run the agent as the same "
             "user, or grant it CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH, or name the process in another way"
         )
-    return found
+    return _with_children(proc, found)
+
+
+def _with_children(proc: Path, listening: Iterable[int]) -> list[int]:
+    """Also what these have forked that runs as the same program: PostgreSQL's backends close the listening socket."""
+    known: dict[int, tuple[int, str]] = {}
+    for pid in list_pids(proc):
+        program, separator, rest = _read_or_empty(proc / str(pid) / "stat").rpartition(")")
+        if separator:
+            known[pid] = int(rest.split()[1]), program.partition("(")[2]
+    found = set(listening)
+    waiting = [*found]
+    children: dict[int, list[int]] = {}
+    for pid, (parent, _) in known.items():
+        children.setdefault(parent, []).append(pid)
+    while waiting:
+        pid = waiting.pop()
+        program = known.get(pid, (0, ""))[1]
+        new = [one for one in children.get(pid, ()) if one not in found and known[one][1] == program]
+        found.update(new)
+        waiting += new
+    return sorted(found)
 
 
 def _sockets(folder: Path) -> set[int] | None:

@@ -32,6 +32,7 @@ def test_seconds_become_counters_and_exact_quantiles() -> None:
     assert first["loadtest_requests_total", "ok", 0] == 0
     assert first["loadtest_requests_total", "ok", 1000] == 10
     assert first["loadtest_requests_total", "timeout", 1000] == 0
+    assert first["loadtest_request_duration_seconds", "0", 1000] == 0.001
     assert first["loadtest_request_duration_seconds", "0.5", 1000] == 0.005
     assert first["loadtest_request_duration_seconds", "0.95", 1000] == 0.01
     assert first["loadtest_request_duration_seconds", "1", 1000] == 0.01

@@ -23,6 +23,7 @@ from loadwatch_collectors.sources.process.collector import (
 from loadwatch_collectors.sources.process.search import ProcessSettings, find_pids, parse_listen_inodes
 from loadwatch_collectors.sources.procfs import CLOCK_TICKS, parse_boot_time
 
+from collectors.tests.postgresql import running_postgresql
 from tests.ports import free_port
 
 PROC = Path(__file__).parents[2] / "fixtures" / "proc"
@@ -135,6 +136,42 @@ def test_every_way_to_find_a_process(tmp_path: Path) -> None:
         unit = Path(f"/proc/{process.pid}/cgroup").read_text().strip().rpartition("/")[2]
         if unit:
             assert process.pid in find_pids(ProcessSettings(systemd_unit=unit))
+
+
+def test_a_port_finds_the_whole_program_though_its_workers_close_the_socket() -> None:
+    server = running_postgresql()
+    with server.connect() as connection:
+        (backend,) = connection.execute("SELECT pg_backend_pid()").fetchone() or (0,)
+        settings = ProcessSettings(port=server.port)
+        assert backend in find_pids(settings)
+        collector = ProcessCollector(settings)
+        samples = collector.collect()
+        assert collector.fault() is None, "one program, not several"
+        pids = {dict(sample.labels)["pid"] for sample in samples if sample.name == "process_threads"}
+        assert str(backend) in pids
+        assert len(pids) > 2
+        assert str(os.getpid()) not in pids
+
+
+def test_another_program_that_it_started_is_no_part_of_it() -> None:
+    code = """
+        import socket, subprocess, sys
+        server = socket.create_server(("127.0.0.1", 0))
+        other = subprocess.Popen(["sleep", "60"])
+        print(server.getsockname()[1], flush=True)
+        sys.stdin.read()
+        other.kill()
+    """
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with process.stdout, process.stdin:
+        port = int(process.stdout.readline())
+        assert find_pids(ProcessSettings(port=port)) == [process.pid]
+        process.stdin.close()
+        process.wait()
 
 
 def test_several_processes_are_told_apart_by_pid(tmp_path: Path) -> None:

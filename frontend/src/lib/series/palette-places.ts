@@ -40,6 +40,7 @@ export const QUANTILE_PLACES: Readonly<Record<string, number>> = {
   max: 4,
   p75: 5,
   "p99.9": 6,
+  min: 7,
 };
 
 export const DIRECTION_PLACES: Readonly<Record<string, number>> = { in: 0, out: 1 };
@@ -52,9 +53,10 @@ export function placeByLabels(labels: Readonly<Record<string, string>>): number 
   return quantile === undefined ? null : (QUANTILE_PLACES[percentile(quantile)] ?? null);
 }
 
-/** `0.95` as `p95`, and 1 as `max`. */
+/** `0.95` as `p95`, 0 as `min` and 1 as `max`. */
 function percentile(quantile: string): string {
   const share = Number(quantile);
+  if (share === 0) return "min";
   return share === 1 ? "max" : `p${Number((100 * share).toFixed(3))}`;
 }
 

@@ -31,6 +31,7 @@ FOLLOWS = ("keep-alive-off", "pool-exhausted", "database-cpu-full", "database-lo
 OPEN, LIMIT = "process_open_fds", "process_max_fds"
 ACCEPT_ERRORS, ACCEPT_QUEUE = "http_accept_errors_total", "tcp_accept_queue"
 HARD_LIMIT = "kernel_nr_open"
+UNIT_LIMIT = "process_unit_max_fds"
 
 KIND = Kind(
     id="file-descriptors-exhausted",
@@ -145,6 +146,14 @@ def _finding(
     most, higher = largest(opened, episode.span), 65_536 if bound < 65_536 else round(bound * 4)
     nr_open = largest(window[HARD_LIMIT].max, window.focus)
     consequence = effects[0].text if effects else demand[0].text
+    unit = window[UNIT_LIMIT].where(**{one: labels.get(one, "") for one in ("job", "instance")}, bound="soft")
+    allowed = largest(unit.max, window.focus)
+    restart = Step(
+        text=Words(
+            f"LimitNOFILE of its unit is {count(allowed)} by now and not in force: restart the service.",
+            f"ユニットのLimitNOFILEは{count(allowed)}に変更済みだが反映されていない。サービスを再起動する。",
+        )
+    )
     return Finding(
         kind=KIND,
         sentence=Words(
@@ -169,7 +178,9 @@ def _finding(
             *effects,
         ],
         steps=[
-            Step(
+            restart
+            if allowed > bound
+            else Step(
                 text=Words(
                     f"Raise the limit of the service to {higher}"
                     + (f" (the kernel allows {count(nr_open)}, fs.nr_open)." if nr_open >= higher else "."),
@@ -192,7 +203,7 @@ DETECTOR = Detector(
     kind=KIND,
     look=look,
     needs=(OPEN,),
-    reads=(LIMIT, ACCEPT_ERRORS, ACCEPT_QUEUE, HARD_LIMIT, *LIFE_METRICS),
+    reads=(LIMIT, ACCEPT_ERRORS, ACCEPT_QUEUE, HARD_LIMIT, UNIT_LIMIT, *LIFE_METRICS),
     follows=FOLLOWS,
     switched_on_by="process:\n  port: 8080",
 )

@@ -3,6 +3,7 @@ import type { Reconciliation, Run } from "@/api/runs/types";
 import { formatCount } from "@/lib/run-text";
 import { formatClock } from "@/lib/time/time";
 import { useView } from "@/lib/view/context";
+import { Table } from "@/ui/list/table";
 import { Section } from "@/ui/page/section";
 import { StateMark, type Tone } from "@/ui/state-mark";
 import { Hint } from "@/ui/text/text";
@@ -84,6 +85,30 @@ function Funnel({ reconciliation }: { reconciliation: Reconciliation }) {
         <Hint>{t("runs.page.probesLeftOut", { count: reconciliation.probes })}</Hint>
       )}
       {mixed !== null && <Hint>{t(`runs.page.mixed_${mixed}`)}</Hint>}
+      {(reconciliation.instances ?? []).length > 0 && (
+        <Table label={t("runs.page.byInstance")} bare className={classes.table}>
+          <thead>
+            <tr>
+              <th scope="col">{t("runs.page.instance")}</th>
+              {(["accepted", "stored", "notStored"] as const).map((id) => (
+                <th key={id} scope="col" data-number>
+                  {t(`runs.page.step_${id}`)}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {reconciliation.instances?.map(({ job, instance, accepted, stored, missing }) => (
+              <tr key={`${job} ${instance}`}>
+                <th scope="row">{instance}</th>
+                <td data-number>{count(accepted)}</td>
+                <td data-number>{count(stored)}</td>
+                <td data-number>{count(missing)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </Table>
+      )}
     </>
   );
 }

@@ -76,7 +76,7 @@ const ROWS: readonly Row[] = [
 ];
 
 /** What is read first; the others are one click away. */
-const FIRST: ReadonlySet<Row["id"]> = new Set(["requests", "rate", "success", "p50", "p95", "p99"]);
+const FIRST: ReadonlySet<Row["id"]> = new Set(["requests", "rate", "success", "min", "p50", "p95", "p99", "max"]);
 
 /** The figures of the steady window beside those of the whole run, and beside the baseline's. */
 export function Summary({ run }: { run: Run }) {
