@@ -42,6 +42,7 @@ def open_sample_store(settings: Settings, clock: Clock) -> SampleStore:
             database_bytes=settings.store_database_bytes,
             database_threads=settings.store_database_threads,
             series_limit=settings.store_series_limit,
+            label_bytes=settings.store_label_bytes,
             query_samples=settings.store_query_samples,
             queue_samples=settings.store_queue_samples,
         ),
@@ -70,6 +71,7 @@ def remote_settings(settings: Settings) -> RemoteSettings:
         request_samples=settings.store_request_samples,
         recent_bytes=settings.store_head_bytes,
         series_limit=settings.store_series_limit,
+        label_bytes=settings.store_label_bytes,
         query_samples=settings.store_query_samples,
         answer_bytes=settings.query_answer_bytes,
     )

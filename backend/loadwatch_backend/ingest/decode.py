@@ -67,6 +67,7 @@ class MetadataTable:
 
     def __init__(self, limits: IngestLimits) -> None:
         self._limits = limits
+        self._room = limits.metadata_bytes
         self._entries: dict[bytes, MetadataEntry] = {}
         self.left_out = 0
 
@@ -74,7 +75,8 @@ class MetadataTable:
         """One more was sent."""
         # No longer than a label's value may be: longer names are left out by the service, which needs one byte more.
         name = metric[: self._limits.label_value_bytes + 1]
-        if name not in self._entries and len(self._entries) >= self._limits.metadata_metrics:
+        self._room -= len(help[:_LONGEST_HELP]) + len(unit[:_LONGEST_HELP])
+        if self._room < 0 or (name not in self._entries and len(self._entries) >= self._limits.metadata_metrics):
             self.left_out += 1
             return
         self._entries[name] = MetadataEntry(kind, name, help[:_LONGEST_HELP], unit[:_LONGEST_HELP])

@@ -34,6 +34,9 @@ class _Table:
     """The symbols of a request, and what was made of them so far."""
 
     symbols: Sequence[bytes]
+    entries: Entries
+    room: int
+    """Bytes that the labels of series may have which are to be remembered."""
     encoded: dict[tuple[int, int], bytes] = field(default_factory=dict[tuple[int, int], bytes])
     seen_metadata: set[tuple[bytes, int, int, int]] = field(default_factory=set[tuple[bytes, int, int, int]])
 
@@ -81,12 +84,13 @@ def decode_v2(data: bytes, known: Mapping[bytes, int], limits: IngestLimits) -> 
         MalformedError: the bytes are not a request of that version.
         TooManyEntriesError: it holds more than `limits.entries`.
     """
-    Entries(limits.entries).take_request(data, _SERIES)
+    entries = Entries(limits.entries)
+    entries.take_request(data, _SERIES)
     try:
         request = Request.FromString(data)
     except DecodeError as error:
         raise MalformedError(f"the body is not an io.prometheus.write.v2.Request: {error}") from error
-    table = _Table(list(request.symbols))
+    table = _Table(list(request.symbols), entries, limits.request_label_bytes)
     metadata = MetadataTable(limits)
     fresh: list[FreshSeries] = []
     ids: list[int] = []
@@ -131,7 +135,9 @@ def _number(
             prefix = table.prefix(refs)
             if prefix is not None and (number := known.get(prefix)) is not None:
                 return number
-        fresh.append(FreshSeries(table.pairs(refs), prefix or None))
+        table.entries.take(len(refs) // 2)
+        table.room -= len(prefix or b"")
+        fresh.append(FreshSeries(table.pairs(refs), (prefix or None) if table.room >= 0 else None))
     except IndexError:
         worst, symbols = max(refs), len(table.symbols)
         problem = f"a series refers to symbol {worst}, and the request has {symbols}, the first of them being 0"

@@ -36,8 +36,14 @@ from loadwatch_backend.ingest.validate import (
     Rejections,
     check_labels,
     check_times,
+    label_bytes,
 )
-from loadwatch_backend.store.errors import NewSeriesLimitError, SeriesLimitError, StoreBusyError
+from loadwatch_backend.store.errors import (
+    LabelBytesLimitError,
+    NewSeriesLimitError,
+    SeriesLimitError,
+    StoreBusyError,
+)
 from loadwatch_backend.store.port import Batch, Labels, MetricMetadata, SampleStore, SeriesFinder
 
 METADATA_TYPES = (
@@ -288,13 +294,23 @@ class IngestService:
         samples = np.bincount(-series[is_fresh] - 1, minlength=len(columns.fresh))
         rejections = Rejections()
         wanted: list[tuple[int, Labels]] = []
+        room = self.limits.request_label_bytes
         for place in np.flatnonzero(samples).tolist():
             entry = columns.fresh[place]
             if entry.problem is not None:
                 rejections.add(Reason.BAD_REFERENCE, int(samples[place]), entry.problem)
                 continue
             try:
+                # Before they are decoded: a request may name one symbol as the value of very many labels.
+                size = label_bytes(entry.labels)
+                if room < size <= self.limits.series_label_bytes:
+                    raise RejectedSeriesError(
+                        Reason.LABELS_TOO_LARGE,
+                        f"the labels of the series in one request have more than {self.limits.request_label_bytes}"
+                        " bytes; send fewer series per request",
+                    )
                 wanted.append((place, check_labels(entry.labels, self.limits)))
+                room -= size
             except RejectedSeriesError as error:
                 rejections.add(error.reason, int(samples[place]), error.detail)
         ids = np.full(len(columns.fresh), -1, np.int64)
@@ -306,7 +322,11 @@ class IngestService:
         try:
             resolved = self._store.resolve([labels for _, labels in wanted], most_new=self.limits.new_series)
         except SeriesLimitError as error:
-            reason = Reason.NEW_SERIES_LIMIT if isinstance(error, NewSeriesLimitError) else Reason.SERIES_LIMIT
+            reason = Reason.SERIES_LIMIT
+            if isinstance(error, NewSeriesLimitError):
+                reason = Reason.NEW_SERIES_LIMIT
+            elif isinstance(error, LabelBytesLimitError):
+                reason = Reason.LABEL_BYTES_LIMIT
             refused = sum(int(samples[place]) for place, _ in wanted)
             rejections.add(reason, refused, error.detail)
             self.senders.take_back(sender, len(wanted), self.clock())
@@ -351,6 +371,7 @@ class IngestService:
             return
         present = self._store.metadata()
         room = self.limits.metadata_metrics - len(present)
+        bytes_left = self.limits.metadata_bytes - sum(len(one.help) + len(one.unit) for one in present.values())
         accepted: dict[str, MetricMetadata] = {}
         for entry in entries:
             metric = entry.metric.decode(errors="replace")
@@ -361,6 +382,10 @@ class IngestService:
                 room -= 1
             # Remote write 2.0 sends it with every series: only what is new is written.
             if (known := _metadata(entry)) != present.get(metric):
+                bytes_left -= len(known.help) + len(known.unit)
+                if bytes_left < 0:
+                    self.counts.skip_metadata(1)
+                    continue
                 accepted[metric] = known
         if accepted:
             self._store.put_metadata(accepted)

@@ -28,7 +28,9 @@ class Reason(StrEnum):
     ENCODING = "encoding"
     INVALID_UTF8 = "invalid_utf8"
     DELTA_LATE = "delta_late"
+    LABEL_BYTES_LIMIT = "label_bytes_limit"
     LABEL_TOO_LONG = "label_too_long"
+    LABELS_TOO_LARGE = "labels_too_large"
     MALFORMED = "malformed"
     NATIVE_HISTOGRAM = "native_histogram"
     NEW_SERIES_LIMIT = "new_series_limit"
@@ -98,9 +100,16 @@ def check_labels(pairs: LabelPairs, limits: IngestLimits) -> dict[str, str]:
             Reason.TOO_MANY_LABELS,
             f"{_show(pairs)} has more than {limits.labels} labels, the most that is allowed (LOADWATCH_INGEST_LABELS)",
         )
-    labels: dict[str, str] = {}
     for raw_name, raw_value in pairs:
         _check_lengths(raw_name, raw_value, pairs, limits)
+    size = label_bytes(pairs)
+    if size > limits.series_label_bytes:
+        raise RejectedSeriesError(
+            Reason.LABELS_TOO_LARGE,
+            f"the labels of {_show(pairs)} have {size} bytes; at most {limits.series_label_bytes} are allowed in a series",
+        )
+    labels: dict[str, str] = {}
+    for raw_name, raw_value in pairs:
         try:
             name, value = raw_name.decode(), raw_value.decode()
         except UnicodeDecodeError as error:
@@ -114,6 +123,11 @@ def check_labels(pairs: LabelPairs, limits: IngestLimits) -> dict[str, str]:
     if not labels.get("__name__"):
         raise RejectedSeriesError(Reason.BAD_METRIC_NAME, f"no metric name in {_show(pairs)}")
     return {name: labels[name] for name in sorted(labels) if labels[name]}
+
+
+def label_bytes(pairs: LabelPairs) -> int:
+    """Names and values together."""
+    return sum(len(name) + len(value) for name, value in pairs)
 
 
 def check_times(

@@ -307,6 +307,11 @@ class Settings(BaseSettings):
         default=False, description="Name and attributes of OTLP's instrumentation scopes become labels, `otel_scope_…`."
     )
     store_series_limit: int = Field(default=500_000, ge=1, description="Series that the store may hold.")
+    store_label_bytes: int = Field(
+        default=256 * MEBIBYTE,
+        ge=MEBIBYTE,
+        description="Names and values of the labels of all series in the store, those that repeat counted each time.",
+    )
     store_query_samples: int = Field(default=20_000_000, ge=1_000, description="Samples that one select may load.")
     store_queue_samples: int = Field(
         default=2_000_000, ge=1_000, description="Samples that may wait for the disk before senders are told to wait."

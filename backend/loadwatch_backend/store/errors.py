@@ -44,6 +44,12 @@ class NewSeriesLimitError(SeriesLimitError):
     code = "new-series-limit"
 
 
+class LabelBytesLimitError(SeriesLimitError):
+    """The labels of all series have as many bytes as the store's limit allows."""
+
+    code = "label-bytes-limit"
+
+
 class QueryLimitError(LimitError):
     """One query would load more samples than its limit allows."""
 

@@ -347,7 +347,7 @@ class Writer(Protocol):
         """Ids of the given label sets, new series made where needed (durable with the next commit that uses them).
 
         Raises:
-            SeriesLimitError: the store holds as many series as its limit allows; no series was made.
+            SeriesLimitError: the store holds as many series, or bytes of labels, as its limits allow; none was made.
             NewSeriesLimitError: more than `most_new` of them are new; no series was made.
         """
         ...

@@ -6,9 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from loadwatch_backend.ingest.decode_v2 import decode_v2
 from loadwatch_backend.ingest.errors import MalformedError, SamplesRejectedError, WriteTooLargeError
 from loadwatch_backend.ingest.limits import IngestLimits
 from loadwatch_backend.ingest.remote_pb2 import MetricMetadata
+from loadwatch_backend.ingest.remote_v2_pb2 import Metadata, Request, Sample, TimeSeries
 from loadwatch_backend.ingest.service import IngestService, Push
 from loadwatch_backend.ingest.validate import Reason
 from loadwatch_backend.store.embedded.engine import EmbeddedStore, open_embedded
@@ -48,6 +50,50 @@ def wait(push: Push) -> None:
 
 def named(number: int | str) -> dict[str, str]:
     return {"__name__": "m", "i": str(number)}
+
+
+def test_labels_are_counted_as_long_as_they_are_where_a_request_repeats_one_symbol(
+    store: EmbeddedStore, service: IngestService
+) -> None:
+    symbols = ["", "__name__", "m", "i", *(str(number) for number in range(400)), "v" * 4_000]
+    symbols += [f"l{number}" for number in range(60)]
+    long, name = symbols.index("v" * 4_000), symbols.index("l0")
+
+    def one(number: int, count: int) -> TimeSeries:
+        refs = [1, 2, 3, symbols.index(str(number)), *(ref for k in range(count) for ref in (name + k, long))]
+        return TimeSeries(labels_refs=refs, samples=[Sample(timestamp=NOW_MS, value=1.0)])
+
+    service.limits = replace(service.limits, request_label_bytes=60_000)
+    request = Request(
+        symbols=[text.encode() for text in symbols],
+        timeseries=[*(one(number, 60) for number in range(300)), one(300, 10), one(301, 10), one(302, 0)],
+    )
+    push = service.push(compress(request.SerializeToString()), decode_v2)
+    wait(push)
+    assert service.counts.rejected_samples_total == {Reason.LABELS_TOO_LARGE: 301}
+    assert "at most 65536" in push.told()
+    assert stored(store) == {"300": [1], "302": [1]}
+
+
+def test_metadata_is_counted_as_long_as_it_is_where_a_request_repeats_one_text(
+    store: EmbeddedStore, service: IngestService
+) -> None:
+    service.limits = replace(service.limits, metadata_bytes=10_000)
+    symbols = [b"", b"__name__", b"i", b"1", b"h" * 4_000, *(b"m%d" % number for number in range(8))]
+    request = Request(
+        symbols=symbols,
+        timeseries=[
+            TimeSeries(
+                labels_refs=[1, 5 + number, 2, 3],
+                samples=[Sample(timestamp=NOW_MS, value=1.0)],
+                metadata=Metadata(type=2, help_ref=4),
+            )
+            for number in range(8)
+        ],
+    )
+    wait(service.push(compress(request.SerializeToString()), decode_v2))
+    assert len(store.metadata()) == 2
+    assert service.counts.metadata_skipped_total == 6
 
 
 def test_good_samples_are_stored_again_and_again(store: EmbeddedStore, service: IngestService) -> None:

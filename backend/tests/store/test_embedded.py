@@ -7,11 +7,18 @@ from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pytest
 from loadwatch_backend.store.embedded.engine import EmbeddedStore, open_embedded
 from loadwatch_backend.store.embedded.settings import DAY_MS, HOUR_MS, EmbeddedSettings
-from loadwatch_backend.store.errors import DataDirectoryError, QueryLimitError, SeriesLimitError, StoreBusyError
+from loadwatch_backend.store.errors import (
+    DataDirectoryError,
+    LabelBytesLimitError,
+    QueryLimitError,
+    SeriesLimitError,
+    StoreBusyError,
+)
 from loadwatch_backend.store.port import Batch
 
 from backend.tests.store.contract import METRIC, NOW_MS, StoreContract, append, select, series_of
@@ -194,6 +201,28 @@ def test_too_many_series_are_refused_by_the_name_of_the_setting(tmp_path: Path) 
         with pytest.raises(SeriesLimitError, match="LOADWATCH_STORE_SERIES_LIMIT"):
             store.resolve(series_of(4))
         assert len(store.resolve(series_of(3))) == 3
+
+
+def test_too_many_bytes_of_labels_are_refused_by_the_name_of_the_setting(tmp_path: Path) -> None:
+    long = [{"__name__": "m", "i": f"{number}", "text": "ä" * 500} for number in range(3)]
+    with opened(tmp_path, label_bytes=2_500) as store:
+        store.resolve(long[:2])
+        with pytest.raises(LabelBytesLimitError, match="LOADWATCH_STORE_LABEL_BYTES"):
+            store.resolve(long)
+        assert len(store.resolve([*long[:2], {"__name__": "m"}])) == 3
+
+
+def test_a_start_reads_labels_that_are_larger_than_the_memory_for_them(tmp_path: Path) -> None:
+    with opened(tmp_path) as store:
+        store.resolve(series_of(1))
+    with duckdb.connect(str(tmp_path / "samples.duckdb")) as connection:
+        connection.execute(
+            "INSERT INTO series SELECT i, list_concat(['__name__', 'm' || i], flatten(list_transform(range(60),"
+            " lambda k: ['l' || k, repeat('v', 4000)]))), NULL, NULL FROM range(1, 1001) t(i)"
+        )
+    with opened(tmp_path, database_bytes=64 << 20) as store:
+        assert store.statistics().series == 1_000
+        assert store.series([[METRIC]], 0, NOW_MS) == []
 
 
 def test_a_full_queue_is_told(tmp_path: Path) -> None:

@@ -90,8 +90,10 @@ def _raw(value: AnyValue) -> Any:
 
 def merge(texts: Sequence[tuple[str, str]]) -> dict[str, str]:
     """Labels of one name are one, with all values."""
-    merged: dict[str, str] = {}
+    merged: dict[str, list[str]] = {}
     for name, value in texts:
-        before = merged.get(name)
-        merged[name] = f"{before};{value}" if before else value
-    return merged
+        before = merged.setdefault(name, [])
+        if before == [""]:
+            before.clear()
+        before.append(value)
+    return {name: ";".join(values) for name, values in merged.items()}

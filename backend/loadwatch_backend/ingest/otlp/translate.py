@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 
 from loadwatch_backend.ingest.entries import Entries
+from loadwatch_backend.ingest.errors import WriteTooLargeError
 from loadwatch_backend.ingest.otlp.attributes import encode_labels, merge, plain_number, text_of, texts_of
 from loadwatch_backend.ingest.otlp.exponential import CoarseError, classic_buckets
 from loadwatch_backend.ingest.otlp.names import Kind, Strategy, UnnameableError, label_name, metric_name, unit_name
@@ -34,6 +35,8 @@ _TARGET_INFO_MS = 150_000
 _MOST_TARGET_INFO = 100
 """Of one resource in one request; one time of 0 would else make some millions."""
 _SHOWN = 5
+_MOST_LABEL_BYTES = 256 << 20
+"""Of all rows of one request while it is translated, one request at a time."""
 
 Point = NumberDataPoint | HistogramDataPoint | ExponentialHistogramDataPoint | SummaryDataPoint
 
@@ -76,6 +79,7 @@ class Translated:
     """
 
     series: list[bytes] = field(default_factory=list[bytes])
+    label_bytes: int = 0
     starts: list[int] = field(default_factory=list[int])
     times: list[int] = field(default_factory=list[int])
     values: list[float] = field(default_factory=list[float])
@@ -240,7 +244,13 @@ class _Translator:
         for metric, more, value in rows:
             if delta:
                 to.deltas.append(len(to.series))
-            to.series.append(encode_labels({**labels, **more, "__name__": metric}))
+            series = encode_labels({**labels, **more, "__name__": metric})
+            to.label_bytes += len(series)
+            if to.label_bytes > _MOST_LABEL_BYTES:
+                raise WriteTooLargeError(
+                    f"the labels of all points have more than {_MOST_LABEL_BYTES} bytes; send fewer points per request"
+                )
+            to.series.append(series)
             to.starts.append(start)
             to.times.append(time)
             to.values.append(STALE_NAN if stale else value)

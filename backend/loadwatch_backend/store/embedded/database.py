@@ -4,11 +4,14 @@
 `segments`, and that is newer than a row of `sorted`, which is what an earlier version sealed and is not converted yet.
 """
 
+import sys
 import threading
 import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 import duckdb
@@ -39,7 +42,8 @@ FROM (SELECT unnest(?::UINTEGER[]) AS id, unnest(?::VARCHAR[][]) AS labels,
 """
 _PUT_METADATA = "INSERT OR REPLACE INTO metadata VALUES (?, ?, ?, ?)"
 # Earlier versions wrote a series again after a commit that failed and was on disk all the same.
-_SERIES = "SELECT id, any_value(labels), min(first_ms), max(last_ms) FROM series GROUP BY id ORDER BY id"
+_SERIES = "SELECT id, labels, first_ms, last_ms FROM series WHERE id BETWEEN ? AND ? ORDER BY id"
+_HIGHEST = "SELECT max(id) FROM series"
 _SERIES_IDS = "SELECT id FROM series"
 _HOT_SPANS = "SELECT series_id, min(ts) AS first_ms, max(ts) AS last_ms FROM hot GROUP BY series_id"
 _SELECT = "SELECT series_id, ts, value FROM {table} WHERE {ids} AND ts BETWEEN ? AND ? LIMIT ?"
@@ -76,6 +80,8 @@ _FORGET_SERIES = "DELETE FROM series WHERE id IN (SELECT unnest(?::UINTEGER[]))"
 _METADATA = "SELECT metric, type, help, unit FROM metadata"
 _READ_AT_START = ("series", "metadata")
 _EVERY_ID = "true"
+_SLICE_BYTES = 8 << 20
+_SLICE_SERIES = 16_384
 _CLOSE_SECONDS = 10.0
 _CLOSE_PAUSE_SECONDS = 0.01
 _NEVER = Cancellation()
@@ -190,26 +196,29 @@ class Database:
             return False
         return True
 
-    def series(self) -> list[StoredSeries]:
-        """All series with the span of their samples, by id."""
+    def series(self) -> Generator[StoredSeries]:
+        """All series with the span of their samples, by id; read some at a time, however long their labels are."""
         with self.reading() as cursor:
-            spans = cursor.execute(_HOT_SPANS).fetchall()
-            hot = {series_id: (first, last) for series_id, first, last in spans}
-            rows = cursor.execute(_SERIES).fetchall()
-        found: list[StoredSeries] = []
-        for series_id, labels, first, last in rows:
-            hot_first, hot_last = hot.get(series_id, (None, None))
-            firsts = [value for value in (first, hot_first) if value is not None]
-            lasts = [value for value in (last, hot_last) if value is not None]
-            found.append(
-                StoredSeries(
-                    id=series_id,
-                    labels=tuple(labels),
-                    first_ms=min(firsts, default=None),
-                    last_ms=max(lasts, default=None),
-                )
-            )
-        return found
+            hot = {one: span for one, *span in cursor.execute(_HOT_SPANS).fetchall()}
+            highest = (cursor.execute(_HIGHEST).fetchone() or (None,))[0] or 0
+            first_id, count = 0, 64
+            while first_id <= highest:
+                rows = cursor.execute(_SERIES, [first_id, first_id + count - 1]).fetchall()
+                size = 0
+                for series_id, group in groupby(rows, itemgetter(0)):
+                    same = list(group)
+                    labels = same[0][1]
+                    size += sum(map(len, labels))
+                    times = [time for row in (*[row[2:] for row in same], hot.get(series_id, ())) for time in row]
+                    known = [time for time in times if time is not None]
+                    yield StoredSeries(
+                        id=series_id,
+                        labels=tuple(map(sys.intern, labels)),
+                        first_ms=min(known, default=None),
+                        last_ms=max(known, default=None),
+                    )
+                first_id += count
+                count = max(count // 2, 1) if size > _SLICE_BYTES else min(count * 2, _SLICE_SERIES)
 
     def series_ids(self) -> set[int]:
         """Ids of all series."""

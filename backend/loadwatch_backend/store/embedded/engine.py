@@ -73,7 +73,7 @@ class EmbeddedStore:
         self._clock = clock
         self._lock = lock
         self._database = database
-        self._index = SeriesIndex(settings.series_limit)
+        self._index = SeriesIndex(settings.series_limit, settings.label_bytes)
         self._head = Head(settings.head_bytes, self._touch)
         self._metadata = database.metadata()
         self._pinned: Callable[[], Sequence[tuple[int, int]]] | None = None
@@ -383,15 +383,18 @@ class EmbeddedStore:
         self._index.touch(block.series, first, last)
 
     def _load_index(self) -> None:
-        stored = self._database.series()
-        self._index.load((entry.id, entry.labels) for entry in stored)
-        known = [entry for entry in stored if entry.first_ms is not None and entry.last_ms is not None]
-        if known:
-            self._index.touch(
-                np.array([entry.id for entry in known], np.uint32),
-                np.array([entry.first_ms for entry in known], np.int64),
-                np.array([entry.last_ms for entry in known], np.int64),
-            )
+        spans: list[tuple[int, int, int]] = []
+
+        def rows() -> Generator[tuple[int, tuple[str, ...]]]:
+            for entry in self._database.series():
+                if entry.first_ms is not None and entry.last_ms is not None:
+                    spans.append((entry.id, entry.first_ms, entry.last_ms))
+                yield entry.id, entry.labels
+
+        self._index.load(rows())
+        if spans:
+            known = np.array(spans, np.int64)
+            self._index.touch(known[:, 0].astype(np.uint32), known[:, 1], known[:, 2])
 
     def _load_first_slice(self) -> None:
         try:

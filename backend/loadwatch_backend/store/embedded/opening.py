@@ -55,6 +55,11 @@ def unreadable(directory: Path, error: duckdb.Error, table: str | None = None) -
     says = text.split("\n")[0][:300]
     if any(word in text for word in _NO_ROOM):
         return DataDirectoryError(f"cannot open {directory / FILE}: {says}. Make room on the disk and start again")
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return DataDirectoryError(
+            f"cannot read {directory / FILE} within the memory for DuckDB: {says}. Nothing is damaged: raise"
+            " LOADWATCH_STORE_DATABASE_BYTES and start again"
+        )
     if table is not None and containment.is_damage(error):
         return DataDirectoryError(
             f"{directory / FILE} is damaged: {says}. Its table {table} cannot be read; other tables may be whole. Run"

@@ -14,7 +14,7 @@ from itertools import repeat
 import numpy as np
 import numpy.typing as npt
 
-from loadwatch_backend.store.errors import NewSeriesLimitError, PatternError, SeriesLimitError
+from loadwatch_backend.store.errors import LabelBytesLimitError, NewSeriesLimitError, PatternError, SeriesLimitError
 from loadwatch_backend.store.patterns import MATCHING_SECONDS, full_matcher
 from loadwatch_backend.store.port import Labels, Matcher, MatchOperator
 
@@ -42,11 +42,18 @@ def unflatten(flat: FlatLabels) -> dict[str, str]:
     return dict(zip(flat[::2], flat[1::2], strict=True))
 
 
+def _size(flat: FlatLabels) -> int:
+    """Bytes of a label set; nearly all are ASCII, whose characters are bytes."""
+    return sum(len(text) if text.isascii() else len(text.encode()) for text in flat)
+
+
 class SeriesIndex:
     """All series in memory; safe to use from any thread."""
 
-    def __init__(self, series_limit: int) -> None:
+    def __init__(self, series_limit: int, label_bytes: int = 256 << 20) -> None:
         self._limit = series_limit
+        self._most_label_bytes = label_bytes
+        self._label_bytes = 0
         self._lock = threading.RLock()
         self._ids: dict[FlatLabels, int] = {}
         self._labels: dict[int, FlatLabels] = {}
@@ -70,10 +77,10 @@ class SeriesIndex:
         return len(self._ids)
 
     def load(self, rows: Iterable[tuple[int, FlatLabels]]) -> None:
-        """Take over what the disk holds; `rows` in rising order of ids."""
+        """Take over what the disk holds; `rows` in rising order of ids, with interned texts."""
         with self._lock:
             for series_id, flat in rows:
-                self._insert(series_id, tuple(sys.intern(text) for text in flat))
+                self._insert(series_id, flat)
                 self._next_id = series_id + 1
             self._pending.clear()
 
@@ -97,6 +104,12 @@ class SeriesIndex:
                 raise SeriesLimitError(
                     f"{len(fresh)} new series would make {len(known) + len(fresh)}, and the store holds at most"
                     f" {self._limit}; remove labels that change often, or raise LOADWATCH_STORE_SERIES_LIMIT"
+                )
+            if fresh and self._label_bytes + sum(map(_size, fresh)) > self._most_label_bytes:
+                raise LabelBytesLimitError(
+                    f"the labels of {len(fresh)} new series would make more than {self._most_label_bytes} bytes of"
+                    " labels, the most that the store holds; shorten labels or remove those that change often, or raise"
+                    " LOADWATCH_STORE_LABEL_BYTES"
                 )
             for flat in flats:
                 if flat not in known:
@@ -237,6 +250,7 @@ class SeriesIndex:
                 flat = self._labels.pop(series_id)
                 self._shown.pop(series_id, None)
                 del self._ids[flat]
+                self._label_bytes -= _size(flat)
                 touched.update(zip(flat[::2], flat[1::2], strict=True))
             for name, value in touched:
                 values = self._postings[name]
@@ -283,6 +297,7 @@ class SeriesIndex:
 
     def _insert(self, series_id: int, flat: FlatLabels) -> None:
         self._ids[flat] = series_id
+        self._label_bytes += _size(flat)
         self._labels[series_id] = flat
         self._all.append(series_id)
         self._pending.append(series_id)

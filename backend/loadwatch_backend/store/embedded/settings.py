@@ -20,6 +20,7 @@ class EmbeddedSettings:
         database_bytes: DuckDB's `memory_limit`.
         database_threads: DuckDB's `threads`; one of them per core is the most that helps.
         series_limit: series that the store may hold.
+        label_bytes: names and values of the labels of all series, each counted in full.
         query_samples: samples that one select may load.
         queue_samples: samples that may wait for the disk before senders are told to come back later.
         commit_samples: samples that one commit takes at most.
@@ -35,6 +36,7 @@ class EmbeddedSettings:
     database_bytes: int = 512 * MEBIBYTE
     database_threads: int = 2
     series_limit: int = 500_000
+    label_bytes: int = 256 * MEBIBYTE
     query_samples: int = 20_000_000
     queue_samples: int = 2_000_000
     commit_samples: int = 200_000

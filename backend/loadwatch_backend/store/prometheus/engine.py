@@ -71,7 +71,7 @@ class PrometheusStore:
         self._connection = connection
         directory = settings.data_directory / QUEUE_DIRECTORY
         self._queue = DurableQueue(directory, clock)
-        self._index = SeriesIndex(settings.series_limit)
+        self._index = SeriesIndex(settings.series_limit, settings.label_bytes)
         self._recent = Recent(settings.recent_bytes, self._touch)
         self._metadata = KnownMetadata(directory / "metadata.json")
         self._reader = RawReader(connection, read_by, settings.query_samples)

@@ -61,6 +61,7 @@ class RemoteSettings:
     """Samples, and so series, of one remote-write request."""
     recent_bytes: int = 256 * MEBIBYTE
     series_limit: int = 500_000
+    label_bytes: int = 256 << 20
     query_samples: int = 20_000_000
     answer_bytes: int = 256 * MEBIBYTE
     """Of an answer that is passed through."""
