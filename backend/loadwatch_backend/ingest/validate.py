@@ -106,7 +106,7 @@ def check_labels(pairs: LabelPairs, limits: IngestLimits) -> dict[str, str]:
     if size > limits.series_label_bytes:
         raise RejectedSeriesError(
             Reason.LABELS_TOO_LARGE,
-            f"the labels of {_show(pairs)} have {size} bytes; at most {limits.series_label_bytes} are allowed in a series",
+            f"the labels of {_show(pairs)} have {size} bytes; a series may have {limits.series_label_bytes}",
         )
     labels: dict[str, str] = {}
     for raw_name, raw_value in pairs:
