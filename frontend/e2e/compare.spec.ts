@@ -145,7 +145,10 @@ test("a sweep draws two figures over a parameter and says what is missing", asyn
   await expect(page).toHaveURL(/\/runs\/\d{8}-\d{6}-\w+$/);
 });
 
-test("a sweep says which value to try next, and a trend draws all runs, or those of one set of parameters", async ({ page, request }) => {
+test("a sweep says which value to try next, and a trend draws all runs, or those of one set of parameters", async ({
+  page,
+  request,
+}) => {
   const scenario = unique("next");
   const startMs = RESULT.startMs;
   for (const [place, pool] of ["8", "16", "32"].entries()) {

@@ -74,7 +74,7 @@ test("the nearest limit comes first, and nothing moves under a pointer", async (
   await expect(region).not.toContainText("order held while you look");
 
   full.add("web-1").add("web-3");
-  await expect(line("pool_connections")).toContainText("2 of 10 full");
+  await expect(line("pool_connections")).toContainText("full (2 of 10)");
   await line("pool_connections").getByRole("button").focus();
   await page.keyboard.press("Enter");
   const instances = region.getByRole("list", { name: "Instances of Connection pool" }).getByRole("listitem");

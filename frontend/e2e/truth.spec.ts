@@ -183,9 +183,37 @@ async function follow(page: Page, seconds: number): Promise<void> {
   }
 }
 
+interface Shift {
+  readonly value: number;
+  readonly of: readonly string[];
+}
+
+/** What moved on the page without anybody's doing, and what it was. */
+function noteShifts(): void {
+  const shifts: Shift[] = [];
+  Object.assign(globalThis, { shifts });
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries() as unknown as (Shift & {
+      readonly hadRecentInput: boolean;
+      readonly sources: readonly { readonly node: Element | null }[];
+    })[]) {
+      const names = entry.sources.map(({ node }) => node?.closest?.("[class]")?.className ?? String(node?.nodeName));
+      if (!entry.hadRecentInput) shifts.push({ value: entry.value, of: names });
+    }
+  }).observe({ type: "layout-shift", buffered: true });
+}
+
+async function expectStill(page: Page): Promise<void> {
+  const shifts = await page.evaluate(() => (globalThis as unknown as { shifts: Shift[] }).shifts);
+  const sum = shifts.reduce((total, { value }) => total + value, 0);
+  const largest = shifts.toSorted((a, b) => b.value - a.value).slice(0, 8);
+  expect(sum, JSON.stringify({ count: shifts.length, largest })).toBeLessThan(0.05);
+}
+
 test("all that a page says first is what the server says, over two runs, a restart and afterwards", async ({
   page,
 }) => {
+  await page.addInitScript(noteShifts);
   await page.goto(`${system.url}/?tz=utc`);
   await expect(page.getByRole("region", { name: "What ran out first" })).toBeVisible();
   await expect.poll(async () => (await drawnOn(page)).hero).not.toBe("");
@@ -212,6 +240,7 @@ test("all that a page says first is what the server says, over two runs, a resta
   await expect.poll(() => moments.filter(({ atMs }) => Date.now() - atMs < 3000).length).toBeGreaterThan(0);
   await expect(page.getByText("The server does not answer")).toHaveCount(0);
   await follow(page, AFTERWARDS);
+  await expectStill(page);
 
   for (const run of runs) {
     const said = moments.at(-1)?.runs[run]?.said;

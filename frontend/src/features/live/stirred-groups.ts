@@ -1,6 +1,7 @@
 /** Which groups of charts have to do with what is wrong. Pure. */
 import type { Finding } from "@/api/findings/types";
 import type { HeadroomEntry } from "@/api/types";
+import { accuses } from "@/panels/findings/model";
 import type { PanelGroup } from "@/panels/panel-catalogue";
 
 /** Labels, and the words of PromQL that name some. */
@@ -20,7 +21,7 @@ export function stirredGroups(
   const near = new Set(limits.filter(({ state }) => state !== "ok").map(({ group }) => group));
   const seen = new Set(
     findings
-      .filter(({ severity, muted }) => severity !== "info" && !muted)
+      .filter(accuses)
       .flatMap(({ evidence }) => evidence)
       .filter(({ link }) => link !== "effect")
       .flatMap(({ expression }) => metricsOf(expression)),

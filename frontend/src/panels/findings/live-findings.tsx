@@ -14,6 +14,9 @@ import { beforeRun } from "./model";
 import { useLiveFindings } from "./use-live-findings";
 import { useWords } from "./words";
 
+/** As often as the server computes it. */
+const REFRESH_MS = 5000;
+
 interface Props {
   readonly runs: readonly Run[];
 }
@@ -26,7 +29,7 @@ export function LiveFindings({ runs }: Props) {
   const { live } = useView();
   const body = useId();
   const [open, setOpen] = useState(false);
-  const { data, error } = useLiveFindings();
+  const { data, error } = useLiveFindings(REFRESH_MS);
   if (data === undefined) {
     return (
       <div className={classes.live}>

@@ -3,6 +3,11 @@ import type { Diagnosis, Evidence, Finding, Link, Missing } from "@/api/findings
 
 export const LINKS: readonly Link[] = ["limit", "demand", "effect"];
 
+/** Whether it leads anywhere: not what people refused, nor what was over before the latest run. */
+export function accuses({ severity, muted, mark, before_run }: Finding): boolean {
+  return severity !== "info" && !muted && !before_run && mark?.opinion !== "rejected";
+}
+
 /** What accused somebody before the latest run began; null where nothing did. */
 export function beforeRun(found: readonly Finding[]): { readonly first: Finding; readonly more: number } | null {
   const [first, ...others] = found.filter((one) => one.before_run && !one.muted);

@@ -1,13 +1,13 @@
 import { createContext, useContext, useMemo } from "react";
 import type { Finding } from "@/api/findings/types";
+import { accuses } from "./model";
 
 /** Instances that findings name, that of the first finding first: whoever is called the worst on this page. */
 export const WorstInstances = createContext<readonly string[]>([]);
 export const useWorst = () => useContext(WorstInstances);
 
 export function worstInstances(findings: readonly Finding[]): readonly string[] {
-  const accusing = findings.filter(({ muted, severity }) => !muted && severity !== "info");
-  return accusing.flatMap(({ instances, labels }) => instances[0] ?? labels.instance ?? []);
+  return findings.filter(accuses).flatMap(({ instances, labels }) => instances[0] ?? labels.instance ?? []);
 }
 
 /** The same list for as long as it names the same. */

@@ -1,6 +1,7 @@
 /** Limits as rows: one for each resource, the worst instance in front; what the findings accuse comes first. Pure. */
 import type { Diagnosis, Finding } from "@/api/findings/types";
 import type { HeadroomEntry } from "@/api/types";
+import { accuses } from "@/panels/findings/model";
 import { placeOfWorst, worstInstances } from "@/panels/findings/worst";
 
 /** One that is exhausted did harm, as a finding says; one that is full without any is only that. */
@@ -33,9 +34,8 @@ export function limitRows(entries: readonly HeadroomEntry[], said: Said | undefi
   for (const entry of entries) groups.set(entry.resource, [...(groups.get(entry.resource) ?? []), entry]);
   const headline = said?.headline;
   const findings = said?.findings ?? [];
-  const accused = findings.filter(({ severity, muted, before_run }) => severity !== "info" && !muted && !before_run);
   const rows = [...groups].flatMap(([resource, members]): LimitRow[] => {
-    const harmed = accused.some((one) => one.resource === resource);
+    const harmed = findings.some((one) => one.resource === resource && accuses(one));
     const limits = members.map(
       (one): Limit => (one.state === "exhausted" && !harmed ? { ...one, state: "full" } : one),
     );
