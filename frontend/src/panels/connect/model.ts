@@ -35,10 +35,13 @@ export function isWatchable(listener: Listener): boolean {
   return kindOf(listener) !== "loadwatch" && (listener.lines !== "" || listener.watched.length > 0);
 }
 
-/** The same by hand, on the host of an application. */
-export const COMMANDS = `loadwatch connect --config loadwatch.yml
-loadwatch connect 8080 --config loadwatch.yml --write
+/** The same by hand, on the host of an application; `server` is the address of this page. */
+export const commandsFor = (server: string) => `loadwatch connect --config loadwatch.yml
+loadwatch connect 8080 --config loadwatch.yml --write --server ${server}
 loadwatch agent --config loadwatch.yml`;
+
+/** Whether only this host reaches an address of that name. */
+export const isLoopback = (hostname: string) => /^(localhost|127\..*|\[?::1\]?)$/.test(hostname);
 
 /** Where links within the page lead; programs that share a port are told apart. */
 export function listenerId(listener: Listener, listeners: readonly Listener[]): string {

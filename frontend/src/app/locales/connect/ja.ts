@@ -81,6 +81,8 @@ export const connect: typeof english = {
   onTheHost: "アプリケーションのホスト",
   otherHostsHint:
     "重要なホストにはそれぞれエージェントを置きます。同じコマンドで、待ち受けているものの表示と行の書き込みができます。",
+  loopback:
+    "{{origin}} はループバックアドレスのため、ほかのホストからは到達できません。サーバーをネットワーク側のアドレスで待ち受けさせ（LOADWATCH_LISTEN。利用者またはトークンが必要）、そのアドレスに置き換えてください。",
   copyCommands: "コマンドをコピー",
   exporters:
     "すでに exporter と Prometheus が動いている場合は、Prometheus からここへ送信してください。エージェントは要りません。",
