@@ -14,6 +14,9 @@ MARIADB_PACKAGES := mariadb-server
 TEST_PACKAGES := $(MARIADB_PACKAGES) postgresql chromium nginx-light fonts-noto-cjk victoria-metrics prometheus prometheus-alertmanager prometheus-node-exporter \
   prometheus-mysqld-exporter prometheus-process-exporter hey wrk iproute2 procps
 
+PROMETHEUS_VERSION := v0.316.0
+PROMETHEUS := build/peers/$(PROMETHEUS_VERSION)/prometheus
+
 UI_SOURCES := $(shell find frontend/src frontend/index.html frontend/vite.config.ts frontend/package.json -type f \
   -not -name '*.test.ts*' -not -path '*/testing/*' 2>/dev/null)
 GO_SOURCES := $(shell find examples/measuring-server -name '*.go' -o -name 'go.*' 2>/dev/null)
@@ -95,8 +98,14 @@ differential: install-dev ## Random expressions (seed and number in DIFFERENTIAL
 	$(BIN)/python -m backend.tests.promql.reference.differential $(DIFFERENTIAL_ARGS)
 
 .PHONY: bench
-bench: install-dev install-ui-dev install-test-packages build-ui build-measuring-server ## Runs the benchmarks beside their peers; results go to bench/results.
-	@$(BIN)/python -m bench $(BENCH_ARGS)
+bench: install-dev install-ui-dev install-test-packages build-ui build-measuring-server $(PROMETHEUS) ## Runs the benchmarks beside their peers; results go to bench/results.
+	@PATH="$(CURDIR)/$(dir $(PROMETHEUS)):$$PATH" $(BIN)/python -m bench $(BENCH_ARGS)
+
+# The peer is today's Prometheus (3.16), not Debian's of years ago; without its service discoveries, which nothing asks.
+$(PROMETHEUS):
+	@command -v go >/dev/null || { echo "go is missing: the Prometheus of the benchmarks is built from its source" >&2; exit 1; }
+	@echo "==> Prometheus $(PROMETHEUS_VERSION), the benchmarks' peer"
+	@GOBIN="$(CURDIR)/$(@D)" go install -tags remove_all_sd github.com/prometheus/prometheus/cmd/prometheus@$(PROMETHEUS_VERSION)
 
 # ---- steps, also used by the Dockerfiles ---------------------------------------------------------------------------
 
@@ -171,11 +180,9 @@ build/measuring-server: $(GO_SOURCES)
 .PHONY: build-measuring-server
 build-measuring-server: build/measuring-server ## The example Go server and its load generator, into build/.
 
-.PHONY: install-mariadb install-load-tool install-test-packages
+.PHONY: install-mariadb install-test-packages
 install-mariadb:
 	@command -v mariadbd >/dev/null || [ -x /usr/sbin/mariadbd ] || scripts/apt-install.sh $(MARIADB_PACKAGES)
-install-load-tool:
-	@command -v hey >/dev/null || scripts/apt-install.sh hey
 install-test-packages:
 	@scripts/apt-install.sh $(TEST_PACKAGES)
 

@@ -3,7 +3,10 @@
 import json
 import os
 import platform
-from collections.abc import Mapping
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -27,13 +30,48 @@ def describe_machine() -> dict[str, str | int | float]:
     }
 
 
+PEERS: Mapping[str, Sequence[str]] = {
+    "Prometheus": ("prometheus", "--version"),
+    "VictoriaMetrics": ("victoria-metrics", "--version"),
+    "Alertmanager": ("prometheus-alertmanager", "--version"),
+    "node_exporter": ("prometheus-node-exporter", "--version"),
+    "mysqld_exporter": ("prometheus-mysqld-exporter", "--version"),
+    "process-exporter": ("prometheus-process-exporter", "--version"),
+    "MariaDB": ("mariadbd", "--version"),
+    "hey": ("dpkg-query", "-W", "-f", "${Version}", "hey"),
+    "wrk": ("wrk", "-v"),
+    "oha": ("oha", "--version"),
+    "locust": ("locust", "--version"),
+    "goaccess": ("goaccess", "--version"),
+    "go tool pprof": ("go", "version"),
+}
+"""Programs that results are held against, by the names under which results mention them."""
+_VERSION = re.compile(r"\d+\.\d+(?:\.\d+)?[\w.+~-]*")
+
+
+def peer_versions(text: str) -> dict[str, str]:
+    """Versions of the peers that a result names; of one that is not here, or does not tell, there is none."""
+    found: dict[str, str] = {}
+    for name, command in PEERS.items():
+        program = shutil.which(command[0], path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
+        if program is None or not re.search(rf"(?<![\w/-]){re.escape(name)}(?![\w/-])", text, re.IGNORECASE):
+            continue
+        told = subprocess.run([program, *command[1:]], capture_output=True, text=True, check=False, timeout=20)
+        if version := _VERSION.search(told.stdout + told.stderr):
+            found[name] = version[0]
+    return found
+
+
 def write_result(stem: str, title: str, text: str, result: Mapping[str, Any]) -> None:
     """Writes `results/<stem>.json` and `.md`; `result` must hold `machine` from `describe_machine`."""
     RESULTS.mkdir(parents=True, exist_ok=True)
     machine = result["machine"]
-    (RESULTS / f"{stem}.json").write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    peers = peer_versions(f"{title}\n{text}\n{json.dumps(result)}")
+    against = "".join(f", {name} {version}" for name, version in peers.items())
+    print(f"{title}: {against.removeprefix(', ') or 'no peer is named'}")
+    (RESULTS / f"{stem}.json").write_text(json.dumps({**result, "peers": peers}, indent=2) + "\n", encoding="utf-8")
     where = f"{machine['date']}, {machine['cores']} cores ({machine['cpu']}), {machine['memory_gib']} GiB"
-    page = f"# {title}\n\n{where}, Linux {machine['kernel']}, Python {machine['python']}.\n\n{text.strip()}\n"
+    page = f"# {title}\n\n{where}, Linux {machine['kernel']}, Python {machine['python']}{against}.\n\n{text.strip()}\n"
     (RESULTS / f"{stem}.md").write_text(page, encoding="utf-8")
 
 

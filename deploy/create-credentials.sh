@@ -35,5 +35,6 @@ make_token() {
 
 tokens="$folder/server/tokens.json"
 make_token agent "$folder/agent/token"
+make_token editor "$folder/load/token"
 make_token admin "$folder/admin/token"
 echo "credentials are in place; the token to log in with is in $folder/admin/token"

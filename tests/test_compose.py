@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any, cast
 
+import httpx
 import jsonschema
 import pytest
 import yaml
@@ -18,6 +19,8 @@ from loadwatch_backend.kit.settings import known_variables
 from loadwatch_collectors.config import load_config
 from loadwatch_collectors.settings_loader import read_document
 from loadwatch_collectors.sources.registry import sources_by_name
+
+from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parent.parent
 COMPOSE = ROOT / "docker-compose.yml"
@@ -69,7 +72,9 @@ def test_the_file_follows_the_compose_specification() -> None:
 
 
 def test_the_whole_system_is_there() -> None:
-    assert {"server", "agent", "mysql", "measuring-server", "load"} <= set(services())
+    assert set(services()) == {
+        *("credentials", "server", "agent", "mysql", "measuring-server", "proxy", "load", "receiver"),
+    }
 
 
 def test_every_service_that_is_named_exists() -> None:
@@ -140,20 +145,23 @@ def create_credentials(folder: Path) -> None:
 
 def test_the_agents_configuration_is_accepted_and_uses_the_credentials_that_are_made(tmp_path: Path) -> None:
     config = load_config(read_document(ROOT / "deploy" / "loadwatch.yml"), sources_by_name())
-    assert {collector.source.name for collector in config.collectors} >= {"dbstats", "mysql", "probe", "freshness"}
-    folders = [mount.split(":")[1] for mount in services()["credentials"]["volumes"]]
+    assert {collector.source.name for collector in config.collectors} >= {
+        *("dbstats", "mysql", "mysql_statements", "access_log", "probe", "freshness"),
+    }
+    mounts = [mount.split(":")[1] for mount in services()["credentials"]["volumes"]]
+    folders = [folder for folder in mounts if folder.startswith("/credentials/")]
     for folder in folders:
         (tmp_path / folder.removeprefix("/credentials/")).mkdir()
     create_credentials(tmp_path)
     text = (ROOT / "deploy" / "loadwatch.yml").read_text(encoding="utf-8") + COMPOSE.read_text(encoding="utf-8")
     named = set(re.findall(r"/credentials/([\w/.-]+/[\w.-]+)(?=$|\s|:)", text, re.MULTILINE))
     files = {name for name in named if f"/credentials/{name}" not in folders}
-    assert {"agent/token", "server/tokens.json", "mysql/app-password", "measuring-server/dsn"} <= files
+    assert {"agent/token", "load/token", "server/tokens.json", "mysql/app-password", "measuring-server/dsn"} <= files
     assert [name for name in files if not (tmp_path / name).stat().st_size] == []
 
 
 def test_credentials_stay_and_only_what_is_lost_is_made_again(tmp_path: Path) -> None:
-    for name in ("server", "admin", "agent", "mysql", "measuring-server"):
+    for name in ("server", "admin", "agent", "mysql", "measuring-server", "load"):
         (tmp_path / name).mkdir()
     create_credentials(tmp_path)
     kept = {path: path.read_text() for path in tmp_path.rglob("*") if path.name in ("root-password", "dsn")}
@@ -169,7 +177,105 @@ def test_credentials_stay_and_only_what_is_lost_is_made_again(tmp_path: Path) ->
         record.role for token in (admin_token, agent.read_text().strip()) if (record := match_token(records, token))
     }
     assert roles == {Role.ADMIN, Role.AGENT}
+    load = match_token(records, (tmp_path / "load" / "token").read_text().strip())
+    assert load is not None
+    assert load.role is Role.EDITOR, "who starts runs need not be an administrator"
     assert match_token(records, lost) is None
+
+
+def filled(text: str) -> str:
+    """A value with the defaults of its variables."""
+    return re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", text)
+
+
+def test_the_load_is_a_run_that_the_command_line_takes(tmp_path: Path) -> None:
+    """The very words of the service, against a server of these sources, with the load generator that make builds."""
+    words = [filled(word) for word in services()["load"]["command"]]
+    at = words.index("--")
+    (tmp_path / "token").write_text("none")
+    here = {
+        "--server": "--offline",
+        "--token-file": f"--token-file={tmp_path / 'token'}",
+        "--state-directory": f"--state-directory={tmp_path / 'runs'}",
+        "--result": f"--result={tmp_path / 'load.csv'}",
+        "--duration": "--duration=1s",
+    }
+    options = [here.get(word.split("=")[0], word) for word in words[:at]]
+    assert {word.split("=")[0] for word in words[:at]} >= set(here)
+    assert words[at + 1] == "measuring-load"
+    tool = {"-duration": "-duration=1s", "-output": f"-output={tmp_path / 'load.csv'}", "-clients": "-clients=1"}
+    arguments = [tool.get(word.split("=")[0], word) for word in words[at + 2 : -1]]
+    command = ["run", *options, "--", str(ROOT / "build" / "measuring-load"), *arguments, "http://127.0.0.1:9/"]
+    done = subprocess.run(
+        [Path(sys.executable).with_name("loadwatch"), *command],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode in (0, 3), done.stdout + done.stderr
+    assert (tmp_path / "load.csv").stat().st_size > 0
+
+
+def test_notifications_reach_the_receiver_that_prints_them(tmp_path: Path) -> None:
+    loadwatch = Path(sys.executable).with_name("loadwatch")
+    file = ROOT / "deploy" / "notifications.yml"
+    checked = subprocess.run(
+        [loadwatch, "routes", "check", file], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    (url,) = [one["url"] for one in yaml.safe_load(file.read_text())["receivers"][0]["webhook_configs"]]
+    assert url == "http://receiver:9000/"
+    command = services()["receiver"]["command"]
+    assert command[-1].endswith(":9000")
+    port = free_port()
+    printer = subprocess.Popen(
+        [sys.executable, "-u", ROOT / "deploy" / Path(command[1]).name, f"127.0.0.1:{port}"],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert printer.stdout is not None
+    try:
+        alert = {
+            "status": "firing",
+            "labels": {"alertname": "PoolWaits"},
+            "annotations": {"summary": "requests wait for a connection"},
+            "generatorURL": "http://127.0.0.1:8000/alerts/1",
+        }
+        transport = httpx.HTTPTransport(retries=20)
+        with httpx.Client(transport=transport, timeout=30) as client:
+            assert client.post(f"http://127.0.0.1:{port}/", json={"version": "4", "alerts": [alert]}).status_code == 200
+            assert client.post(f"http://127.0.0.1:{port}/", content=b"no JSON").status_code == 200
+        assert (
+            printer.stdout.readline()
+            == "firing   PoolWaits: requests wait for a connection http://127.0.0.1:8000/alerts/1\n"
+        )
+        assert printer.stdout.readline() == "no JSON\n"
+    finally:
+        printer.kill()
+        printer.wait()
+        printer.stdout.close()
+
+
+def test_the_proxys_configuration_is_nginxs_and_its_log_is_read_with_times(tmp_path: Path) -> None:
+    text = (ROOT / "deploy" / "nginx.conf").read_text(encoding="utf-8")
+    (log,) = re.findall(r"access_log (/\S+) timed;", text)
+    config = load_config(read_document(ROOT / "deploy" / "loadwatch.yml"), sources_by_name())
+    (read,) = [one.settings.path for one in config.collectors if one.source.name == "access_log"]
+    assert read == log
+    mounted = [mount.split(":")[1] for mount in services()["proxy"]["volumes"]]
+    assert str(Path(log).parent) in mounted
+    local = text.replace("/tmp/", f"{tmp_path}/").replace("measuring-server:8080", "127.0.0.1:9")
+    (tmp_path / "nginx.conf").write_text(local.replace(log, str(tmp_path / "access.log")), encoding="utf-8")
+    done = subprocess.run(["nginx", "-t", "-c", tmp_path / "nginx.conf"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "$request_time'" in text
+
+
+def test_statements_are_counted_by_a_server_that_ships_with_them_off() -> None:
+    command = services()["mysql"]["command"]
+    assert "--performance-schema=ON" in command
+    assert "--performance-schema-consumer-events-statements-current=ON" in command
 
 
 @pytest.mark.parametrize("dockerfile", DOCKERFILES, ids=lambda path: path.name)

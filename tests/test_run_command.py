@@ -212,10 +212,11 @@ def test_the_change_and_the_output_are_kept_with_the_run(cli: Cli, server: RealS
 
 def test_a_note_from_a_script_that_deploys(cli: Cli, server: RealServer) -> None:
     before_ms = time.time() * 1_000
-    done = cli("annotate", "deploy 3f2c1", "--tag", "deploy", "--author", "ci")
+    done = cli("annotate", "deploy 3f2c1", "--tag", "deploy", "--author", "ci", "--commit", "3f2c1", "--issue", "#27")
     assert done.returncode == 0, done.stderr
     note = httpx.get(f"{server.url}/api/annotations/{done.stdout.strip()}").json()
     assert (note["text"], note["tags"], note["author"]) == ("deploy 3f2c1", ["deploy"], "ci")
+    assert (note["commit"], note["issue"]) == ("3f2c1", "#27")
     assert before_ms - 1 <= note["start_ms"] <= time.time() * 1_000
     assert note["end_ms"] is None
     assert cli("run", "--", "true").returncode == 0

@@ -24,6 +24,7 @@ from examples.rig.loadwatch import (
     WatchedApp,
     agent_config,
     choose_listen,
+    notification_settings,
     running_agent,
     running_server,
     write_secret,
@@ -57,7 +58,10 @@ class Scene:
 )
 @click.option("--no-loadwatch", is_flag=True, help="Only the system under load, to be watched by your own Loadwatch.")
 def main(once: bool, stage_seconds: int, stages: str, data: Path | None, no_loadwatch: bool) -> None:
-    """A real Go server and MariaDB under load, stage by stage, and Loadwatch watching. Ctrl-C stops all of it."""
+    """A real Go server and MariaDB under load, stage by stage, and Loadwatch watching. Ctrl-C stops all of it.
+
+    LOADWATCH_NOTIFICATIONS (with LOADWATCH_NOTIFY_NETWORKS and LOADWATCH_EXTERNAL_URL) says who is told of its alerts.
+    """
     chosen = _choose_stages(stages)
     # A closed terminal or a plain `kill` must clean up as Ctrl-C does.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -104,7 +108,8 @@ def _set_the_scene(stack: ExitStack, *, data: Path | None, watch: bool) -> Scene
         click.echo("==> starting Loadwatch")
         loadwatch_folder = folder / "loadwatch" if data is None else data.resolve()
         loadwatch_folder.mkdir(parents=True, exist_ok=True)
-        loadwatch = stack.enter_context(running_server(loadwatch_folder, listen=choose_listen()))
+        settings = notification_settings(os.environ)
+        loadwatch = stack.enter_context(running_server(loadwatch_folder, listen=choose_listen(), settings=settings))
         config = agent_config(
             server_url=loadwatch.url,
             spool=folder / "spool",

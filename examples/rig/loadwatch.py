@@ -19,6 +19,15 @@ from examples.rig.processes import ManagedProcess, RigError, free_port, port_is_
 DEFAULT_LISTEN = "127.0.0.1:8000"
 OWN_SETTINGS = "LOADWATCH_"
 """Whoever runs the demo may have a Loadwatch of their own; its database and tokens are no business of the demo."""
+NOTIFICATION_SETTINGS = ("LOADWATCH_NOTIFICATIONS", "LOADWATCH_NOTIFY_NETWORKS", "LOADWATCH_EXTERNAL_URL")
+
+
+def notification_settings(environment: Mapping[str, str]) -> dict[str, str]:
+    """Who is told of the demo's alerts: settings of Loadwatch's that are the caller's to give, paths from here."""
+    found = {name: environment[name] for name in NOTIFICATION_SETTINGS if environment.get(name)}
+    if file := found.get("LOADWATCH_NOTIFICATIONS"):
+        found["LOADWATCH_NOTIFICATIONS"] = str(Path(file).resolve())
+    return found
 
 
 def choose_listen() -> str:
@@ -161,10 +170,10 @@ class Loadwatch:
 
 
 @contextmanager
-def running_server(folder: Path, *, listen: str) -> Generator[Loadwatch]:
-    """Loadwatch's server with its data in `folder`, until the block ends."""
+def running_server(folder: Path, *, listen: str, settings: Mapping[str, str] | None = None) -> Generator[Loadwatch]:
+    """Loadwatch's server with its data in `folder`, and further settings, until the block ends."""
     command = [Path(sys.executable).with_name("loadwatch"), "server"]
-    environment = {"LOADWATCH_LISTEN": listen, "LOADWATCH_DATA": str(folder / "data")}
+    environment = {"LOADWATCH_LISTEN": listen, "LOADWATCH_DATA": str(folder / "data"), **(settings or {})}
     loadwatch = Loadwatch(f"http://{listen}")
     log = folder / "server.log"
     with ManagedProcess(

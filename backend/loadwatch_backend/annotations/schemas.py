@@ -8,6 +8,8 @@ from loadwatch_backend.kit.schemas import Milliseconds, Schema
 
 AUTHOR_LENGTH = 100
 TEXT_LENGTH = 4_000
+COMMIT_LENGTH = 100
+ISSUE_LENGTH = 200
 TAG_LENGTH = 50
 TAG_COUNT = 20
 
@@ -32,6 +34,16 @@ Author = Annotated[
     Field(max_length=AUTHOR_LENGTH, description="Who writes it; left empty, who is signed in."),
     AfterValidator(_name),
 ]
+Commit = Annotated[
+    str,
+    Field(max_length=COMMIT_LENGTH, description="Of what was deployed or changed.", examples=["3f2c1aa"]),
+    AfterValidator(_name),
+]
+Issue = Annotated[
+    str,
+    Field(max_length=ISSUE_LENGTH, description="Number or address of the issue behind it.", examples=["#27"]),
+    AfterValidator(_name),
+]
 Text = Annotated[str, Field(min_length=1, max_length=TEXT_LENGTH), AfterValidator(_printable)]
 Tag = Annotated[str, Field(min_length=1, max_length=TAG_LENGTH), AfterValidator(_printable)]
 Tags = Annotated[list[Tag], Field(max_length=TAG_COUNT)]
@@ -45,6 +57,8 @@ class AnnotationIn(Schema):
     start_ms: Milliseconds
     end_ms: Milliseconds | None = None
     tags: Tags = Field(default_factory=list[Tag])
+    commit: Commit = ""
+    issue: Issue = ""
 
 
 class AnnotationPatch(Schema):
@@ -55,6 +69,8 @@ class AnnotationPatch(Schema):
     start_ms: Milliseconds | None = None
     end_ms: Milliseconds | None = None
     tags: Tags | None = None
+    commit: Commit | None = None
+    issue: Issue | None = None
 
 
 class AnnotationOut(Schema):
@@ -66,6 +82,8 @@ class AnnotationOut(Schema):
     start_ms: Milliseconds
     end_ms: Milliseconds | None
     tags: list[str]
+    commit: str
+    issue: str
     created_ms: Milliseconds
     updated_ms: Milliseconds
 

@@ -68,6 +68,8 @@ class AnnotationService:
             text=given.text,
             start_ms=given.start_ms,
             end_ms=given.end_ms,
+            commit=given.commit,
+            issue=given.issue,
             created_ms=now_ms,
             updated_ms=now_ms,
             tags=tag_rows(given.tags),
@@ -98,6 +100,10 @@ class AnnotationService:
                 row.author = patch.author or actor
             if patch.text is not None:
                 row.text = patch.text
+            if patch.commit is not None:
+                row.commit = patch.commit
+            if patch.issue is not None:
+                row.issue = patch.issue
             if patch.start_ms is not None:
                 row.start_ms = patch.start_ms
             if "end_ms" in given:
@@ -145,6 +151,8 @@ def _out(row: AnnotationRow) -> AnnotationOut:
         start_ms=row.start_ms,
         end_ms=row.end_ms,
         tags=[tag.tag for tag in row.tags],
+        commit=row.commit,
+        issue=row.issue,
         created_ms=row.created_ms,
         updated_ms=row.updated_ms,
     )

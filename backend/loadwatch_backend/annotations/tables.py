@@ -3,7 +3,7 @@
 from sqlalchemy import BigInteger, ForeignKey, Integer, String
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from loadwatch_backend.annotations.schemas import AUTHOR_LENGTH, TAG_LENGTH, TEXT_LENGTH
+from loadwatch_backend.annotations.schemas import AUTHOR_LENGTH, COMMIT_LENGTH, ISSUE_LENGTH, TAG_LENGTH, TEXT_LENGTH
 from loadwatch_backend.store.relational import Base, Identity
 
 # Compare text as it was typed: MySQL's defaults hold "A" and "a", and some Japanese letters, to be the same.
@@ -33,6 +33,8 @@ class AnnotationRow(Base):
     id: Mapped[int] = mapped_column(Identity, primary_key=True, autoincrement=True)
     author: Mapped[str] = mapped_column(String(AUTHOR_LENGTH))
     text: Mapped[str] = mapped_column(String(TEXT_LENGTH))
+    commit: Mapped[str] = mapped_column(String(COMMIT_LENGTH), server_default="")
+    issue: Mapped[str] = mapped_column(String(ISSUE_LENGTH), server_default="")
     start_ms: Mapped[int] = mapped_column(BigInteger, index=True)
     end_ms: Mapped[int | None] = mapped_column(BigInteger)
     created_ms: Mapped[int] = mapped_column(BigInteger)

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from loadwatch_backend.annotations.service import AnnotationService
+from loadwatch_backend.compare.schemas import FigureRepeats
+from loadwatch_backend.compare.service import CompareService
 from loadwatch_backend.evidence.cost.schemas import CostOut
 from loadwatch_backend.evidence.cost.service import RunCosts
 from loadwatch_backend.evidence.files.schemas import EvidenceFile
@@ -36,6 +38,7 @@ class ReportParts:
     statements: Statements
     log_patterns: LogPatternService
     evidence_files: EvidenceFiles
+    compare: CompareService
 
     def read(self, run_id: str) -> RunOut:
         """The run."""
@@ -56,7 +59,10 @@ class ReportParts:
     def notes(self, start_ms: int, end_ms: int) -> Sequence[Note]:
         """Annotations in its window."""
         found = self.annotations.list(start_ms, end_ms, None)
-        return [Note(start_ms=one.start_ms, author=one.author, text=one.text) for one in found]
+        return [
+            Note(start_ms=one.start_ms, author=one.author, text=one.text, commit=one.commit, issue=one.issue)
+            for one in found
+        ]
 
     def cost(self, run_id: str, language: Language) -> CostOut | None:
         """What its requests cost; a report stands without it where it cannot be read."""
@@ -85,6 +91,10 @@ class ReportParts:
             return self.log_patterns.of_run(run_id)
         except ProblemError:
             return None
+
+    def repeats(self, run: RunOut, language: Language) -> Sequence[FigureRepeats]:
+        """How well figures repeat between equal runs of its scenario."""
+        return self.compare.repeats([run], language)
 
     def files(self, run_id: str) -> Sequence[EvidenceFile]:
         """What is kept with it."""

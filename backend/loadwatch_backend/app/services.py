@@ -203,6 +203,7 @@ def open_services(
         digests=KeptDigests(NewestFiles(files=evidence_files, kind=EvidenceKind.SLOW_LOG)),
     )
     ingest = IngestService(store, _ingest_limits(settings), clock)
+    compare = CompareService(runs.registry, signals)
     services = Services(
         clock=clock,
         store=store,
@@ -238,7 +239,7 @@ def open_services(
         profiles=profiles,
         profile_orders=open_profile_orders(ground, leadership, alerts.evaluator, evidence_files),
         runs=runs,
-        compare=CompareService(runs.registry, signals),
+        compare=compare,
         forecasts=ForecastService(runs.registry, store, engine, relational, clock),
         reports=ReportService(
             ReportParts(
@@ -249,6 +250,7 @@ def open_services(
                 annotations=annotations,
                 log_patterns=log_patterns,
                 evidence_files=evidence_files,
+                compare=compare,
             ),
             signals,
             clock,

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from statistics import fmean, geometric_mean
 
+import numpy as np
 from loadwatch_formats.outcomes import Outcome
 
 from loadwatch_backend.compare.schemas import CompareEndpoint, CompareGroup
@@ -10,6 +11,7 @@ from loadwatch_backend.runs.analysis.schemas import EndpointOut
 from loadwatch_backend.runs.schemas import RunOut
 
 ENDPOINTS_SHOWN = 500
+MIX_DIFFERS = 0.05
 Seconds = Mapping[str, float]
 """A response time of each endpoint."""
 
@@ -29,18 +31,29 @@ def endpoint_rows(
             table.setdefault(endpoint.name, []).append(endpoint)
             totals[endpoint.name] = totals.get(endpoint.name, 0) + endpoint.requests
         tables.append(table)
+    sums = [sum(one.requests for found in table.values() for one in found) for table in tables]
     names = sorted(totals, key=lambda name: (-totals[name], name))[:ENDPOINTS_SHOWN]
     return [
         _row(name, [table.get(name, []) for table in tables]).model_copy(
             update={
+                "share": [
+                    sum(one.requests for one in table.get(name, [])) / total if total else None
+                    for table, total in zip(tables, sums, strict=True)
+                ],
                 "percentiles": {
                     percentile: [_typical([found[run].get(name) for run in group.runs]) for group in groups]
                     for percentile, found in percentiles.items()
-                }
+                },
             }
         )
         for name in names
     ]
+
+
+def mix_differs(endpoints: Sequence[CompareEndpoint]) -> bool:
+    """Whether a twentieth of a group's requests, or more, went to other endpoints than in the base."""
+    shares = np.array([one.share for one in endpoints if None not in one.share], np.float64)
+    return bool(len(shares) and (np.abs(shares - shares[:, :1]).sum(axis=0) / 2 >= MIX_DIFFERS).any())
 
 
 def _row(name: str, found: Sequence[Sequence[EndpointOut]]) -> CompareEndpoint:

@@ -101,6 +101,7 @@ class CompareEndpoint(Schema):
     rate: list[float | None] = Field(description="Mean over the group's runs.")
     p95_seconds: list[float | None] = Field(description="Geometric mean over the group's runs.")
     failure_ratio: list[float | None]
+    share: list[float | None] = Field(default=[], description="Of the group's requests; null where it tells none.")
     percentiles: dict[str, list[float | None]] = Field(
         default={}, description="Seconds of those that were asked for, as `p95_seconds`; null where they are not kept."
     )
@@ -128,6 +129,14 @@ class CompareHeadline(Schema):
     grade: Grade | None
 
 
+class FigureRepeats(Schema):
+    """How well a figure repeats between equal runs: which one to trust."""
+
+    metric: MetricInfo
+    scatter: float = Field(description="Standard deviation between equal runs, as a share of the figure.")
+    runs: int = Field(description="Equal runs that tell it.")
+
+
 class CompareOut(Schema):
     """2 to 8 runs side by side; the first group is the base."""
 
@@ -144,7 +153,13 @@ class CompareOut(Schema):
     configuration: list[ConfigurationDifference] = Field(description="Of each group's first run against the base's.")
     remarks: list[str] = Field(
         description="Stable codes: `scenario-differs`, `version-differs`, `duration-differs`, `tool-differs`, "
-        "`target-differs`, `no-seconds:<run>`."
+        "`target-differs`, `mix-differs` (a twentieth of the requests or more went to other endpoints), "
+        "`no-seconds:<run>`."
+    )
+    repeats: list[FigureRepeats] = Field(
+        default=[],
+        description="How well figures repeat between equal runs of these scenarios, the best first; empty where there "
+        "are no three equal runs, and it cannot be told.",
     )
 
 

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from loadwatch_backend.compare.endpoint_rows import endpoint_rows
+from loadwatch_backend.compare.endpoint_rows import endpoint_rows, mix_differs
 from loadwatch_backend.compare.figures import FigureReader
 from loadwatch_backend.compare.groups import counts, differing, group_runs, past_repeats, series_of
 from loadwatch_backend.compare.headline import headlines
 from loadwatch_backend.compare.metrics import (
     METRICS_BY_ID,
+    RUN_METRICS,
     describe_metric,
     scale_of,
     signal_scale,
@@ -27,6 +28,7 @@ from loadwatch_backend.compare.schemas import (
     CompareGroup,
     CompareOut,
     CompareRow,
+    FigureRepeats,
     MetricInfo,
     MetricList,
     SweepOut,
@@ -58,6 +60,8 @@ FloatArray = npt.NDArray[np.float64]
 LARGEST_CACHE = 2_000
 ENDPOINTS_SHOWN = 500
 DURATIONS_DIFFER = 0.2
+LEAST_FREEDOM = 2
+"""Degrees of freedom of a scatter between equal runs: three of them."""
 
 
 class CompareSameError(InvalidError):
@@ -102,6 +106,7 @@ class CompareService:
         }
         axis = common_axis(list(lanes.values()))
         rows = self._rows(groups, runs, seconds, language, percentiles)
+        endpoints = endpoint_rows(groups, runs, self._of_endpoints(runs, percentiles))
         return CompareOut(
             align=align,
             headlines=headlines(groups, rows, language),
@@ -112,10 +117,33 @@ class CompareService:
             count=axis.count,
             series=[run_series(runs[run_id], lanes[run_id], axis) for run_id in run_ids if run_id in lanes],
             rows=rows,
-            endpoints=endpoint_rows(groups, runs, self._of_endpoints(runs, percentiles)),
+            endpoints=endpoints,
             configuration=[self._runs.difference(group.id, groups[0].id) for group in groups[1:]],
-            remarks=[*_remarks(list(runs.values())), *(f"no-seconds:{one}" for one in run_ids if one not in lanes)],
+            remarks=[
+                *_remarks(list(runs.values())),
+                *(["mix-differs"] if mix_differs(endpoints) else []),
+                *(f"no-seconds:{one}" for one in run_ids if one not in lanes),
+            ],
+            repeats=self.repeats(list(runs.values()), language),
         )
+
+    def repeats(self, runs: Sequence[RunOut], language: Language) -> list[FigureRepeats]:
+        """How well figures repeat between equal runs of the scenarios of these, the best first."""
+        scenarios = {(run.scenario, run.scenario_version) for run in runs if run.scenario}
+        everyone = {run.id: run for run in runs} | {
+            run.id: run for scenario, version in sorted(scenarios) for run in self._ended(scenario, version)
+        }
+        groups = past_repeats(list(everyone.values()), ())
+        found: list[FigureRepeats] = []
+        for metric in RUN_METRICS:
+            figures = [[one for run in group if (one := metric.figure(run)) is not None] for group in groups]
+            figures = [one for one in figures if len(one) > 1 and any(one)]
+            freedom = sum(len(one) - 1 for one in figures)
+            if metric.compared and freedom >= LEAST_FREEDOM:
+                scatter = math.expm1(math.sqrt(sum(_squares(one, metric.scale.floor) for one in figures) / freedom))
+                runs_told = sum(len(one) for one in figures)
+                found.append(FigureRepeats(metric=describe_metric(metric, language), scatter=scatter, runs=runs_told))
+        return sorted(found, key=lambda one: one.scatter)
 
     def _rows(
         self,
@@ -332,6 +360,11 @@ def _row_if_any(
     if all(not one.figure for one in measured.values()):
         return []
     return [make_row(info, scale, [[measured[run] for run in group.runs] for group in groups], past)]
+
+
+def _squares(figures: Sequence[float], floor: float) -> float:
+    logs = to_log(np.array(figures, np.float64), floor)
+    return float(((logs - logs.mean()) ** 2).sum())
 
 
 def _zero(run: RunOut, align: Align) -> int:

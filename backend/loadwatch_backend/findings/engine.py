@@ -16,6 +16,7 @@ from loadwatch_backend.findings.model import (
     Missing,
     Severity,
 )
+from loadwatch_backend.findings.seen.log_lines import with_log_lines
 from loadwatch_backend.findings.seen.numbers import figure
 from loadwatch_backend.findings.symptoms import find_symptoms
 from loadwatch_backend.findings.window import APART_MS, Window
@@ -56,7 +57,7 @@ def diagnose(window: Window, detectors: Sequence[Detector]) -> Diagnosis:
             failed[detector.kind.id] = error
             missing.append(Missing(kind=detector.kind, needs=(), switched_on_by=""))
             continue
-        findings.extend(look.findings)
+        findings.extend(with_log_lines(window, one) for one in look.findings)
         observations.extend(_few(look.observations))
         reason = look.unjudged
         if look.clear is not None and seconds < detector.least_seconds:

@@ -58,6 +58,7 @@ from loadwatch_backend.findings.detectors.traffic import (
 from loadwatch_backend.findings.load import STREAMED
 from loadwatch_backend.findings.model import Detector
 from loadwatch_backend.findings.programs import INFO, START
+from loadwatch_backend.findings.seen.log_lines import LOG_METRICS
 
 DETECTORS: Sequence[Detector] = (
     noise.DETECTOR,
@@ -122,6 +123,12 @@ DETECTORS: Sequence[Detector] = (
 )
 
 METRICS = frozenset(
-    {*STREAMED, INFO, START, *(metric for detector in DETECTORS for metric in (*detector.needs, *detector.reads))}
+    {
+        *STREAMED,
+        *LOG_METRICS,
+        INFO,
+        START,
+        *(metric for detector in DETECTORS for metric in (*detector.needs, *detector.reads)),
+    }
 )
 """All that a window has to hold."""

@@ -1,12 +1,10 @@
-"""Exact percentiles of every second, and fewer points for charts."""
+"""Exact percentiles of every second."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
-from loadwatch_formats.outcomes import OUTCOMES
 
-from loadwatch_backend.records.model import FloatArray, IntArray, Seconds
+from loadwatch_backend.records.model import FloatArray, IntArray
 from loadwatch_backend.records.parquet import RecordReader
 from loadwatch_backend.records.quantiles import rank_table, select
 
@@ -70,60 +68,3 @@ def _crowded(reader: RecordReader, from_ns: int, to_ns: int, count: int) -> IntA
     )
     each = [c["latency_ns"] for c in reader.chunks(["latency_ns"], from_ns, to_ns) if len(c["latency_ns"])]
     return np.append(quantiles[0], [max(one.max() for one in each), min(one.min() for one in each)])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reduced:
-    """`Seconds` in fewer points; point i covers `start_ms + i * step_ms` up to the next.
-
-    Attributes:
-        outcomes: requests per second, the mean over the point, [point, outcome].
-        rate_min, rate_max: the quietest and the busiest second of the point.
-        latency: p50, p90, p95, p99 are the highest of the seconds in the point, max is the maximum, [point, 5]; NaN
-            where there was no request. A peak of one second stays visible at any zoom.
-        latency_min: the lowest of the seconds in the point, [point, 5].
-        bytes_in, bytes_out: bytes per second, the mean over the point.
-        users: the most users of the point.
-    """
-
-    start_ms: int
-    step_ms: int
-    outcomes: FloatArray
-    rate_min: FloatArray
-    rate_max: FloatArray
-    latency: FloatArray | None
-    latency_min: FloatArray | None
-    bytes_in: FloatArray | None
-    bytes_out: FloatArray | None
-    users: FloatArray | None
-
-
-def reduce_seconds(seconds: Seconds, points: int) -> Reduced:
-    """At most `points` points of whole seconds each, keeping minima and maxima; the last point may be shorter."""
-    rows = len(seconds.outcomes)
-    step = max(1, -(-rows // max(1, points)))
-    starts = np.arange(0, rows, step)
-    widths = np.diff(np.append(starts, rows)).astype(np.float64)
-    rate = seconds.requests.astype(np.float64)
-
-    def mean(values: IntArray | None) -> FloatArray | None:
-        return None if values is None else np.add.reduceat(values, starts) / widths if rows else values.astype(float)
-
-    def extreme(values: FloatArray | None, pick: "np.ufunc") -> FloatArray | None:
-        return None if values is None else pick.reduceat(values, starts, axis=0) if rows else values
-
-    outcomes = (
-        np.add.reduceat(seconds.outcomes, starts, axis=0) / widths[:, None] if rows else np.zeros((0, len(OUTCOMES)))
-    )
-    return Reduced(
-        start_ms=seconds.start_ms,
-        step_ms=step * 1000,
-        outcomes=outcomes,
-        rate_min=np.minimum.reduceat(rate, starts) if rows else rate,
-        rate_max=np.maximum.reduceat(rate, starts) if rows else rate,
-        latency=extreme(seconds.latency, np.fmax),
-        latency_min=extreme(seconds.latency, np.fmin),
-        bytes_in=mean(seconds.bytes_in),
-        bytes_out=mean(seconds.bytes_out),
-        users=extreme(seconds.users, np.fmax),
-    )

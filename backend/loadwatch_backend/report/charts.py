@@ -33,6 +33,8 @@ SYSTEM_SIGNALS: Sequence[str] = (
     "process_fds",
     "time_wait",
     "host_cpu",
+    "tcp_peers",
+    "host_to_host",
 )
 """Signals of the system that a report draws where there are values: one for each danger of needs.md A."""
 MOST_LINES = 8

@@ -17,7 +17,7 @@ from loadwatch_backend.report.actions import told_actions
 from loadwatch_backend.report.figures import shown_figures
 from loadwatch_backend.report.findings import answer_of
 from loadwatch_backend.report.kept import told_files, told_log
-from loadwatch_backend.report.model import FIRST, Report, mixed_key, summary_rows
+from loadwatch_backend.report.model import FIRST, Report, mixed_key, shares_of_endpoints, summary_rows
 from loadwatch_backend.report.numbers import format_change, format_duration, format_setting, format_value
 from loadwatch_backend.report.reasons import generator_text, verdict_reasons
 from loadwatch_backend.report.spark import draw_spark
@@ -92,6 +92,9 @@ def render_html(report: Report, language: Language) -> str:
         draw=draw_chart,
         endpoints=run.endpoints[:ENDPOINTS_SHOWN],
         more_endpoints=max(len(run.endpoints) - ENDPOINTS_SHOWN, 0),
+        shares=shares_of_endpoints(run),
+        base_shares=shares_of_endpoints(report.baseline),
+        repeats=report.repeats,
         difference=report.difference,
         notes=report.notes,
         review=report.review,

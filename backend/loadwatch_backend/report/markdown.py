@@ -10,7 +10,7 @@ from loadwatch_backend.report.figures import shown_figures
 from loadwatch_backend.report.findings import Answer, Told, answer_of
 from loadwatch_backend.report.html import ENDPOINTS_SHOWN, RESOURCES_SHOWN, format_time, written
 from loadwatch_backend.report.kept import told_files, told_log
-from loadwatch_backend.report.model import FIRST, Report, SummaryRow, mixed_key, summary_rows
+from loadwatch_backend.report.model import FIRST, Report, SummaryRow, mixed_key, shares_of_endpoints, summary_rows
 from loadwatch_backend.report.numbers import format_change, format_duration, format_setting, format_value
 from loadwatch_backend.report.reasons import generator_text, verdict_reasons
 from loadwatch_backend.report.ticks import elapsed_text
@@ -33,11 +33,13 @@ def render_markdown(report: Report, language: Language) -> str:
         _findings(answer_of(report.run, language), Texts(FINDINGS, language)),
         _why(told_cost(report.cost, report.routes, report.statements, language), texts),
         _summary(report, texts),
+        _repeats(report, texts),
         _failures(report, texts),
         _reconciliation(report, texts),
         _endpoints(report, texts),
         _kept(report, texts),
         _configuration(report, texts),
+        _notes(report, texts),
         _review(report, texts),
         _actions(told_actions(report.review, language)),
         texts("made", version=VERSION, time=format_time(report.made_ms), id=report.run.id),
@@ -147,6 +149,12 @@ def _summary_table(report: Report, rows: Sequence[SummaryRow], texts: Texts) -> 
         cell += [format_value(row.baseline, row.unit), format_change(row.change)] if report.baseline else []
         cells.append(cell)
     return make_table(heads, cells)
+
+
+def _repeats(report: Report, texts: Texts) -> str:
+    rows = [[one.metric.title, f"±{format_value(one.scatter, 'ratio')}", str(one.runs)] for one in report.repeats]
+    heads = [texts("figure"), texts("repeats_scatter"), texts("repeats_runs")]
+    return f"## {texts('repeats')}\n\n{make_table(heads, rows)}" if rows else ""
 
 
 def _findings(answer: Answer | None, texts: Texts) -> str:
@@ -290,10 +298,14 @@ def _endpoints(report: Report, texts: Texts) -> str:
     found = report.run.endpoints
     if not found:
         return ""
+    shares = shares_of_endpoints(report.run)
+    before = shares_of_endpoints(report.baseline)
     rows = [
         [
             escape_cell(one.name),
             format_value(one.requests, "count"),
+            format_value(shares.get(one.name), "ratio"),
+            *([format_value(before.get(one.name, 0.0), "ratio")] if before else []),
             format_value(one.success_ratio, "ratio"),
             format_value(one.latency_seconds.p50, "seconds"),
             format_value(one.latency_seconds.p95, "seconds"),
@@ -301,7 +313,8 @@ def _endpoints(report: Report, texts: Texts) -> str:
         ]
         for one in found[:ENDPOINTS_SHOWN]
     ]
-    heads = [texts("endpoint"), texts("requests"), texts("success"), "p50", "p95", "p99"]
+    mix = [texts("share"), *([texts("share_before")] if before else [])]
+    heads = [texts("endpoint"), texts("requests"), *mix, texts("success"), "p50", "p95", "p99"]
     more = len(found) - ENDPOINTS_SHOWN
     rest = f"\n\n{texts('more_endpoints', count=more)}" if more > 0 else ""
     window = texts.known(report.run.endpoints_window, report.run.endpoints_window)
@@ -334,6 +347,22 @@ def _reconciliation(report: Report, texts: Texts) -> str:
     ]
     each = f"\n\n{make_table(heads_by_instance, by_instance)}" if by_instance else ""
     return f"## {texts('reconciliation')}\n\n{make_table(heads, rows)}\n\n{told}{each}"
+
+
+def _notes(report: Report, texts: Texts) -> str:
+    """What was noted in the run's time, with the change behind it."""
+    lines = [
+        " · ".join(
+            [
+                f"- **{elapsed_text((note.start_ms - report.run.started_ms) / 1_000)}** {escape_cell(note.text)}",
+                escape_cell(note.author),
+                *([f"{texts('commit')} {escape_cell(note.commit)}"] if note.commit else []),
+                *([f"{texts('issue')} {escape_cell(note.issue)}"] if note.issue else []),
+            ]
+        )
+        for note in report.notes
+    ]
+    return f"## {texts('annotations')}\n\n" + "\n".join(lines) if lines else ""
 
 
 def _configuration(report: Report, texts: Texts) -> str:

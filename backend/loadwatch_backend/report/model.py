@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from loadwatch_backend.compare.schemas import FigureRepeats
 from loadwatch_backend.evidence.cost.schemas import CostOut
 from loadwatch_backend.evidence.files.schemas import EvidenceFile
 from loadwatch_backend.evidence.log_patterns.schemas import LogPatternList
@@ -29,6 +30,7 @@ class Report:
         cost: what requests cost; None where that cannot be read. routes: requests by route; likewise.
         statements: what the databases were asked; likewise.
         log: log lines by pattern; None likewise.
+        repeats: how well figures repeat between equal runs of its scenario.
         files: what is kept with the run. attached: what of them is shown, by id.
     """
 
@@ -44,6 +46,7 @@ class Report:
     routes: RunRoutes | None = None
     statements: StatementsOut | None = None
     log: LogPatternList | None = None
+    repeats: Sequence[FigureRepeats] = ()
     files: Sequence[EvidenceFile] = ()
     attached: Mapping[str, Attached] = field(default_factory=dict[str, Attached])
 
@@ -54,6 +57,7 @@ class RunReport(RunOut):
     cost: CostOut | None
     routes: RunRoutes | None
     statements: StatementsOut | None
+    repeats: list[FigureRepeats]
     files: list[EvidenceFile]
 
 
@@ -93,6 +97,14 @@ def whole_figures(run: RunOut) -> FiguresOut | None:
         wait_seconds=run.wait_seconds,
         throughput=run.throughput,
     )
+
+
+def shares_of_endpoints(run: RunOut | None) -> Mapping[str, float]:
+    """How its requests were spread over endpoints; nothing without a run."""
+    if run is None:
+        return {}
+    total = sum(one.requests for one in run.endpoints)
+    return {one.name: one.requests / total for one in run.endpoints} if total else {}
 
 
 def mixed_key(names: Sequence[str]) -> str:

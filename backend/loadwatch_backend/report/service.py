@@ -94,6 +94,7 @@ class ReportService:
             cost=cost,
             routes=self._source.routes(run_id, language),
             statements=self._source.statement_table(run_id, language),
+            repeats=list(self._source.repeats(run, language)),
             files=list(self._source.files(run_id)),
         )
         body = document.model_dump_json(indent=2).encode()
@@ -142,6 +143,7 @@ class ReportService:
             routes=self._source.routes(run_id, language),
             statements=self._source.statement_table(run_id, language),
             log=self._source.log(run_id),
+            repeats=self._source.repeats(run, language),
             files=self._source.files(run_id),
             attached=attached,
         )

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from loadwatch_backend.compare.schemas import FigureRepeats
 from loadwatch_backend.evidence.cost.schemas import CostOut
 from loadwatch_backend.evidence.files.schemas import EvidenceFile
 from loadwatch_backend.evidence.files.service import StoredEvidence
@@ -25,6 +26,8 @@ class Note:
     start_ms: int
     author: str
     text: str
+    commit: str = ""
+    issue: str = ""
 
 
 class ReportSource(Protocol):
@@ -68,6 +71,10 @@ class ReportSource(Protocol):
 
     def log(self, run_id: str) -> LogPatternList | None:
         """Its log lines by pattern; None where that cannot be read."""
+        ...
+
+    def repeats(self, run: RunOut, language: Language) -> Sequence[FigureRepeats]:
+        """How well figures repeat between equal runs of its scenario."""
         ...
 
     def files(self, run_id: str) -> Sequence[EvidenceFile]:

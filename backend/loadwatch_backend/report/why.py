@@ -236,6 +236,16 @@ def _notes(cost: CostOut, counted: bool, statements: StatementsOut | None, t: Te
     if cost.functions is not None and cost.functions.by_route:
         routes = ", ".join(f"{one.name} {_moved(one)}" for one in cost.functions.by_route)
         notes.append(t("why_cpu_by_route", routes=routes))
+    for job in cost.cpu:
+        if job.routes:
+            routes = "; ".join(
+                f"{' + '.join(one.routes)} {format_value(one.each.value, 'seconds')}"
+                f" ({format_value(one.each.low, 'seconds')}–{format_value(one.each.high, 'seconds')})"
+                for one in job.routes[:ROUTES_SHOWN]
+            )
+            notes.append(t("why_cpu_each", job=job.job, routes=routes))
+        if job.untold:
+            notes.append(t("why_cpu_untold", job=job.job, routes=", ".join(job.untold[:ROUTES_SHOWN])))
     if statements is not None:
         notes += _asking(statements, t)
     elif cost.coverage is not None and cost.coverage < LEAST_COVERAGE:

@@ -184,6 +184,14 @@ REPORT: Catalogue = {
     "why_per_request": Words("Processor time a request", "CPU時間/リクエスト"),
     "why_per_second": Words("Processor time a second", "CPU時間/秒"),
     "why_per_none": Words("In all", "合計"),
+    "why_cpu_each": Words(
+        "CPU time of {job} for each request, by regression over the seconds of the run: {routes}.",
+        "{job}のリクエスト1件あたりのCPU時間(実行中の各秒からの回帰による): {routes}。",
+    ),
+    "why_cpu_untold": Words(
+        "CPU time of {job} for each request cannot be told of {routes}.",
+        "{job}のリクエスト1件あたりのCPU時間は、{routes}については判断できない。",
+    ),
     "why_cpu_by_route": Words(
         "Processor time by route, as the application labels it: {routes}.",
         "ルート別のCPU時間(アプリケーションが付けたラベルによる): {routes}。",
@@ -206,6 +214,11 @@ REPORT: Catalogue = {
         "実行時間が短く、どのルートが何を実行したか判定できない。",
     ),
     "endpoints": Words("Endpoints", "エンドポイント"),
+    "share_before": Words("Share in the baseline", "基準での割合"),
+    "repeats": Words("How well figures repeat between equal runs", "同条件の実行間での再現性"),
+    "repeats_scatter": Words("Scatter", "ばらつき"),
+    "repeats_runs": Words("Equal runs", "同条件の実行数"),
+    "issue": Words("issue", "課題"),
     "endpoint": Words("Endpoint", "エンドポイント"),
     "more_endpoints": Words("and {count} more endpoints, in the JSON report", "ほか{count}件はJSONレポートを参照"),
     "errors": Words("Error texts", "エラー文"),

@@ -8,6 +8,8 @@ NOTE = {
     "start_ms": 1_000,
     "end_ms": 2_000,
     "tags": ["deploy", "段階3"],
+    "commit": "3f2c1aa",
+    "issue": "https://issues.example/27",
 }
 
 
@@ -21,8 +23,17 @@ def test_an_annotation_lives_from_post_to_delete(server: Any):
     assert client.get(path).json() == note
 
     server.clock.now_ms += 5
-    changed = client.patch(path, json={"text": "off", "tags": ["段階3", "x", "x"], "end_ms": None}).json()
-    wanted = {**note, "text": "off", "tags": ["段階3", "x"], "end_ms": None, "updated_ms": server.clock.now_ms}
+    changed = client.patch(
+        path, json={"text": "off", "tags": ["段階3", "x", "x"], "end_ms": None, "issue": "#27"}
+    ).json()
+    wanted = {
+        **note,
+        "text": "off",
+        "tags": ["段階3", "x"],
+        "end_ms": None,
+        "issue": "#27",
+        "updated_ms": server.clock.now_ms,
+    }
     assert changed == wanted
     assert client.patch(path, json={}).json() == wanted
     assert client.patch(path, json={"end_ms": 1_000}).json()["end_ms"] == 1_000

@@ -122,6 +122,27 @@ def test_endpoints_are_those_of_all_repeats(server: RunningServer, repeats: list
             for part in (each[:4], each[4:])
         ]
         assert row["requests"] == expected
+    assert [sum(row["share"][place] for row in found["endpoints"]) for place in (0, 1)] == pytest.approx([1, 1])
+    assert "mix-differs" not in found["remarks"]
+
+
+def test_figures_stand_by_how_well_they_repeat_between_equal_runs(server: RunningServer, repeats: list[str]) -> None:
+    found = server.client.get("/api/compare", params={"run": repeats}).json()["repeats"]
+    scatters = {one["metric"]["id"]: one["scatter"] for one in found}
+    assert list(scatters.values()) == sorted(scatters.values())
+    # 20 and 21, 30 and 31 requests a second, each twice; all answers take the same.
+    assert 0.01 < scatters["ok_rate"] < 0.04
+    assert scatters["p95"] < scatters["ok_rate"]
+    assert {one["runs"] for one in found} == {8}
+    report = server.client.get(f"/api/runs/{repeats[0]}/report?format=md").text
+    assert "## How well figures repeat between equal runs" in report
+    document = server.client.get(f"/api/runs/{repeats[0]}/report?format=json").json()
+    assert document["repeats"] == found
+
+
+def test_without_three_equal_runs_nobody_can_tell_what_repeats(server: RunningServer, runs: list[str]) -> None:
+    found = server.client.get("/api/compare", params={"run": runs[:2]}).json()
+    assert found["repeats"] == []
 
 
 @pytest.mark.parametrize("count", [1, 9])

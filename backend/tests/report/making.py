@@ -239,7 +239,15 @@ def make_review() -> ReviewOut:
 def make_report(language: Language = Language.EN, **changes: object) -> Report:
     """The run with a baseline, a difference, a review and an annotation."""
     run = make_run(**changes)
-    notes = [Note(start_ms=START_MS + 9_000, author="kana", text="deployed <b>")]
+    notes = [
+        Note(
+            start_ms=START_MS + 9_000,
+            author="kana",
+            text="deployed <b>",
+            commit="792c807",
+            issue="https://issues.example/27",
+        )
+    ]
     change = Change(
         target="app",
         section="pool",

@@ -54,6 +54,15 @@ def test_counts_that_may_be_mixed_with_other_runs_are_told(names: list[str], sai
         assert said is None or said in document
 
 
+def test_an_annotation_names_the_commit_and_the_issue_behind_it() -> None:
+    assert "deployed \\<b\\> · kana · Commit 792c807 · issue https\\://issues.example/27" in render_markdown(
+        make_report(), Language.EN
+    )
+    page = render_html(make_report(), Language.EN)
+    assert "Commit <code>792c807</code>" in page
+    assert '<a href="https://issues.example/27" rel="noreferrer">' in page
+
+
 def test_accepted_and_stored_stand_by_instance() -> None:
     report = make_report()
     assert report.run.reconciliation is not None

@@ -215,6 +215,47 @@ def test_of_several_runs_the_fastest_answer_is_the_least_and_the_slowest_the_gre
     assert drawn == {"Response time · min": {0.142}, "Response time · max": {3.264}}
 
 
+def test_connections_lead_from_host_to_host_by_the_names_of_watched_hosts(server: Any, ask: Callable[..., Any]):
+    times = [server.clock.now_ms - i * SECOND for i in range(60)]
+    ends = [
+        ("app-1", "10.0.0.1", "10.0.0.9", "app", "remote", 30),
+        ("app-2", "10.0.0.2", "10.0.0.9", "app", "remote", 10),
+        ("db", "10.0.0.9", "10.0.0.1", "mysqld", "local", 30),
+        ("db", "10.0.0.9", "10.0.0.77", "mysqld", "local", 5),
+        ("app-1", "127.0.0.1", "127.0.0.1", "nginx", "remote", 4),
+        ("app-2", "127.0.0.1", "203.0.113.5", "app", "remote", 1),
+        # Two hosts have this address of their own: what leads to it has no name.
+        ("app-1", "172.17.0.1", "172.17.0.1", "docker-proxy", "remote", 2),
+        ("app-2", "172.17.0.1", "172.17.0.9", "docker-proxy", "remote", 2),
+    ]
+    server.write(
+        *(
+            (
+                {"__name__": "tcp_peer_connections", "job": "host", "instance": instance, "address": address}
+                | {"peer": peer, "process": process, "port": "3306", "side": side},
+                [(at, float(count)) for at in times],
+            )
+            for instance, address, peer, process, side, count in ends
+        )
+    )
+
+    def drawn(signal: str) -> dict[str, float]:
+        (found,) = ask(signal)["results"]
+        return {one["name"]: next(value for value in one["values"] if value is not None) for one in found["series"]}
+
+    assert drawn("host_to_host") == {
+        "app-1 → db": 30,
+        "app-2 → db": 10,
+        "app-1 → 127.0.0.1": 4,
+        "app-2 → 203.0.113.5": 1,
+        "app-1 → 172.17.0.1": 2,
+        "app-2 → 172.17.0.9": 2,
+    }
+    peers = drawn("tcp_peers")
+    assert peers["app-1 app → 10.0.0.9:3306"] == 30
+    assert peers["db mysqld:3306 ← 10.0.0.77"] == 5
+
+
 def test_seconds_whose_requests_may_still_wait_are_said_and_asked_for_again(server: Any, ask: Callable[..., Any]):
     now = server.clock.now_ms
     run = {"run": "r", "outcome": "ok"}

@@ -23,6 +23,8 @@ EXIT_USAGE = 2
 @click.option("--end", metavar="TIME", help="Until when, for a span; written as --at.")
 @click.option("--run", "run_id", metavar="ID", help="On the time line of this run; at its start without --at.")
 @click.option("--author", default="", help="Who writes it. Default: who the token belongs to.")
+@click.option("--commit", default="", help="Commit of what was deployed.")
+@click.option("--issue", default="", help="Number or address of the issue behind it.")
 @click.option(
     "--server",
     envvar="LOADWATCH_SERVER",
@@ -62,6 +64,8 @@ def _note(client: Client, options: Mapping[str, Any], now_ms: int) -> dict[str, 
         "text": options["text"],
         "tags": list(options["tags"]),
         "author": options["author"],
+        "commit": options["commit"],
+        "issue": options["issue"],
         "start_ms": start_ms,
         "end_ms": parse_moment(end, base_ms, "--end") if end else None,
     }

@@ -36,9 +36,16 @@ class OtherLinesError(AgentError):
     help="Path of the agent's loadwatch.yml. Without it, and where it is not there yet: this host alone is watched.",
 )
 @click.option("--write", is_flag=True, help="Add the lines to the file, if all their collectors work.")
+@click.option(
+    "--server",
+    metavar="URL",
+    help="Address of Loadwatch's server, written into a file that --write begins. Default: this host.",
+)
 @click.option("--digest", help="Only lines with this digest, as --json tells it: those that somebody has read.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def connect(port: int | None, config: Path | None, write: bool, digest: str | None, as_json: bool) -> None:
+def connect(
+    port: int | None, config: Path | None, write: bool, server: str | None, digest: str | None, as_json: bool
+) -> None:
     """Tell what listens on this host, what it seems to be, and the lines of loadwatch.yml that watch it.
 
     With PORT its lines are checked, as `loadwatch check` does it, and with --write added to the file, of which a copy
@@ -56,7 +63,7 @@ def connect(port: int | None, config: Path | None, write: bool, digest: str | No
             raise ConfigError("--write needs a port, and with --config the file that the agent reads")
         if port is None:
             _tell_all(config, as_json=as_json)
-        elif not _check(port, config, digest, write=write, as_json=as_json):
+        elif not _check(port, config, digest, server, write=write, as_json=as_json):
             sys.exit(EXIT_FAILED)
     except OtherLinesError as error:
         _fail(error, EXIT_OTHER, as_json=as_json)
@@ -88,12 +95,16 @@ def _tell_all(config: Path | None, *, as_json: bool) -> None:
         click.echo("nothing listens on this host")
 
 
-def _check(port: int, config: Path | None, digest: str | None, *, write: bool, as_json: bool) -> bool:
+def _check(
+    port: int, config: Path | None, digest: str | None, server: str | None, *, write: bool, as_json: bool
+) -> bool:
     from loadwatch_collectors.commands.check import check_collectors, render_reports, reports_to_json
     from loadwatch_collectors.connect.config_file import replace_file, with_target
 
     lines = _lines_of(port, config, digest)
     text, name = _text_of(config)
+    if server is not None and name == BUILTIN_NAME:
+        text = f"server:\n  url: {json.dumps(server)}\n{text}"
     target = with_target(text, lines, name)
     reports = check_collectors(target.added)
     works = not any(report.error for report in reports)

@@ -14,6 +14,7 @@ from loadwatch_formats.metrics.sockets import METRICS
 from loadwatch_collectors.collector import KEPT, Labels, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings import Seconds, option
+from loadwatch_collectors.sources.peers import read_peers
 from loadwatch_collectors.sources.procfs import PAGE_SIZE, missing_files, read_text
 from loadwatch_collectors.sources.sock_diag import (
     ALL_STATES,
@@ -62,6 +63,13 @@ class SocketsSettings:
     )
     max_discovered_ports: int = option(help="At most so many listening ports are shown, the lowest first.", default=50)
     max_cpu_share: float = option(help="Share of a core that connections by state and port may cost.", default=0.02)
+    peers: bool = option(
+        help="Tell connections by process and peer, which sends the addresses of whom this host is connected with.",
+        default=True,
+    )
+    peers_every: Seconds = option(
+        help="How often connections by process and peer are read, which costs `max_cpu_share` at most.", default=10.0
+    )
     limits_every: Seconds = option(help="How often the kernel's limits are read.", default=10.0)
     proc: str = option(help="Where the host's /proc is mounted.", default="/proc")
 
@@ -156,6 +164,8 @@ class SocketsCollector:
         self._next_details = float("-inf")
         self._seen: set[tuple[int, str, int]] = set()
         self._ports: tuple[int, ...] = ()
+        self._peers: list[Sample] = []
+        self._next_peers = float("-inf")
 
     def collect(self) -> list[Sample]:
         """Read the totals, and what else is due."""
@@ -169,14 +179,14 @@ class SocketsCollector:
         now = time.monotonic()
         if now < self._next_details:
             queues = self._make_queue_samples(self._read_table(LISTEN_ONLY).listeners)
-            return samples + queues + _keep(self._details)
+            return samples + queues + _keep(self._details) + _keep(self._peers)
         started = self._cpu_clock()
         table = self._read_table(ALL_STATES)
         self._ports = choose_ports(self._settings.ports, table.listeners, self._settings.max_discovered_ports)
         self._details = make_state_samples(table) + self._make_port_samples(table)
         # A little early, so that a cost right at the budget does not skip every other tick.
         self._next_details = now + 0.9 * (self._cpu_clock() - started) / self._settings.max_cpu_share
-        return samples + self._make_queue_samples(table.listeners) + self._details
+        return samples + self._make_queue_samples(table.listeners) + self._details + self._read_peers(table)
 
     def missing_privileges(self) -> Sequence[MissingPrivilege]:
         """Counts of sockets are open to every user."""
@@ -190,6 +200,18 @@ class SocketsCollector:
         """Close the netlink socket."""
         if self._diag is not None:
             self._diag.close()
+
+    def _read_peers(self, table: TcpTable) -> list[Sample]:
+        now = time.monotonic()
+        if not self._settings.peers or now < self._next_peers:
+            return _keep(self._peers)
+        started = time.thread_time()
+        listening = {listener.port for listener in table.listeners}
+        tables = [self._read("net/tcp"), self._read_optional("net/tcp6")]
+        self._peers = read_peers(self._proc, tables, listening, self._settings.ports)
+        share = (time.thread_time() - started) / self._settings.max_cpu_share
+        self._next_peers = now + max(share, 0.9 * self._settings.peers_every)
+        return self._peers
 
     def _read(self, name: str) -> str:
         return read_text(self._proc / name)

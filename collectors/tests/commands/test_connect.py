@@ -48,9 +48,11 @@ def test_lines_are_checked_then_written_and_then_watched(application: int, tmp_p
     ]
     assert not path.exists()
     digest = listener(application, *config)["digest"]
-    written = loadwatch("connect", str(application), *config, "--write", "--digest", digest, "--json")
+    server = ("--server", "http://watch.example:8000")
+    written = loadwatch("connect", str(application), *config, "--write", *server, "--digest", digest, "--json")
     assert json.loads(written.stdout)["written"] == {"path": str(path), "backup": None}
     assert path.stat().st_mode & 0o777 == 0o600
+    assert read_config(path).server.url.startswith("http://watch.example:8000")
     # What an agent without a file watches is still watched.
     assert [one.source.name for one in read_config(path).collectors][:2] == ["host", "sockets"]
     assert {one["source"] for one in listener(application, *config)["watched"]} == {"process", "dbstats"}

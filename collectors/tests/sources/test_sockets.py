@@ -1,5 +1,6 @@
 import shutil
 import socket
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from loadwatch_collectors.collector import KEPT, Sample
+from loadwatch_collectors.sources.peers import MOST_PEERS, parse_connections, read_peers
 from loadwatch_collectors.sources.sock_diag import (
     ALL_STATES,
     LISTEN,
@@ -228,6 +230,55 @@ def test_a_host_without_netstat(tmp_path: Path) -> None:
     names = {sample.name for sample in collector.collect()}
     assert names == {sample.name for sample in whole if not sample.name.startswith("node_netstat_TcpExt_")}
     assert collector.explain() == [f"left out, since this host does not show it: {proc}/net/netstat"]
+
+
+def test_connections_are_told_by_process_and_peer(stack: ExitStack) -> None:
+    server, port = listen(stack)
+    for _ in range(CONNECTIONS):
+        connect(stack, "127.0.0.1", port)
+        stack.enter_context(server.accept()[0])
+    collector = SocketsCollector(SocketsSettings(ports=(port,)))
+    stack.callback(collector.close)
+    found = {sample.labels: sample.value for sample in collector.collect() if sample.name == "tcp_peer_connections"}
+    program = Path("/proc/self/comm").read_text().strip()
+    ends = {
+        (("process", program), ("address", "127.0.0.1"), ("peer", "127.0.0.1"), ("port", str(port)), ("side", side))
+        for side in ("local", "remote")
+    }
+    assert found == dict.fromkeys(ends, float(CONNECTIONS))
+
+
+def test_no_address_is_sent_where_that_is_not_wanted(stack: ExitStack) -> None:
+    _, port = listen(stack)
+    connect(stack, "127.0.0.1", port)
+    collector = SocketsCollector(SocketsSettings(ports=(port,), peers=False))
+    stack.callback(collector.close)
+    assert "tcp_peer_connections" not in {sample.name for sample in collector.collect()}
+
+
+def test_peers_beyond_the_fifty_with_the_most_are_added_up(tmp_path: Path) -> None:
+    rows = ["head"]
+    for peer in range(1, 61):
+        # 192.0.2.peer as a number of the host's order; those after the fiftieth have one connection each.
+        address = f"{int.from_bytes(bytes([192, 0, 2, peer]), sys.byteorder):08X}"
+        for connection in range(2 if peer <= 50 else 1):
+            rows.append(f"0: 0100007F:{0x9C40 + connection:04X} {address}:0CEA 01 0:0 0:0 0 0 0 {peer}{connection}")
+    samples = read_peers(tmp_path, ["\n".join([*rows, rows[-1]])], (), ())
+    assert len(samples) == MOST_PEERS + 1
+    assert sum(sample.value for sample in samples) == 110
+    assert dict(samples[0].labels)["process"] == "unknown"
+    assert dict(samples[0].labels)["port"] == "3306"
+    assert samples[-1].labels == (("process", "other"), ("peer", "other"), ("port", "other"), ("side", "remote"))
+    assert samples[-1].value == 10
+
+
+def test_an_ipv4_peer_of_an_ipv6_socket_is_the_same_peer() -> None:
+    def words(*parts: bytes) -> str:
+        return "".join(f"{int.from_bytes(part, sys.byteorder):08X}" for part in parts)
+
+    mapped = words(bytes(4), bytes(4), b"\0\0\xff\xff", bytes([192, 0, 2, 1]))
+    (one,) = parse_connections(f"head\n0: {mapped}:1F90 {mapped}:9C40 01 0:0 0:0 0 0 0 7")
+    assert one == ("192.0.2.1", 8080, "192.0.2.1", 40_000, 7)
 
 
 def test_the_fullest_of_several_listeners_counts() -> None:

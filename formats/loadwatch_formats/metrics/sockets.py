@@ -85,6 +85,7 @@ METRICS = (
     *describe(
         node_tcp_connection_states="TCP sockets by state.",
         tcp_connections="TCP connections by port, end, and state.",
+        tcp_peer_connections="Established TCP connections by process, own address, peer, and port; of the fifty most.",
         tcp_accept_queue="Connections that wait to be accepted.",
         tcp_accept_queue_limit="Connections that may wait to be accepted.",
         kernel_tcp_max_tw_buckets="TIME-WAIT buckets that the kernel allows.",

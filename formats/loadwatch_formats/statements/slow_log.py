@@ -6,7 +6,7 @@ else the file holds is counted and left out; nothing here fails on a damaged one
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -208,11 +208,6 @@ class SlowLogReader:
 def _ends(line: str) -> bool:
     """Whether a statement may be over: servers write `;` behind each. The end of a line that was cut is not known."""
     return line.rstrip().endswith(";") or len(line) >= LONGEST_LINE
-
-
-def looks_like_slow_log(lines: Sequence[str]) -> bool:
-    """Whether the first lines of a file are those of a slow log."""
-    return any(_SURE.match(line) or line.startswith("# Query_time: ") for line in lines[:200])
 
 
 def _parse_time(text: str) -> float | None:

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from loadwatch_formats.statements.fingerprint import fingerprint
-from loadwatch_formats.statements.slow_log import LONGEST_TEXT, SlowLogReader, SlowStatement, looks_like_slow_log
+from loadwatch_formats.statements.slow_log import LONGEST_TEXT, SlowLogReader, SlowStatement
 
 MYSQL_8 = """\
 /usr/sbin/mysqld, Version: 8.0.36 (Source distribution). started with:
@@ -105,11 +105,6 @@ def test_that_numbers_which_are_none_do_no_harm() -> None:
 def test_that_the_sampling_of_percona_server_is_said() -> None:
     (one,), _ = read(MARIADB.replace("QC_hit: No", "QC_hit: No\n# Log_slow_rate_type: query  Log_slow_rate_limit: 10"))
     assert one.one_in == 10
-
-
-def test_how_a_slow_log_is_recognised() -> None:
-    assert looks_like_slow_log(MYSQL_8.splitlines())
-    assert not looks_like_slow_log(["# Time flies", "SELECT 1;"])
 
 
 def test_that_a_follower_can_tell_whether_a_statement_is_over() -> None:

@@ -3431,6 +3431,20 @@ export interface components {
             end_ms?: number | null;
             /** Tags */
             tags?: string[];
+            /**
+             * Commit
+             * @description Of what was deployed or changed.
+             * @default
+             * @example 3f2c1aa
+             */
+            commit: string;
+            /**
+             * Issue
+             * @description Number or address of the issue behind it.
+             * @default
+             * @example #27
+             */
+            issue: string;
         };
         /**
          * AnnotationList
@@ -3461,6 +3475,10 @@ export interface components {
             end_ms: number | null;
             /** Tags */
             tags: string[];
+            /** Commit */
+            commit: string;
+            /** Issue */
+            issue: string;
             /**
              * Created Ms
              * @description Milliseconds since the epoch, UTC.
@@ -3489,6 +3507,10 @@ export interface components {
             end_ms?: number | null;
             /** Tags */
             tags?: string[] | null;
+            /** Commit */
+            commit?: string | null;
+            /** Issue */
+            issue?: string | null;
         };
         /**
          * AttemptOut
@@ -3931,6 +3953,12 @@ export interface components {
             /** Failure Ratio */
             failure_ratio: (number | null)[];
             /**
+             * Share
+             * @description Of the group's requests; null where it tells none.
+             * @default []
+             */
+            share: (number | null)[];
+            /**
              * Percentiles
              * @description Seconds of those that were asked for, as `p95_seconds`; null where they are not kept.
              * @default {}
@@ -4012,9 +4040,15 @@ export interface components {
             configuration: components["schemas"]["ConfigurationDifference"][];
             /**
              * Remarks
-             * @description Stable codes: `scenario-differs`, `version-differs`, `duration-differs`, `tool-differs`, `target-differs`, `no-seconds:<run>`.
+             * @description Stable codes: `scenario-differs`, `version-differs`, `duration-differs`, `tool-differs`, `target-differs`, `mix-differs` (a twentieth of the requests or more went to other endpoints), `no-seconds:<run>`.
              */
             remarks: string[];
+            /**
+             * Repeats
+             * @description How well figures repeat between equal runs of these scenarios, the best first; empty where there are no three equal runs, and it cannot be told.
+             * @default []
+             */
+            repeats: components["schemas"]["FigureRepeats"][];
         };
         /**
          * CompareRow
@@ -4295,6 +4329,12 @@ export interface components {
             statements: components["schemas"]["CostStatement"][];
             /** @description None where the run kept no CPU profile that can be read. */
             functions: components["schemas"]["CostFunctions"] | null;
+            /**
+             * Cpu
+             * @description Of the three jobs that used most.
+             * @default []
+             */
+            cpu: components["schemas"]["JobCpuOut"][];
             /**
              * Profile Remarks
              * @description Why there are no functions, and what to do; empty where there are.
@@ -4879,6 +4919,23 @@ export interface components {
             value: string;
             /** Count */
             count: number;
+        };
+        /**
+         * FigureRepeats
+         * @description How well a figure repeats between equal runs: which one to trust.
+         */
+        FigureRepeats: {
+            metric: components["schemas"]["MetricInfo"];
+            /**
+             * Scatter
+             * @description Standard deviation between equal runs, as a share of the figure.
+             */
+            scatter: number;
+            /**
+             * Runs
+             * @description Equal runs that tell it.
+             */
+            runs: number;
         };
         /**
          * FiguresOut
@@ -5711,6 +5768,29 @@ export interface components {
          * @enum {string}
          */
         IntegrationState: "unused" | "ok" | "failing" | "refusing";
+        /**
+         * JobCpuOut
+         * @description What requests cost a program (a job's processes) in CPU time.
+         */
+        JobCpuOut: {
+            /** Job */
+            job: string;
+            /**
+             * Seconds
+             * @description CPU time over the window.
+             */
+            seconds: number;
+            /**
+             * Routes
+             * @description By CPU time.
+             */
+            routes: components["schemas"]["RouteCpu"][];
+            /**
+             * Untold
+             * @description Routes of which it cannot be told: they cost too little, or too few seconds were measured, or their rates hardly moved.
+             */
+            untold: string[];
+        };
         /**
          * KeyFigure
          * @description One of the few figures that a run is read by first; of a threshold it is what that one measured.
@@ -7763,6 +7843,26 @@ export interface components {
              * @description Keys of firing alerts.
              */
             inhibited_by: string[];
+        };
+        /**
+         * RouteCpu
+         * @description CPU time that each request of a route takes, by regression over the run; the application labels nothing.
+         */
+        RouteCpu: {
+            /**
+             * Routes
+             * @description Several where they cannot be told apart.
+             */
+            routes: string[];
+            /** @description As of statements. */
+            basis: components["schemas"]["Basis"];
+            /** @description CPU seconds per request. */
+            each: components["schemas"]["CostEstimate"];
+            /**
+             * Share
+             * @description Of all CPU time of the job.
+             */
+            share: number;
         };
         /**
          * RouteFigure

@@ -7,7 +7,9 @@ import numpy as np
 from loadwatch_backend.evidence.cost.model import (
     SUMS,
     Cost,
+    CpuShare,
     Estimate,
+    JobCpu,
     Reason,
     RouteCost,
     RouteTotals,
@@ -58,6 +60,33 @@ def cost_of(counted: Counted, from_ms: int, to_ms: int) -> Cost:
         routes_left_out=counted.routes_left_out,
         statements_left_out=counted.statements_left_out,
         other_seconds=counted.other_seconds,
+        cpu=[_cpu(counted, job, late) for job in counted.cpu],
+    )
+
+
+def _cpu(counted: Counted, job: str, late: int) -> JobCpu:
+    """Who uses a program's CPU time is found as who asks a statement: its seconds are the calls."""
+    cpu = counted.cpu[job]
+    requests, known, exact = counted.requests(late, cpu)
+    rows = _Rows(known, exact, counted.inside)
+    ground = Ground(rows.sum(requests), rows.sum(counted.lengths))
+    enough = int(ground.busy.sum()) >= LEAST_INTERVALS
+    shares = [
+        CpuShare(
+            routes=tuple(counted.routes[column].key for column in part.columns),
+            basis=part.basis,
+            each=part.calls,
+            total_seconds=part.calls.value * sum(counted.routes[column].requests for column in part.columns),
+        )
+        for part in (solve(ground, rows.sum(cpu.used)).parts if enough else ())
+        if part.calls.low > 0
+    ]
+    told = {key for share in shares for key in share.routes}
+    return JobCpu(
+        job=job,
+        seconds=float(cpu.used[counted.inside].sum()),
+        shares=sorted(shares, key=lambda one: (-one.total_seconds, one.routes)),
+        untold=[one.key for one in counted.routes if one.requests > 0 and one.key not in told],
     )
 
 

@@ -7,6 +7,7 @@ from loadwatch_backend.evidence.cost.model import (
     Basis,
     Cost,
     Estimate,
+    JobCpu,
     RouteCost,
     Share,
     StatementCost,
@@ -21,6 +22,8 @@ from loadwatch_backend.evidence.cost.schemas import (
     CostShare,
     CostStatement,
     CostWindow,
+    JobCpuOut,
+    RouteCpu,
 )
 from loadwatch_backend.evidence.cost.solve import MANY
 from loadwatch_backend.evidence.plans.schemas import PlanKey, StatementPlan, plan_of
@@ -84,6 +87,7 @@ def cost_out(held: Held) -> CostOut:
             for one in cost.statements[:MOST_SHOWN]
         ],
         functions=held.functions,
+        cpu=[_cpu(one) for one in cost.cpu],
         profile_remarks=list(held.profile_remarks),
         routes_left_out=cost.routes_left_out,
         statements_left_out=cost.statements_left_out,
@@ -133,6 +137,23 @@ def _share(key: StatementKey, share: Share, whole: float, base: Share | None) ->
         repeated=is_repeated(share),
         base_calls=None if base is None else base.calls.value,
         base_seconds=None if base is None else base.seconds.value,
+    )
+
+
+def _cpu(one: JobCpu) -> JobCpuOut:
+    return JobCpuOut(
+        job=one.job,
+        seconds=one.seconds,
+        routes=[
+            RouteCpu(
+                routes=[_name(key) for key in share.routes],
+                basis=share.basis,
+                each=_estimate(share.each),
+                share=_ratio(share.total_seconds, one.seconds),
+            )
+            for share in one.shares[:MOST_SHOWN]
+        ],
+        untold=[_name(key) for key in one.untold[:MOST_SHOWN]],
     )
 
 

@@ -124,6 +124,31 @@ class StatementCost:
     unexplained_seconds: float = 0.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CpuShare:
+    """CPU seconds that each request of a route takes; of several that cannot be told apart, of any of them."""
+
+    routes: tuple[RouteKey, ...]
+    basis: Basis
+    each: Estimate
+    total_seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobCpu:
+    """What requests cost a program in CPU time, by regression over the intervals of the window.
+
+    Attributes:
+        seconds: of all its processes.
+        shares: by time, longest first; untold: routes whose CPU time cannot be told.
+    """
+
+    job: str
+    seconds: float
+    shares: Sequence[CpuShare] = ()
+    untold: Sequence[RouteKey] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class RouteCost:
     """A route and what it asks of the database; `of_statement` by the statement's key."""
@@ -155,6 +180,7 @@ class Cost:
         database_seconds: of all statements.
         coverage: least share of what the database ran that the statements hold; None where nobody said.
         routes_job: who counted the requests; requests: under which names, None where nobody did.
+        cpu: of the programs that used most.
         routes_left_out, statements_left_out: beyond the bound; other_seconds: the time of those statements.
     """
 
@@ -172,6 +198,7 @@ class Cost:
     routes_left_out: int = 0
     statements_left_out: int = 0
     other_seconds: float = 0.0
+    cpu: Sequence[JobCpu] = ()
 
     @property
     def explained_seconds(self) -> float:

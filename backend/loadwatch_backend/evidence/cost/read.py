@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import numpy as np
@@ -21,6 +21,7 @@ Names = TypeVar("Names")
 MARGIN_MS = 20_000
 """What is seen before and after: what clients ask that are there without requests."""
 MOST_INTERVALS = 1_200
+CPU, MOST_CPU_JOBS = "process_cpu_seconds_total", 3
 MOST_STATEMENTS = 40
 """By time, and as many by calls."""
 
@@ -78,6 +79,15 @@ STATEMENTS: Sequence[Statements] = (
 
 
 @dataclass(frozen=True, kw_only=True)
+class UsedCpu:
+    """CPU seconds of a job's processes in each interval; `seen` and `sampled` as of `series.Grown`."""
+
+    used: FloatArray
+    seen: BoolArray
+    sampled: BoolArray
+
+
+@dataclass(frozen=True, kw_only=True)
 class Counted:
     """What was read of a window.
 
@@ -86,6 +96,7 @@ class Counted:
         halves: [half interval, route] requests, from `EARLIEST` half steps before the first interval; seen likewise.
         calls, times: [interval, statement]; statements_seen: [interval].
         halves_sampled, statements_sampled: the same, where no sample was missed; see `series.Grown`.
+        cpu: by job.
         coverage: see `model.Cost`, as `routes_job`, `requests_names` (its `requests`), `routes_left_out`,
             `statements_left_out`, `other_seconds`.
     """
@@ -108,18 +119,25 @@ class Counted:
     statements_left_out: int = 0
     other_seconds: float = 0.0
     step_seconds: float = 1.0
+    cpu: Mapping[str, UsedCpu] = field(default_factory=dict[str, UsedCpu])
 
-    def requests(self, late: int = 0) -> tuple[FloatArray, BoolArray, BoolArray]:
-        """[interval, route] requests that were counted so many half steps later; [interval] known, and exact."""
+    def requests(self, late: int = 0, cpu: UsedCpu | None = None) -> tuple[FloatArray, BoolArray, BoolArray]:
+        """[interval, route] requests that were counted so many half steps later; [interval] known, and exact.
+
+        Known and exact beside the statements, or beside the CPU time of a job.
+        """
+        also_seen, also_sampled = (
+            (self.statements_seen, self.statements_sampled) if cpu is None else (cpu.seen, cpu.sampled)
+        )
         first = late - EARLIEST
         count = len(self.lengths)
         rows = self.halves[first : first + 2 * count]
         seen, sampled = (one[first : first + 2 * count] for one in (self.halves_seen, self.halves_sampled))
-        known = seen[0::2] & seen[1::2] & self.statements_seen
+        known = seen[0::2] & seen[1::2] & also_seen
         return (
             rows.reshape(count, 2, -1).sum(axis=1),
             known,
-            known & sampled[0::2] & sampled[1::2] & self.statements_sampled,
+            known & sampled[0::2] & sampled[1::2] & also_sampled,
         )
 
 
@@ -179,7 +197,18 @@ def read_window(
         statements_left_out=of_statements.left_out,
         other_seconds=of_statements.other_seconds,
         step_seconds=edges.step_ms / 1_000,
+        cpu=_read_cpu(store, edges, inside) if of_routes.found else {},
     )
+
+
+def _read_cpu(store: Reader, edges: Edges, inside: BoolArray) -> dict[str, UsedCpu]:
+    """Of the jobs whose processes used most."""
+    used = read_grown(store, CPU, edges).by(lambda labels: labels.get("job", ""))
+    found: dict[str, UsedCpu] = {}
+    for job in sorted(used, key=lambda one: (-total(used, one, inside), one))[:MOST_CPU_JOBS]:
+        own = read_grown(store, CPU, edges, [Matcher("job", MatchOperator.EQUAL, job)])
+        found[job] = UsedCpu(used=used[job], seen=own.seen, sampled=own.sampled)
+    return found
 
 
 def has_counts(store: Reader, from_ms: int, to_ms: int) -> bool:

@@ -125,6 +125,27 @@ class CostFunctions(Schema):
     by_route: list[CpuRoute] = Field(description="Empty where the application labels nothing.")
 
 
+class RouteCpu(Schema):
+    """CPU time that each request of a route takes, by regression over the run; the application labels nothing."""
+
+    routes: list[str] = Field(description="Several where they cannot be told apart.")
+    basis: Basis = Field(description="As of statements.")
+    each: CostEstimate = Field(description="CPU seconds per request.")
+    share: float = Field(description="Of all CPU time of the job.")
+
+
+class JobCpuOut(Schema):
+    """What requests cost a program (a job's processes) in CPU time."""
+
+    job: str
+    seconds: float = Field(description="CPU time over the window.")
+    routes: list[RouteCpu] = Field(description="By CPU time.")
+    untold: list[str] = Field(
+        description="Routes of which it cannot be told: they cost too little, or too few seconds were measured, or "
+        "their rates hardly moved."
+    )
+
+
 class CostBase(Schema):
     """The run that another is held against."""
 
@@ -151,6 +172,7 @@ class CostOut(Schema):
     together: list[CostShare] = Field(description="What routes asked that cannot be told apart.")
     statements: list[CostStatement] = Field(description="By time.")
     functions: CostFunctions | None = Field(description="None where the run kept no CPU profile that can be read.")
+    cpu: list[JobCpuOut] = Field(default=[], description="Of the three jobs that used most.")
     profile_remarks: list[str] = Field(description="Why there are no functions, and what to do; empty where there are.")
     routes_left_out: int
     statements_left_out: int

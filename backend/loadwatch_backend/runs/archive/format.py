@@ -121,6 +121,8 @@ class ArchivedNote(Schema):
     start_ms: Milliseconds
     end_ms: Milliseconds | None
     tags: list[str] = Field(max_length=100)
+    commit: str = Field(default="", max_length=1_000)
+    issue: str = Field(default="", max_length=1_000)
 
 
 SNAPSHOT_LIST: TypeAdapter[list[SnapshotOut]] = TypeAdapter(list[SnapshotOut])

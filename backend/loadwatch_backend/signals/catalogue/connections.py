@@ -77,4 +77,77 @@ PANELS = (
     ),
 )
 
-GROUP = Group(id="connections", title=Words("Connections", "接続"), panels=PANELS)
+_PEERS = "tcp_peer_connections"
+
+
+def _ends(side: str, form: str) -> str:
+    """Process, peer and port as one label."""
+    joined = f'label_join({_PEERS}{{side="{side}"}}, "ends", "|", "process", "peer", "port")'
+    return f'label_replace({joined}, "ends", "{form}", "ends", "(.*)[|](.*)[|](.*)")'
+
+
+# Which watched host has an address; one that several have (loopback, bridges of containers) is nobody's.
+_ADDRESSES = f'group by (instance, address) ({_PEERS}{{address!~"127[.].*|::1", address!=""}})'
+_PEER_HOSTS = (
+    f'label_replace(label_replace({_ADDRESSES}, "peer", "$1", "address", "(.+)"), "to", "$1", "instance", "(.+)")'
+)
+_HOSTS = f"group by (peer, to) ({_PEER_HOSTS})"
+_KNOWN = f"({_HOSTS} and on (peer) (count by (peer) ({_HOSTS}) == 1))"
+_OUT = f'sum by (job, instance, peer) ({_PEERS}{{side="remote"}})'
+
+PEER_PANELS = (
+    Panel(
+        id="tcp-peers",
+        title=Words("Connections by process and peer", "プロセス・相手別の接続数"),
+        stacked=True,
+        table=True,
+        signals=(
+            Signal(
+                id="tcp_peers",
+                title=Words("Connections", "接続"),
+                help=Words(
+                    "Who holds the connections: established ones by the process of this host and the address at the "
+                    "other end. Opened here: process → peer:port; taken here: process:port ← peer. Of the fifty with "
+                    "the most; the process is unknown where the agent may not see it.",
+                    "接続の保持者。確立済みの接続を、このホストのプロセスと相手のアドレスごとに数える。"
+                    "こちらから開いたものは「プロセス → 相手:ポート」、受け付けたものは「プロセス:ポート ← 相手」。"
+                    "多い順に50件まで。エージェントから見えないプロセスはunknown。",
+                ),
+                unit=Unit.COUNT,
+                orientation=Orientation.NEUTRAL,
+                expression=(
+                    f"sum by (job, instance, ends) ({_ends('remote', '$1 → $2:$3')} or {_ends('local', '$1:$3 ← $2')})"
+                ),
+                legend="{{instance}} {{ends}}",
+                layers=("ends",),
+            ),
+        ),
+    ),
+    Panel(
+        id="host-to-host",
+        title=Words("Connections from host to host", "ホスト間の接続数"),
+        stacked=True,
+        table=True,
+        signals=(
+            Signal(
+                id="host_to_host",
+                title=Words("Connections", "接続"),
+                help=Words(
+                    "Established connections that each watched host opened, by the host they lead to: a watched one "
+                    "by its name, any other by its address.",
+                    "監視ホストが開いた確立済みの接続(接続先ホスト別)。監視中のホストは名前、その他はアドレスで示す。",
+                ),
+                unit=Unit.COUNT,
+                orientation=Orientation.NEUTRAL,
+                expression=(
+                    f"sum by (job, instance, to) (({_OUT} * on (peer) group_left (to) {_KNOWN})"
+                    f' or on (job, instance, peer) label_replace({_OUT}, "to", "$1", "peer", "(.*)"))'
+                ),
+                legend="{{instance}} → {{to}}",
+                layers=("to",),
+            ),
+        ),
+    ),
+)
+
+GROUP = Group(id="connections", title=Words("Connections", "接続"), panels=(*PANELS, *PEER_PANELS))

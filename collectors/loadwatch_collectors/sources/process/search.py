@@ -114,7 +114,7 @@ def parse_listen_inodes(table: str) -> dict[int, int]:
 def find_ports(proc: Path, pid: int) -> set[int]:
     """Ports of the agent's network on which a process listens; none where the process is another user's."""
     inodes = _listen_inodes(proc)
-    return {inodes[inode] for inode in _sockets(proc / str(pid) / "fd") or () if inode in inodes}
+    return {inodes[inode] for inode in socket_inodes(proc / str(pid) / "fd") or () if inode in inodes}
 
 
 def _listen_inodes(proc: Path) -> dict[int, int]:
@@ -137,8 +137,13 @@ def _make_test(settings: ProcessSettings) -> Callable[[Path], bool]:
     return lambda folder: bool(in_unit.search(_read_or_empty(folder / "cgroup")))
 
 
+def program_name(folder: Path) -> str:
+    """The name that the kernel shows of a process, 15 bytes at most."""
+    return _read_or_empty(folder / "comm").rstrip("\n")
+
+
 def _names(folder: Path) -> Iterator[str]:
-    yield _read_or_empty(folder / "comm").rstrip("\n")
+    yield program_name(folder)
     first = _read_or_empty(folder / "cmdline").partition("\0")[0]
     if first:
         yield first.rpartition("/")[2]
@@ -169,7 +174,7 @@ def _find_by_port(proc: Path, port: int) -> list[int]:
     found: list[int] = []
     hidden = 0
     for pid in list_pids(proc):
-        sockets = _sockets(proc / str(pid) / "fd")
+        sockets = socket_inodes(proc / str(pid) / "fd")
         hidden += sockets is None
         if sockets and not wanted.isdisjoint(sockets):
             found.append(pid)
@@ -202,7 +207,7 @@ def _with_children(proc: Path, listening: Iterable[int]) -> list[int]:
     return sorted(found)
 
 
-def _sockets(folder: Path) -> set[int] | None:
+def socket_inodes(folder: Path) -> set[int] | None:
     """Inodes of the sockets that a process holds; None when it may not be asked."""
     try:
         names = os.listdir(folder)

@@ -4,7 +4,6 @@ import {
   type Answer,
   answerFromWire,
   canMerge,
-  findGaps,
   indexRange,
   lastSampleMs,
   mergeAnswer,
@@ -123,14 +122,6 @@ describe("trimAnswer", () => {
 
 describe("reading a grid", () => {
   const grid = { startMs: 10_000, stepMs: 1000, count: 5 };
-
-  it("finds gaps between values only", () => {
-    expect(findGaps([null, 1, null, null, 2, 3, null, 4, null])).toEqual([
-      [2, 3],
-      [6, 6],
-    ]);
-    expect(findGaps([null, null])).toEqual([]);
-  });
 
   it("finds the newest sample of all series", () => {
     expect(lastSampleMs(grid, [{ values: [1, null, null, null, null] }, { values: [1, 2, 3, null, null] }])).toBe(

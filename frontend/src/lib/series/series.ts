@@ -187,18 +187,6 @@ export function lastSampleMs(grid: Grid, series: readonly { readonly values: Val
   return newest < 0 ? null : timeAt(grid, newest);
 }
 
-/** Spans `[first, last]` of indices without a value, between values only: what precedes or follows all is no gap. */
-export function findGaps(values: Values): readonly (readonly [number, number])[] {
-  const gaps: [number, number][] = [];
-  let before = -1;
-  values.forEach((value, index) => {
-    if (value === null) return;
-    if (before >= 0 && index - before > 1) gaps.push([before + 1, index - 1]);
-    before = index;
-  });
-  return gaps;
-}
-
 /** Last, least, greatest and mean value of the points from index `from` up to, without, `to`. */
 export function summarize(values: Values, from = 0, to = values.length): Summary {
   let last: number | null = null;

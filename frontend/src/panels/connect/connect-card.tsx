@@ -8,7 +8,7 @@ import { faultText, Problem } from "@/ui/fault/problem";
 import { Section } from "@/ui/page/section";
 import { Dim, Hint } from "@/ui/text/text";
 import classes from "./connect.module.css";
-import { COMMANDS, isWatchable, listenerId, sortListeners } from "./model";
+import { commandsFor, isWatchable, listenerId, sortListeners } from "./model";
 import { ProgramName, Seems } from "./seeming";
 
 const MOST = 6;
@@ -48,7 +48,7 @@ export function ConnectCard() {
       {(!may || data !== undefined) && (
         <>
           <Hint>{t(elsewhere ? "connect.elsewhere" : "connect.otherHostsHint")}</Hint>
-          <CommandLine text={COMMANDS} copy={t("connect.copyCommands")} />
+          <CommandLine text={commandsFor(globalThis.location.origin)} copy={t("connect.copyCommands")} />
         </>
       )}
     </Section>

@@ -35,14 +35,13 @@ export function isWatchable(listener: Listener): boolean {
   return kindOf(listener) !== "loadwatch" && (listener.lines !== "" || listener.watched.length > 0);
 }
 
-export const REMOTE_WRITE = `${globalThis.location.origin}/prometheus/api/v1/write`;
-/** Other hosts cannot reach the server by the address at which this page was opened. */
-export const ON_LOOPBACK = /^(localhost|127\.|\[::1\])/.test(globalThis.location.hostname);
+/** The same by hand, on the host of an application; `server` is the address of this page. */
+export const commandsFor = (server: string) => `loadwatch connect --config loadwatch.yml
+loadwatch connect 8080 --config loadwatch.yml --write --server ${server}
+loadwatch agent --config loadwatch.yml`;
 
-/** The same by hand, on the host of an application. */
-export const COMMANDS = `loadwatch connect --config loadwatch.yml
-loadwatch connect 8080 --config loadwatch.yml --write
-loadwatch agent --config loadwatch.yml --server ${REMOTE_WRITE}`;
+/** Whether only this host reaches an address of that name. */
+export const isLoopback = (hostname: string) => /^(localhost|127\..*|\[?::1\]?)$/.test(hostname);
 
 /** Where links within the page lead; programs that share a port are told apart. */
 export function listenerId(listener: Listener, listeners: readonly Listener[]): string {

@@ -11,7 +11,6 @@ import {
   rangeText,
   rankBase,
   rankText,
-  repeatedShares,
   routeLines,
   unexplained,
   untold,
@@ -25,12 +24,6 @@ it("leads with the route that has most of the database's time", () => {
   expect(leadingRoute(cost)?.name).toBe("GET /a");
   expect(leadingRoute({ ...cost, routes: [{ ...route, share: 0.1 } as unknown as CostRoute] })).toBeNull();
   expect(leadingRoute({ ...cost, routes: [] })).toBeNull();
-});
-
-it("names what is asked again and again, the dearest first", () => {
-  const cheap = { ...route, name: "GET /b", statements: [{ ...share, share: 0.1 }] };
-  const found = repeatedShares({ ...cost, routes: [cheap, route] as unknown as CostRoute[] });
-  expect(found.map(({ route: { name } }) => name)).toEqual(["GET /a", "GET /b"]);
 });
 
 it("writes calls as people say them", () => {

@@ -3,7 +3,6 @@ import type {
   Cost,
   CostEstimate,
   CostRoute,
-  CostShare,
   CpuRoute,
   RouteRank,
   RunRoute,
@@ -53,13 +52,6 @@ export function missing(cost: Cost, routes?: RunRoutes, statements?: RunStatemen
 export function leadingRoute(cost: Cost): CostRoute | null {
   const [first] = cost.routes;
   return first !== undefined && first.calls !== null && first.share >= LEADS ? first : null;
-}
-
-/** Routes that ask a statement again and again in each request, the dearest first. */
-export function repeatedShares(cost: Cost): readonly { readonly route: CostRoute; readonly share: CostShare }[] {
-  return cost.routes
-    .flatMap((route) => route.statements.filter((share) => share.repeated).map((share) => ({ route, share })))
-    .sort((a, b) => b.share.share - a.share.share);
 }
 
 /** A number of calls: whole ones without a fraction. */

@@ -13,6 +13,8 @@ export interface NoteDraft {
   readonly end: string;
   readonly isSpan: boolean;
   readonly tags: readonly string[];
+  readonly commit: string;
+  readonly issue: string;
 }
 
 export type DraftProblem = "needText" | "needTime" | "needOrder";
@@ -25,6 +27,8 @@ export interface DraftValues {
   readonly start_ms: number;
   readonly end_ms: number | null;
   readonly tags: string[];
+  readonly commit: string;
+  readonly issue: string;
 }
 
 /** Clicks on a chart mean a second, not a millisecond. */
@@ -39,6 +43,8 @@ export function newDraft(author: string, startMs: number, endMs: number | null, 
     end: endMs === null ? "" : writeTime(Math.max(toSecond(endMs), toSecond(startMs) + 1000), zone),
     isSpan: endMs !== null,
     tags: [],
+    commit: "",
+    issue: "",
   };
 }
 
@@ -50,6 +56,8 @@ export function draftOf(
     readonly start_ms: number;
     readonly end_ms: number | null;
     readonly tags: readonly string[];
+    readonly commit: string;
+    readonly issue: string;
   },
   zone: TimeZone,
 ): NoteDraft {
@@ -58,6 +66,8 @@ export function draftOf(
     id: note.id,
     text: note.text,
     tags: note.tags,
+    commit: note.commit,
+    issue: note.issue,
     start: writeTime(note.start_ms, zone),
     end: note.end_ms === null ? "" : writeTime(note.end_ms, zone),
   };
@@ -86,6 +96,8 @@ export function checkDraft(
       text: draft.text.trim(),
       start_ms: startMs,
       end_ms: endMs,
+      commit: draft.commit.trim(),
+      issue: draft.issue.trim(),
       tags: draft.tags.map((tag) => tag.trim()).filter(Boolean),
     },
   };

@@ -126,6 +126,20 @@ export function NoteForm({ draft: given, onClose, onDelete }: Props) {
         maxLength={100}
         autoComplete="name"
       />
+      <TextInput
+        label={t("note.commit")}
+        value={draft.commit}
+        onChange={(event) => set({ commit: event.currentTarget.value })}
+        maxLength={100}
+      />
+      <TextInput
+        label={t("note.issue")}
+        description={t("note.issueHint")}
+        inputWrapperOrder={["label", "input", "description"]}
+        value={draft.issue}
+        onChange={(event) => set({ issue: event.currentTarget.value })}
+        maxLength={200}
+      />
       <TagsInput
         label={t("note.tags")}
         description={t("note.tagsHint")}

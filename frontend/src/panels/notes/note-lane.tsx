@@ -78,7 +78,9 @@ export function NoteLane({ notes, range, onDraw, onOpen }: Props) {
                 width === null ? { left: `${left}%`, maxWidth: `${room}%` } : { left: `${left}%`, width: `${width}%` }
               }
               aria-label={t("note.open", { text: note.text })}
-              title={`${note.text}\n${note.author}, ${formatInstant(note.start_ms, zone, locale)}`}
+              title={[note.text, `${note.author}, ${formatInstant(note.start_ms, zone, locale)}`, note.commit, note.issue]
+                .filter(Boolean)
+                .join("\n")}
               onClick={() => onOpen(note)}
             >
               {room > 0 && <span className={classes.markText}>{note.text}</span>}

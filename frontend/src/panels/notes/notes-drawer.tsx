@@ -54,6 +54,7 @@ export function NotesDrawer({ opened, onClose, notes, error, onAdd, onEdit, onDe
               {when(note)} · {t("note.by", { author: note.author })}
               {note.updated_ms > note.created_ms && ` · ${t("note.edited")}`}
             </p>
+            <Cause note={note} />
             {note.tags.length > 0 && (
               <Tags>
                 {note.tags.map((tag) => (
@@ -81,5 +82,28 @@ export function NotesDrawer({ opened, onClose, notes, error, onAdd, onEdit, onDe
         ))}
       </ul>
     </Drawer>
+  );
+}
+
+/** The change that an annotation notes: its commit, and the issue behind it, as a link where it is an address. */
+export function Cause({ note: { commit, issue } }: { note: Pick<Note, "commit" | "issue"> }) {
+  const { t } = useTranslation();
+  if (commit === "" && issue === "") return null;
+  return (
+    <p className={classes.meta}>
+      {commit !== "" && (
+        <>
+          {t("note.commit")} <code>{commit}</code>{" "}
+        </>
+      )}
+      {issue !== "" && t("note.issue")}{" "}
+      {/^https?:\/\//.test(issue) ? (
+        <a href={issue} target="_blank" rel="noreferrer">
+          {issue}
+        </a>
+      ) : (
+        issue
+      )}
+    </p>
   );
 }

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Answer, Series } from "@/lib/series/series";
 import type { PanelInfo } from "@/panels/panel-catalogue";
-import { layerRows, MOST_ROWS } from "./layer-rows";
+import { hostMatrix, layerRows, MOST_ROWS } from "./layer-rows";
 
 const MINUTE = 60_000;
 const panel: PanelInfo = {
@@ -66,4 +66,30 @@ it("beyond the most rows the rest is pooled, and nothing is lost", () => {
 it("nothing delivered is no row", () => {
   expect(layerRows(panel, answer([]))).toEqual({ rows: [], window: null, instances: 0 });
   expect(layerRows(panel, answer([part("shop", "select 1", [null, null, null, null, null])])).rows).toEqual([]);
+});
+
+it("connections stand from host to host, with each host's share of all", () => {
+  const between = (instance: string, to: string, values: (number | null)[]): Series => ({
+    name: "",
+    labels: { instance, to },
+    values,
+  });
+  const found = hostMatrix(
+    panel,
+    answer([
+      between("app-1", "db", [1, 30, 30, 30, null]),
+      between("app-2", "db", [10, 10, 10, 10, 10]),
+      between("app-2", "203.0.113.5", [null, null, 10, 10, 10]),
+      between("gone", "db", [null, null, null, null, null]),
+    ]),
+  );
+  expect(found).toEqual({
+    from: ["app-1", "app-2"],
+    to: ["db", "203.0.113.5"],
+    cells: [
+      [30, null],
+      [10, 10],
+    ],
+    shares: [0.6, 0.4],
+  });
 });

@@ -61,6 +61,25 @@ export function layerRows(panel: PanelInfo, answer: Answer): LayerRows {
   return { rows, window: windowOf(panel, answer, shown.series), instances: wholes.size };
 }
 
+/** The newest connections from host to host, the hosts with the most first; null where there are none. */
+export function hostMatrix(panel: PanelInfo, answer: Answer) {
+  const found = drawnResults(panel, answer).flatMap(({ series }) =>
+    series.flatMap(({ labels, values }) => {
+      const count = values.findLast((value) => value !== null);
+      return count == null ? [] : [{ from: labels.instance ?? "", to: labels.to ?? "", count }];
+    }),
+  );
+  const sumOf = (end: "from" | "to", host: string) =>
+    found.reduce((sum, one) => sum + (one[end] === host ? one.count : 0), 0);
+  const hosts = (end: "from" | "to") =>
+    [...new Set(found.map((one) => one[end]))].toSorted((a, b) => sumOf(end, b) - sumOf(end, a) || a.localeCompare(b));
+  const [from, to] = [hosts("from"), hosts("to").slice(0, MOST_ROWS)];
+  const whole = found.reduce((sum, { count }) => sum + count, 0);
+  const between = (a: string, b: string) => found.filter((one) => one.from === a && one.to === b);
+  const cells = from.map((a) => to.map((b) => between(a, b).reduce<number | null>((sum, one) => (sum ?? 0) + one.count, null)));
+  return { from, to, cells, shares: from.map((host) => (whole > 0 ? sumOf("from", host) / whole : 0)) };
+}
+
 const NOTHING: LayerRows = { rows: [], window: null, instances: 0 };
 
 /** Places on the grid at which any of the series has a value. */

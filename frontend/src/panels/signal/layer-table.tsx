@@ -8,7 +8,7 @@ import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
 import type { PanelInfo } from "@/panels/panel-catalogue";
 import { ScrollBox } from "@/ui/list/scroll-box";
-import { layerRows } from "./layer-rows";
+import { hostMatrix, layerRows } from "./layer-rows";
 import classes from "./layer-table.module.css";
 
 interface Props {
@@ -22,6 +22,11 @@ interface Props {
 
 const STATEMENTS = { instance: "fleet.rowsInstance", layer: "fleet.rowsStatement" } as const;
 const ROUTES = { instance: "fleet.rowsJob", layer: "fleet.rowsRoute" } as const;
+const PEERS = { instance: "fleet.rowsInstance", layer: "fleet.rowsPeer" } as const;
+const WORDS = new Map<string, typeof STATEMENTS | typeof ROUTES | typeof PEERS>([
+  ["request", ROUTES],
+  ["ends", PEERS],
+]);
 
 /** A stack that is read rather than drawn: the greatest layers, of which time they are, and how late. */
 export function LayerTable({ panel, answer, late, error, actions }: Props) {
@@ -32,7 +37,8 @@ export function LayerTable({ panel, answer, late, error, actions }: Props) {
     () => (answer === undefined ? { rows: [], window: null, instances: 0 } : layerRows(panel, answer)),
     [panel, answer],
   );
-  const words = panel.signals[0]?.layers.includes("request") === true ? ROUTES : STATEMENTS;
+  const [layer = ""] = panel.signals[0]?.layers ?? [];
+  const words = WORDS.get(layer) ?? STATEMENTS;
   const instant = (timeMs: number) => formatInstant(timeMs, zone, locale);
   return (
     <figure>
@@ -57,7 +63,8 @@ export function LayerTable({ panel, answer, late, error, actions }: Props) {
       </figcaption>
       {error !== null && <p role="alert">⚠ {error}</p>}
       {error === null && rows.length === 0 && <p className={classes.window}>{panel.help}</p>}
-      {rows.length > 0 && (
+      {layer === "to" && answer !== undefined && <HostMatrix panel={panel} answer={answer} />}
+      {layer !== "to" && rows.length > 0 && (
         <ScrollBox label={panel.title} className={classes.scroll}>
           <table className={classes.table}>
             <thead>
@@ -86,5 +93,45 @@ export function LayerTable({ panel, answer, late, error, actions }: Props) {
         </ScrollBox>
       )}
     </figure>
+  );
+}
+
+/** Connections from each host (row) to each (column), and the share of all that a host opened. */
+function HostMatrix({ panel, answer }: { panel: PanelInfo; answer: Answer }) {
+  const { t } = useTranslation();
+  const locale = useLocale();
+  const { from, to, cells, shares } = useMemo(() => hostMatrix(panel, answer), [panel, answer]);
+  if (from.length === 0) return null;
+  return (
+    <ScrollBox label={panel.title} className={classes.scroll}>
+      <table className={classes.table}>
+        <thead>
+          <tr>
+            <th scope="col">{t("fleet.rowsFrom")}</th>
+            {to.map((host) => (
+              <th key={host} scope="col" data-number>
+                → {host}
+              </th>
+            ))}
+            <th scope="col" data-number>
+              {t("fleet.rowsShare")}
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {from.map((host, row) => (
+            <tr key={host}>
+              <th scope="row">{host}</th>
+              {to.map((other, column) => (
+                <td key={other} data-number>
+                  {formatValue(cells[row]?.[column] ?? null, panel.unit, locale)}
+                </td>
+              ))}
+              <td data-number>{formatValue(shares[row] ?? null, "ratio", locale)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </ScrollBox>
   );
 }

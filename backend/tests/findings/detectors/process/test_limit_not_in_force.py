@@ -1,25 +1,29 @@
 """A unit's LimitNOFILE of today against the limit that its process was started with."""
 
 import math
+from collections.abc import Mapping
 
 import pytest
+from loadwatch_backend.findings.detectors.process import file_descriptors
 from loadwatch_backend.findings.detectors.process.limit_not_in_force import DETECTOR
 from loadwatch_backend.findings.model import Certainty
 from loadwatch_backend.findings.registry import DETECTORS
 from loadwatch_backend.findings.window import Window
 
 from backend.tests.findings.machines import APP
-from backend.tests.findings.windows import Values, found, window
+from backend.tests.findings.windows import Values, found, over, rising, steps, window
 
 
-def service(*, soft: float, hard: float, unit_soft: float, unit_hard: float, **more: Values) -> Window:
+def service(
+    more: Mapping[str, Values] | None = None, *, soft: float, hard: float, unit_soft: float, unit_hard: float
+) -> Window:
     series: dict[str, Values] = {
         f"process_max_fds{{{APP}}}": soft,
         f"process_max_fds_hard{{{APP}}}": hard,
         f'process_unit_max_fds{{{APP},unit="app.service",bound="soft"}}': unit_soft,
         f'process_unit_max_fds{{{APP},unit="app.service",bound="hard"}}': unit_hard,
     }
-    return window(series | more)
+    return window(series | dict(more or {}))
 
 
 def test_a_limit_that_was_raised_since_the_start_is_said_with_the_command_that_puts_it_in_force() -> None:
@@ -54,11 +58,11 @@ def test_what_is_in_force_is_not_accused(limits: tuple[float, float, float, floa
 
 def test_systemd_gives_no_service_more_than_the_kernel_allows() -> None:
     kernel: dict[str, Values] = {'kernel_nr_open{job="host",instance="vm-1"}': 100_000.0}
-    limits = {"soft": 100_000.0, "hard": 100_000.0, "unit_soft": 500_000.0, "unit_hard": 500_000.0}
-    assert not DETECTOR.look(service(**limits, **kernel)).findings
-    assert found(DETECTOR, service(**limits)).evidence[0].limit == 500_000
-    most = {"soft": 1_048_576.0, "hard": 1_048_576.0, "unit_soft": 2e6, "unit_hard": 2e6}
-    assert not DETECTOR.look(service(**most)).findings
+    seen = service(kernel, soft=100_000, hard=100_000, unit_soft=500_000, unit_hard=500_000)
+    assert not DETECTOR.look(seen).findings
+    seen = service(soft=100_000, hard=100_000, unit_soft=500_000, unit_hard=500_000)
+    assert found(DETECTOR, seen).evidence[0].limit == 500_000
+    assert not DETECTOR.look(service(soft=1_048_576, hard=1_048_576, unit_soft=2e6, unit_hard=2e6)).findings
 
 
 def test_a_worker_that_lowers_its_own_limit_hides_nothing_of_its_master() -> None:
@@ -66,12 +70,23 @@ def test_a_worker_that_lowers_its_own_limit_hides_nothing_of_its_master() -> Non
         f'process_max_fds{{{APP},pid="2"}}': 512.0,
         f'process_max_fds_hard{{{APP},pid="2"}}': 512.0,
     }
-    seen = DETECTOR.look(service(soft=65_536, hard=65_536, unit_soft=65_536, unit_hard=65_536, **workers))
+    seen = DETECTOR.look(service(workers, soft=65_536, hard=65_536, unit_soft=65_536, unit_hard=65_536))
     assert not seen.findings
 
 
 def test_of_several_units_nobody_can_tell_whose_limit_it_is() -> None:
     other: dict[str, Values] = {f'process_unit_max_fds{{{APP},unit="b.service",bound="hard"}}': 99_999.0}
-    seen = DETECTOR.look(service(soft=1_024, hard=4_096, unit_soft=1_024, unit_hard=4_096, **other))
+    seen = DETECTOR.look(service(other, soft=1_024, hard=4_096, unit_soft=1_024, unit_hard=4_096))
     assert not seen.findings
     assert seen.unjudged is not None
+
+
+@pytest.mark.parametrize(("unit", "step"), [(65_536.0, "restart the service"), (1_024.0, "Raise the limit")])
+def test_a_process_without_descriptors_is_told_to_restart_where_its_unit_allows_more(unit: float, step: str) -> None:
+    opened = over(steps((20, 300.0), (40, 1_024.0)))
+    failing: dict[str, Values] = {
+        f"process_open_fds{{{APP}}}": opened,
+        f"http_accept_errors_total{{{APP}}}": rising(steps((20, 0.0), (40, 50.0))),
+    }
+    seen = service(failing, soft=1_024, hard=4_096, unit_soft=unit, unit_hard=524_288)
+    assert step in found(file_descriptors.DETECTOR, seen).steps[0].text.en

@@ -78,7 +78,7 @@ export const connect = {
   otherHostsHint:
     "Each host that matters has an agent of its own. The same command tells there what listens, and writes the lines:",
   loopback:
-    "This page was opened at a loopback address. On other hosts put the address in its place by which they reach this server.",
+    "{{origin}} is a loopback address, which other hosts cannot reach: let the server listen on one of its network (LOADWATCH_LISTEN, with users or tokens), and write that one here.",
   copyCommands: "Copy the commands",
   exporters: "Where exporters and a Prometheus are running already, let it send here, and no agent is needed:",
   copyRemoteWrite: "Copy the lines for Prometheus",

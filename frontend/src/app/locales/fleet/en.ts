@@ -25,6 +25,8 @@ export const fleet = {
   rowsStatement: "Statement",
   rowsJob: "Job",
   rowsRoute: "Route",
+  rowsPeer: "Connected with",
+  rowsFrom: "From host",
   rowsRest: "All others",
   asOf: "{{source}}, {{age}} ago",
 } as const;

@@ -25,6 +25,8 @@ export const fleet = {
   rowsStatement: "文",
   rowsJob: "ジョブ",
   rowsRoute: "ルート",
+  rowsPeer: "接続相手",
+  rowsFrom: "接続元ホスト",
   rowsRest: "その他すべて",
   asOf: "{{source}}、{{age}}前",
 };

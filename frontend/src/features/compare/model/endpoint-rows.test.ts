@@ -15,6 +15,8 @@ it("finds endpoints by any part of their name and knows the difference to the ba
   expect(b?.deltas[1]).toBeCloseTo(-0.25);
   expect(endpointRows(endpoints, "failures", "new")[0]?.deltas).toEqual([null, null]);
   expect(endpointRows(endpoints, "p70", "/a")[0]?.values).toEqual([0.05, 0.1]);
+  const mix = endpoints.map((one, place) => ({ ...one, share: [0.5, place === 0 ? 0.1 : 0.45] }));
+  expect(endpointRows(mix, "share", "/a")[0]?.values).toEqual([0.5, 0.1]);
   expect(endpointRows(endpoints, "p80", "/a")[0]?.values).toEqual([null, null]);
 });
 

@@ -15,6 +15,7 @@ const UNITS: Readonly<Record<string, Unit>> = {
   rate: "per_second",
   failures: "ratio",
   requests: "count",
+  share: "ratio",
 };
 
 /** A measure that is none of the counts and rates is a percentile. */
@@ -25,6 +26,7 @@ const READ: Readonly<Record<string, (endpoint: CompareEndpoint) => readonly (num
   rate: (endpoint) => endpoint.rate,
   failures: (endpoint) => endpoint.failure_ratio,
   requests: (endpoint) => endpoint.requests,
+  share: (endpoint) => endpoint.share ?? endpoint.requests.map(() => null),
 };
 
 export function endpointRows(endpoints: readonly CompareEndpoint[], measure: Measure, words: string): EndpointRow[] {

@@ -5,7 +5,7 @@ import { decodePercentiles, encodePercentiles, type Percentile } from "@/lib/ser
 export const MOST_RUNS = 8;
 export const LEAST_RUNS = 2;
 
-export const MEASURES = ["p95", "rate", "failures", "requests"] as const;
+export const MEASURES = ["p95", "rate", "failures", "requests", "share"] as const;
 /** A percentile may be any of those that the address adds. */
 export type Measure = (typeof MEASURES)[number] | Percentile;
 

@@ -24,7 +24,7 @@ import { EndpointTable } from "./endpoint-table";
 import { GroupCards } from "./group-cards";
 import { Headlines } from "./headlines";
 import { OverlayCharts } from "./overlay-charts";
-import { Remarks } from "./remarks";
+import { Remarks, Repeats } from "./remarks";
 import { SignalsTable } from "./signals-table";
 
 /** 2 to 8 runs side by side. */
@@ -101,6 +101,7 @@ function ComparisonBody({ data, state, onChange }: BodyProps) {
       <GroupCards {...props} />
       <OverlayCharts {...props} />
       <SignalsTable {...props} />
+      <Repeats data={data} />
       <DifferencesSection data={data} slots={slots} />
       <EndpointTable {...props} />
       <CostSection data={data} />

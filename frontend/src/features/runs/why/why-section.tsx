@@ -3,6 +3,7 @@ import { Link } from "react-router";
 import type { Run } from "@/api/runs/types";
 import { CostLead } from "@/panels/cost/cost-lead";
 import { CostNotes } from "@/panels/cost/cost-notes";
+import { CpuCosts } from "@/panels/cost/cpu-costs";
 import { FunctionCosts } from "@/panels/cost/function-costs";
 import { hasCosts, missing } from "@/panels/cost/model";
 import { RouteCosts } from "@/panels/cost/route-costs";
@@ -27,6 +28,7 @@ export function WhySection({ run }: { run: Run }) {
       <CostLead cost={cost} />
       <RouteCosts cost={cost} routes={routes} />
       <StatementCosts cost={cost} statements={statements} />
+      <CpuCosts cpu={cost.cpu ?? []} />
       <FunctionCosts functions={cost.functions} />
       {cost.functions !== null && (
         <Hint>
