@@ -103,10 +103,16 @@ def headline_of(diagnosis: DiagnosisOut, findings: Sequence[FindingOut]) -> Head
 def _why_unknown(diagnosis: Diagnosis) -> Words:
     """The symptoms, and what could not be judged, and why."""
     parts = [*diagnosis.symptoms]
-    parts += [
-        Words(f"{one.kind.title.en}: {one.text.en}", f"{one.kind.title.ja}: {one.text.ja}")
-        for one in diagnosis.unjudged[:MOST_NAMED]
-    ]
+    alike: dict[Words, list[Words]] = {}
+    for one in diagnosis.unjudged:
+        alike.setdefault(one.text, []).append(one.kind.title)
+    # What one kind alone says is about this run; what several say alike is about its length.
+    for text, titles in sorted(alike.items(), key=lambda group: len(group[1]))[:MOST_NAMED]:
+        parts.append(
+            Words(
+                f"{', '.join(one.en for one in titles)}: {text.en}", f"{'、'.join(one.ja for one in titles)}: {text.ja}"
+            )
+        )
     usual = [one for one in diagnosis.missing if one.usual]
     if not diagnosis.checked:
         collectors = ", ".join(dict.fromkeys(one.switched_on_by.partition(":")[0] for one in usual)).strip(", ")

@@ -15,7 +15,8 @@ from loadwatch_backend.texts.words import Words
 
 PROCESS_CPU = "process_cpu_seconds_total"
 HOT, IDLE = 0.85, 0.4
-LEAST_SECONDS = 60.0
+LEAST_SECONDS, MOST_OF = 60.0, 0.6
+"""So long, or so much of a shorter load: a burst is no hotspot."""
 
 KIND = Kind(
     id="hotspot",
@@ -76,7 +77,8 @@ def _shares(window: Window, job: str, instances: list[str]) -> dict[str, FloatAr
 def _hot(window: Window, group: Peers, place: int) -> Finding | None:
     own, others = group.values[place], group.others(place)
     holds = focused(window, (own >= HOT) & (others <= IDLE))
-    times = episodes(holds, least=max(round(LEAST_SECONDS / window.step_seconds), 3), gap=3)
+    least = min(LEAST_SECONDS / window.step_seconds, MOST_OF * (window.focus.stop - window.focus.start))
+    times = episodes(holds, least=max(round(least), 5), gap=3)
     if not times:
         return None
     episode = window.one_of(times)
@@ -144,7 +146,6 @@ def _finding(window: Window, group: Peers, place: int, episode: Episode) -> Find
 DETECTOR = Detector(
     kind=KIND,
     look=look,
-    least_seconds=LEAST_SECONDS,
     needs=(PROCESS_CPU,),
     reads=HOST_METRICS,
     usual=False,

@@ -10,19 +10,19 @@ SECONDS = 180
 SLOW = steps((30, 0.05), (150, 2.0))
 
 
-def _nodes(*used: Values) -> dict[str, Values]:
+def _nodes(*used: Values, seconds: int = SECONDS) -> dict[str, Values]:
     series: dict[str, Values] = {}
     for number, rate in enumerate(used):
         labels = f'instance="node-{number}"'
-        series[f'process_cpu_seconds_total{{job="store",{labels},name="store"}}'] = rising(rate, seconds=SECONDS)
+        series[f'process_cpu_seconds_total{{job="store",{labels},name="store"}}'] = rising(rate, seconds=seconds)
         for cpu in (0, 1):
             key = f'node_cpu_seconds_total{{job="host",{labels},cpu="{cpu}",mode="user"}}'
-            series[key] = rising(0.5, seconds=SECONDS)
+            series[key] = rising(0.5, seconds=seconds)
     return series
 
 
-def _load(p95: Values = SLOW) -> Load:
-    return load(100.0, seconds=SECONDS, p95=p95)
+def _load(p95: Values = SLOW, seconds: int = SECONDS) -> Load:
+    return load(100.0, seconds=seconds, p95=p95)
 
 
 def test_one_full_node_among_idle_ones_is_found_while_the_load_suffers() -> None:
@@ -50,6 +50,12 @@ def test_half_a_minute_is_too_short_and_two_nodes_are_too_few() -> None:
     short = steps((100, 0.4), (30, 1.9), (50, 0.4))
     assert not DETECTOR.look(window(_nodes(short, 0.3, 0.4), seconds=SECONDS, load=_load())).findings
     assert not DETECTOR.look(window(_nodes(1.9, 0.3), seconds=SECONDS, load=_load())).findings
+
+
+def test_a_run_of_fifteen_seconds_is_long_enough() -> None:
+    suffers = _load(steps((3, 0.05), (12, 2.0)), seconds=15)
+    look = DETECTOR.look(window(_nodes(1.9, 0.3, 0.4, seconds=15), seconds=15, load=suffers))
+    assert [one.labels["instance"] for one in look.findings] == ["node-0"]
 
 
 def test_cores_that_are_not_known_are_not_guessed() -> None:
