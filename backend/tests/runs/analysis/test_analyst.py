@@ -351,3 +351,12 @@ def test_what_would_hold_by_chance_is_not_said_to_hold(bench: Bench):
         "Too few requests to tell: 11, at least 1000 are needed.",
     ]
     assert (found.verdict, found.verdict_reasons) == (Verdict.INVALID, ["not-measured"])
+
+
+@pytest.mark.parametrize("count", [1, 100])
+def test_a_run_in_one_instant_has_figures_and_no_rate(bench: Bench, count: int):
+    requests = Requests(np.full(count, START_MS * 10**6), np.full(count, 0.1))
+    found = bench.analyst(requests).analyse(subject(requests.result(), thresholds=("max<1s", "failures<1", "rate>1/s")))
+    assert found.figures is not None
+    assert (found.figures.requests, found.figures.rate) == (count, None)
+    assert [one.state for one in found.thresholds[:2]] == ["passed", "passed"]

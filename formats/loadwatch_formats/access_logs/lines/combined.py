@@ -242,7 +242,7 @@ def _whole(columns: Sequence[_Column], numbers: Sequence[_Column], sizes: Collec
 
 def _taken(column: _Column, unit: str, what: str = "") -> _Choice:
     # `10ms` at the end of a log that is still written may be `1` or `10m` so far.
-    form = rf"{_TIME}\Z" if column.is_mostly(_TIME) else r".*\.[0-9]{3}" if _has_times(column) else ""
+    form = rf"{_TIME}\Z" if column.is_mostly(_TIME) else ""
     return _Choice(column.at, unit, f"{column.called}{what}, in {unit_words(unit)}", form=form)
 
 
