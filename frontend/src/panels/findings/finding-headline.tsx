@@ -12,12 +12,14 @@ interface Props {
   readonly originMs: number | null;
   /** Of what time this is, where the page does not say it already. */
   readonly window?: string;
+  /** A quiet line below the sentence. */
+  readonly below?: string | null;
   /** Leads to the evidence. */
   readonly action: ReactNode;
 }
 
 /** What the server says first: what ran out in one sentence, or that nothing did, or why nobody can tell. */
-export function FindingHeadline({ diagnosis: { headline: said }, originMs, window, action }: Props) {
+export function FindingHeadline({ diagnosis: { headline: said }, originMs, window, below = null, action }: Props) {
   const { t } = useTranslation();
   const words = useWords();
   const times = useFindingTimes(originMs);
@@ -34,7 +36,10 @@ export function FindingHeadline({ diagnosis: { headline: said }, originMs, windo
   return (
     <div className={classes.bar} data-tone={severity ?? (kind === "none" ? "none" : "unknown")}>
       <HeadlineMark said={said} />
-      <p className={classes.barText}>{words(said.text)}</p>
+      <p className={classes.barText}>
+        {words(said.text)}
+        {below !== null && <span className={classes.barBelow}>{below}</span>}
+      </p>
       <span className={classes.barAside}>
         <Dim>{aside.filter(Boolean).join(" · ")}</Dim>
         {action}

@@ -6,7 +6,7 @@ import { formatDuration } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
 import { faultText } from "@/ui/fault/problem";
-import { Dim, Hint, TextButton } from "@/ui/text/text";
+import { Hint, TextButton } from "@/ui/text/text";
 import { DiagnosisBody } from "./diagnosis-body";
 import { FindingHeadline } from "./finding-headline";
 import classes from "./findings.module.css";
@@ -52,20 +52,21 @@ export function LiveFindings({ runs }: Props) {
         diagnosis={data}
         originMs={null}
         window={run === undefined ? t("findings.window", { span }) : runTitle(run)}
+        below={
+          before &&
+          [
+            t("findings.beforeRun", { sentence: words(before.first.sentence) }),
+            before.more > 0 && t("findings.more", { count: before.more }),
+          ]
+            .filter(Boolean)
+            .join(" ")
+        }
         action={
           <TextButton aria-expanded={open} aria-controls={body} onClick={() => setOpen(!open)}>
             {open ? t("findings.hide") : t(findings.length > 0 ? "findings.evidence" : "findings.details")}
           </TextButton>
         }
       />
-      {before !== null && (
-        <p>
-          <Dim>
-            {t("findings.beforeRun", { sentence: words(before.first.sentence) })}
-            {before.more > 0 && ` ${t("findings.more", { count: before.more })}`}
-          </Dim>
-        </p>
-      )}
       <div id={body} hidden={!open}>
         {open && (
           <>
