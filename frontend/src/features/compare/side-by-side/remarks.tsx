@@ -7,7 +7,14 @@ import { Notice } from "@/ui/page/notice";
 import { Hint } from "@/ui/text/text";
 
 const NO_SECONDS = "no-seconds:";
-const KNOWN = ["scenario-differs", "version-differs", "duration-differs", "tool-differs", "target-differs", "mix-differs"] as const;
+const KNOWN = [
+  "scenario-differs",
+  "version-differs",
+  "duration-differs",
+  "tool-differs",
+  "target-differs",
+  "mix-differs",
+] as const;
 
 /** Why these runs can only be compared with care. */
 export function Remarks({ data }: { data: Comparison }) {
@@ -42,5 +49,5 @@ export function Repeats({ data }: { data: Comparison }) {
     t("compare.repeatsOf", { title: metric.title, share: formatValue(scatter, "ratio", locale) }),
   );
   const runs = Math.max(...repeats.map((one) => one.runs));
-  return <Hint>{t("compare.repeats", { runs, figures: figures.join(locale === "ja" ? "、" : ", ") })}</Hint>;
+  return <Hint>{t("compare.figuresRepeat", { runs, figures: figures.join(locale === "ja" ? "、" : ", ") })}</Hint>;
 }
