@@ -43,7 +43,7 @@ export function Remarks({ data }: { data: Comparison }) {
 export function Repeats({ data }: { data: Comparison }) {
   const { t } = useTranslation();
   const locale = useLocale();
-  const repeats = data.repeats ?? [];
+  const { repeats } = data;
   if (repeats.length === 0) return <Hint>{t("compare.repeatsUnknown")}</Hint>;
   const figures = repeats.map(({ metric, scatter }) =>
     t("compare.repeatsOf", { title: metric.title, share: formatValue(scatter, "ratio", locale) }),
