@@ -1,6 +1,5 @@
 """Which program a listening socket belongs to."""
 
-import os
 import pwd
 from collections import defaultdict
 from collections.abc import Collection, Sequence
@@ -8,14 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from loadwatch_collectors.errors import CollectorError
-from loadwatch_collectors.sources.process.search import list_pids
-from loadwatch_collectors.sources.procfs import read_text
+from loadwatch_collectors.sources.procfs import list_pids, read_text, socket_inodes
 
 _LONGEST_SHOWN = 15
 """The kernel cuts the name of a program to so many bytes."""
 _LONGEST_NAME = 60
 _INTERPRETERS = ("python", "node", "ruby", "perl", "php", "bun", "deno")
-_SOCKET = "socket:["
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +48,7 @@ def find_owners(proc: Path, inodes: Collection[int]) -> Owners:
     Raises:
         CollectorError: there is no `/proc`.
     """
-    wanted = {f"{_SOCKET}{inode}]": inode for inode in inodes}
+    wanted = set(inodes)
     by_inode: dict[int, list[int]] = defaultdict(list)
     programs: dict[int, Program] = {}
     hidden: set[int] = set()
@@ -60,15 +57,11 @@ def find_owners(proc: Path, inodes: Collection[int]) -> Owners:
         if program is None:
             continue
         programs[pid] = program
-        try:
-            held = _sockets_of(proc / str(pid) / "fd")
-        except PermissionError:
+        held = socket_inodes(proc / str(pid) / "fd")
+        if held is None:
             hidden.add(pid)
-            continue
-        except OSError:
-            continue
-        for name in held & wanted.keys():
-            by_inode[wanted[name]].append(pid)
+        for inode in wanted & (held or set()):
+            by_inode[inode].append(pid)
     return Owners(by_inode=dict(by_inode), programs=programs, hidden=frozenset(hidden))
 
 
@@ -114,15 +107,3 @@ def _read_program(folder: Path) -> Program | None:
     if not arguments:
         return None
     return Program(name=name_program(kernel_name, arguments), kernel_name=kernel_name, uid=uid)
-
-
-def _sockets_of(folder: Path) -> set[str]:
-    found: set[str] = set()
-    for name in os.listdir(folder):
-        try:
-            target = os.readlink(folder / name)
-        except OSError:
-            continue
-        if target.startswith(_SOCKET):
-            found.add(target)
-    return found

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from loadwatch_collectors.collector import Sample
-from loadwatch_collectors.sources.process.search import list_pids, program_name, socket_inodes
+from loadwatch_collectors.sources.procfs import list_pids, program_name, socket_inodes
 
 _ESTABLISHED = "01"
 MOST_PEERS = 50

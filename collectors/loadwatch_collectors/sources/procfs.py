@@ -50,6 +50,14 @@ def missing_files(proc: Path, names: Sequence[str]) -> list[str]:
     return [f"left out, since this host does not show it: {', '.join(missing)}"] if missing else []
 
 
+def read_or_empty(path: Path) -> str:
+    """`read_text`; nothing of what cannot be read."""
+    try:
+        return read_text(path)
+    except CollectorError:
+        return ""
+
+
 def parse_boot_time(stat: str) -> float:
     """Seconds since the epoch at which the kernel booted, from `/proc/stat`.
 
@@ -60,3 +68,35 @@ def parse_boot_time(stat: str) -> float:
     if match is None:
         raise CollectorError("/proc/stat has no btime line")
     return float(match[1])
+
+
+def list_pids(proc: Path) -> list[int]:
+    """All processes that can be seen, in rising order."""
+    try:
+        return sorted(int(name) for name in os.listdir(proc) if name.isdecimal())
+    except OSError as error:
+        raise CollectorError(f"{proc} cannot be listed: {error.strerror}") from error
+
+
+def program_name(folder: Path) -> str:
+    """The name that the kernel shows of a process, 15 bytes at most."""
+    return read_or_empty(folder / "comm").rstrip("\n")
+
+
+def socket_inodes(folder: Path) -> set[int] | None:
+    """Inodes of the sockets that a process holds; None when it may not be asked."""
+    try:
+        names = os.listdir(folder)
+    except PermissionError:
+        return None
+    except OSError:
+        return set()
+    found: set[int] = set()
+    for name in names:
+        try:
+            target = os.readlink(folder / name)
+        except OSError:
+            continue
+        if target.startswith("socket:["):
+            found.add(int(target[8:-1]))
+    return found

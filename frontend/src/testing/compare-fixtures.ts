@@ -42,7 +42,7 @@ export function comparison(part: Partial<Comparison> = {}): Comparison {
       series: [],
       rows: [],
     },
-    ...{ endpoints: [], configuration: [], remarks: [] },
+    ...{ endpoints: [], configuration: [], remarks: [], repeats: [] },
     ...part,
   };
 }

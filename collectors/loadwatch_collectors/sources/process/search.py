@@ -9,7 +9,7 @@ from pathlib import Path
 from loadwatch_collectors.collector import address_of
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
 from loadwatch_collectors.settings import Seconds, option
-from loadwatch_collectors.sources.procfs import read_text
+from loadwatch_collectors.sources.procfs import list_pids, program_name, read_or_empty, read_text, socket_inodes
 
 _LISTEN = "0A"
 _SEARCHES = ("name", "command", "pid", "pid_file", "systemd_unit", "port")
@@ -93,14 +93,6 @@ def find_roots(settings: ProcessSettings, parents: Mapping[int, int]) -> dict[in
     return roots
 
 
-def list_pids(proc: Path) -> list[int]:
-    """All processes that can be seen, in rising order."""
-    try:
-        return sorted(int(name) for name in os.listdir(proc) if name.isdecimal())
-    except OSError as error:
-        raise CollectorError(f"{proc} cannot be listed: {error.strerror}") from error
-
-
 def parse_listen_inodes(table: str) -> dict[int, int]:
     """Inode → port of the sockets that listen, from `/proc/net/tcp` or `tcp6`."""
     rows = (line.split() for line in table.splitlines()[1:])
@@ -121,7 +113,7 @@ def _listen_inodes(proc: Path) -> dict[int, int]:
     return {
         inode: port
         for table in ("net/tcp", "net/tcp6")
-        for inode, port in parse_listen_inodes(_read_or_empty(proc / table)).items()
+        for inode, port in parse_listen_inodes(read_or_empty(proc / table)).items()
     }
 
 
@@ -134,30 +126,18 @@ def _make_test(settings: ProcessSettings) -> Callable[[Path], bool]:
         return lambda folder: folder.name != str(os.getpid()) and bool(pattern.search(_command_line(folder)))
     unit = re.escape(settings.systemd_unit or "")
     in_unit = re.compile(rf"^.*/{unit}(?:/.*)?$", re.MULTILINE)
-    return lambda folder: bool(in_unit.search(_read_or_empty(folder / "cgroup")))
-
-
-def program_name(folder: Path) -> str:
-    """The name that the kernel shows of a process, 15 bytes at most."""
-    return _read_or_empty(folder / "comm").rstrip("\n")
+    return lambda folder: bool(in_unit.search(read_or_empty(folder / "cgroup")))
 
 
 def _names(folder: Path) -> Iterator[str]:
     yield program_name(folder)
-    first = _read_or_empty(folder / "cmdline").partition("\0")[0]
+    first = read_or_empty(folder / "cmdline").partition("\0")[0]
     if first:
         yield first.rpartition("/")[2]
 
 
 def _command_line(folder: Path) -> str:
-    return _read_or_empty(folder / "cmdline").replace("\0", " ").strip()
-
-
-def _read_or_empty(path: Path) -> str:
-    try:
-        return read_text(path)
-    except CollectorError:
-        return ""
+    return read_or_empty(folder / "cmdline").replace("\0", " ").strip()
 
 
 def _find_by_pid_file(proc: Path, path: Path) -> list[int]:
@@ -190,7 +170,7 @@ def _with_children(proc: Path, listening: Iterable[int]) -> list[int]:
     """Also what these have forked that runs as the same program: PostgreSQL's backends close the listening socket."""
     known: dict[int, tuple[int, str]] = {}
     for pid in list_pids(proc):
-        program, separator, rest = _read_or_empty(proc / str(pid) / "stat").rpartition(")")
+        program, separator, rest = read_or_empty(proc / str(pid) / "stat").rpartition(")")
         if separator:
             known[pid] = int(rest.split()[1]), program.partition("(")[2]
     found = set(listening)
@@ -205,22 +185,3 @@ def _with_children(proc: Path, listening: Iterable[int]) -> list[int]:
         found.update(new)
         waiting += new
     return sorted(found)
-
-
-def socket_inodes(folder: Path) -> set[int] | None:
-    """Inodes of the sockets that a process holds; None when it may not be asked."""
-    try:
-        names = os.listdir(folder)
-    except PermissionError:
-        return None
-    except OSError:
-        return set()
-    found: set[int] = set()
-    for name in names:
-        try:
-            target = os.readlink(folder / name)
-        except OSError:
-            continue
-        if target.startswith("socket:["):
-            found.add(int(target[8:-1]))
-    return found

@@ -90,7 +90,7 @@ export const compare = {
   "remarks_tool-differs": "The load tools differ; they do not measure alike.",
   "remarks_target-differs": "The target rates differ.",
   "remarks_mix-differs": "The mix of requests differs: see the share of each endpoint.",
-  repeats: "How well figures repeat over equal runs ({{runs}}): {{figures}}.",
+  figuresRepeat: "How well figures repeat over equal runs ({{runs}}): {{figures}}.",
   repeatsUnknown: "Which figure repeats well cannot be told: it takes three equal runs (scenario, commit, parameters).",
   repeatsOf: "{{title}} ±{{share}}",
   noSeconds: "{{run}} has no per-second series, so the charts lack it.",

@@ -91,7 +91,7 @@ export const compare: Record<keyof typeof english, string> = {
   "remarks_tool-differs": "負荷ツールが異なり、測り方が同じではありません。",
   "remarks_target-differs": "目標レートが異なります。",
   "remarks_mix-differs": "リクエストの配分が異なります。エンドポイントごとの割合を確認してください。",
-  repeats: "同条件の実行({{runs}}件)での再現性: {{figures}}。",
+  figuresRepeat: "同条件の実行({{runs}}件)での再現性: {{figures}}。",
   repeatsUnknown: "どの値が再現するかは判断できません。同条件(シナリオ、コミット、パラメーター)の実行が3件必要です。",
   repeatsOf: "{{title}} ±{{share}}",
   noSeconds: "{{run}}には秒ごとの系列がないため、グラフに出ません。",

@@ -10,9 +10,9 @@ it("gives kinds of failures and percentiles one place each, whoever reports them
   );
   expect(new Set(Object.values(OUTCOME_PLACES)).size).toBe(OUTCOMES.length);
   expect(placeByLabels({ quantile: "0.95" })).toBe(placeByLabels({ quantile: "0.950" }));
-  expect(["0", "0.5", "0.75", "0.9", "0.95", "0.99", "0.999", "1"].map((quantile) => placeByLabels({ quantile }))).toEqual([
-    7, 0, 5, 1, 2, 3, 6, 4,
-  ]);
+  expect(
+    ["0", "0.5", "0.75", "0.9", "0.95", "0.99", "0.999", "1"].map((quantile) => placeByLabels({ quantile })),
+  ).toEqual([7, 0, 5, 1, 2, 3, 6, 4]);
   expect(["in", "out"].map((direction) => placeByLabels({ direction }))).toEqual([0, 1]);
   expect(placeByLabels({ instance: "shop-01" })).toBeNull();
   expect(placeByLabels({ outcome: "toString" })).toBeNull();

@@ -8,7 +8,7 @@ import classes from "./cost.module.css";
 import { ShareCell } from "./cost-cells";
 
 /** CPU time of each request by route, of each program; the application labels nothing. */
-export function CpuCosts({ cpu }: { cpu: NonNullable<Cost["cpu"]> }) {
+export function CpuCosts({ cpu }: { cpu: Cost["cpu"] }) {
   const { t } = useTranslation();
   const locale = useLocale();
   const seconds = (value: number) => formatValue(value, "seconds", locale);

@@ -15,15 +15,38 @@ describe("the annotation form", () => {
   });
 
   it("gives trimmed values, and no end for an instant", () => {
-    const draft = { ...newDraft(" mika ", NOW + 400, null, "utc"), text: " deployed\n", tags: [" a ", ""], commit: " 3f2c1", issue: "#27 " };
+    const draft = {
+      ...newDraft(" mika ", NOW + 400, null, "utc"),
+      text: " deployed\n",
+      tags: [" a ", ""],
+      commit: " 3f2c1",
+      issue: "#27 ",
+    };
     expect(checkDraft({ ...draft, author: " " }, "utc", NOW)).toMatchObject({ values: { author: "" } });
     expect(checkDraft(draft, "utc", NOW)).toEqual({
-      values: { author: "mika", text: "deployed", start_ms: NOW, end_ms: null, tags: ["a"], commit: "3f2c1", issue: "#27" },
+      values: {
+        author: "mika",
+        text: "deployed",
+        start_ms: NOW,
+        end_ms: null,
+        tags: ["a"],
+        commit: "3f2c1",
+        issue: "#27",
+      },
     });
   });
 
   it("keeps an existing annotation's exact times", () => {
-    const note = { id: 7, author: "m", text: "x", start_ms: NOW + 123, end_ms: NOW + 456, tags: ["t"], commit: "", issue: "" };
+    const note = {
+      id: 7,
+      author: "m",
+      text: "x",
+      start_ms: NOW + 123,
+      end_ms: NOW + 456,
+      tags: ["t"],
+      commit: "",
+      issue: "",
+    };
     expect(checkDraft(draftOf(note, "utc"), "utc", NOW)).toMatchObject({
       values: { start_ms: NOW + 123, end_ms: NOW + 456 },
     });

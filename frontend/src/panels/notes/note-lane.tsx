@@ -78,7 +78,12 @@ export function NoteLane({ notes, range, onDraw, onOpen }: Props) {
                 width === null ? { left: `${left}%`, maxWidth: `${room}%` } : { left: `${left}%`, width: `${width}%` }
               }
               aria-label={t("note.open", { text: note.text })}
-              title={[note.text, `${note.author}, ${formatInstant(note.start_ms, zone, locale)}`, note.commit, note.issue]
+              title={[
+                note.text,
+                `${note.author}, ${formatInstant(note.start_ms, zone, locale)}`,
+                note.commit,
+                note.issue,
+              ]
                 .filter(Boolean)
                 .join("\n")}
               onClick={() => onOpen(note)}

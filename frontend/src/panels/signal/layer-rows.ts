@@ -76,7 +76,9 @@ export function hostMatrix(panel: PanelInfo, answer: Answer) {
   const [from, to] = [hosts("from"), hosts("to").slice(0, MOST_ROWS)];
   const whole = found.reduce((sum, { count }) => sum + count, 0);
   const between = (a: string, b: string) => found.filter((one) => one.from === a && one.to === b);
-  const cells = from.map((a) => to.map((b) => between(a, b).reduce<number | null>((sum, one) => (sum ?? 0) + one.count, null)));
+  const cells = from.map((a) =>
+    to.map((b) => between(a, b).reduce<number | null>((sum, one) => (sum ?? 0) + one.count, null)),
+  );
   return { from, to, cells, shares: from.map((host) => (whole > 0 ? sumOf("from", host) / whole : 0)) };
 }
 

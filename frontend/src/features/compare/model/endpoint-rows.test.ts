@@ -3,6 +3,7 @@ import { endpointRows, sortEndpoints } from "./endpoint-rows";
 
 const endpoint = (name: string, p95: (number | null)[]) => ({
   ...{ name, requests: p95.map(() => 10), rate: p95.map(() => 1), failure_ratio: p95.map(() => 0) },
+  share: p95.map(() => 0.5),
   p95_seconds: p95,
   percentiles: { p70: p95.map((value) => (value === null ? null : value / 2)) },
 });

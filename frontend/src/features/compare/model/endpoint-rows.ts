@@ -26,7 +26,7 @@ const READ: Readonly<Record<string, (endpoint: CompareEndpoint) => readonly (num
   rate: (endpoint) => endpoint.rate,
   failures: (endpoint) => endpoint.failure_ratio,
   requests: (endpoint) => endpoint.requests,
-  share: (endpoint) => endpoint.share ?? endpoint.requests.map(() => null),
+  share: (endpoint) => endpoint.share,
 };
 
 export function endpointRows(endpoints: readonly CompareEndpoint[], measure: Measure, words: string): EndpointRow[] {

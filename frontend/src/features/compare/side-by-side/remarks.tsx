@@ -7,7 +7,14 @@ import { Notice } from "@/ui/page/notice";
 import { Hint } from "@/ui/text/text";
 
 const NO_SECONDS = "no-seconds:";
-const KNOWN = ["scenario-differs", "version-differs", "duration-differs", "tool-differs", "target-differs", "mix-differs"] as const;
+const KNOWN = [
+  "scenario-differs",
+  "version-differs",
+  "duration-differs",
+  "tool-differs",
+  "target-differs",
+  "mix-differs",
+] as const;
 
 /** Why these runs can only be compared with care. */
 export function Remarks({ data }: { data: Comparison }) {
@@ -36,11 +43,11 @@ export function Remarks({ data }: { data: Comparison }) {
 export function Repeats({ data }: { data: Comparison }) {
   const { t } = useTranslation();
   const locale = useLocale();
-  const repeats = data.repeats ?? [];
+  const { repeats } = data;
   if (repeats.length === 0) return <Hint>{t("compare.repeatsUnknown")}</Hint>;
   const figures = repeats.map(({ metric, scatter }) =>
     t("compare.repeatsOf", { title: metric.title, share: formatValue(scatter, "ratio", locale) }),
   );
   const runs = Math.max(...repeats.map((one) => one.runs));
-  return <Hint>{t("compare.repeats", { runs, figures: figures.join(locale === "ja" ? "、" : ", ") })}</Hint>;
+  return <Hint>{t("compare.figuresRepeat", { runs, figures: figures.join(locale === "ja" ? "、" : ", ") })}</Hint>;
 }

@@ -85,7 +85,7 @@ function Funnel({ reconciliation }: { reconciliation: Reconciliation }) {
         <Hint>{t("runs.page.probesLeftOut", { count: reconciliation.probes })}</Hint>
       )}
       {mixed !== null && <Hint>{t(`runs.page.mixed_${mixed}`)}</Hint>}
-      {(reconciliation.instances ?? []).length > 0 && (
+      {reconciliation.instances.length > 0 && (
         <Table label={t("runs.page.byInstance")} bare className={classes.table}>
           <thead>
             <tr>
@@ -98,7 +98,7 @@ function Funnel({ reconciliation }: { reconciliation: Reconciliation }) {
             </tr>
           </thead>
           <tbody>
-            {reconciliation.instances?.map(({ job, instance, accepted, stored, missing }) => (
+            {reconciliation.instances.map(({ job, instance, accepted, stored, missing }) => (
               <tr key={`${job} ${instance}`}>
                 <th scope="row">{instance}</th>
                 <td data-number>{count(accepted)}</td>

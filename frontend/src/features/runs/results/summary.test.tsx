@@ -33,7 +33,10 @@ it("shows the fastest and the slowest answer among the first figures", () => {
       </QueryClientProvider>
     </MantineProvider>,
   );
-  const rows = [...page.matchAll(/<th scope="row">([^<]*)<\/th><td[^>]*>([^<]*)/g)].map(([, name, value]) => [name, value]);
+  const rows = [...page.matchAll(/<th scope="row">([^<]*)<\/th><td[^>]*>([^<]*)/g)].map(([, name, value]) => [
+    name,
+    value,
+  ]);
   expect(rows).toContainEqual(["runs.page.figure_min", "142 ms"]);
   expect(rows).toContainEqual(["runs.page.figure_max", "3.26 s"]);
   expect(page).toContain("runs.page.allFigures");

@@ -28,7 +28,7 @@ export function WhySection({ run }: { run: Run }) {
       <CostLead cost={cost} />
       <RouteCosts cost={cost} routes={routes} />
       <StatementCosts cost={cost} statements={statements} />
-      <CpuCosts cpu={cost.cpu ?? []} />
+      <CpuCosts cpu={cost.cpu} />
       <FunctionCosts functions={cost.functions} />
       {cost.functions !== null && (
         <Hint>
