@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from loadwatch_formats.terminal import terminal_text
+
 _MOST = 10
 _MOST_TITLES = 4
 _MOST_LINES = 12
@@ -82,5 +84,4 @@ def _counted(count: int) -> str:
 
 def _text(words: Any) -> str:
     """The English text on one line, without what a terminal would obey."""
-    text = " ".join(str(words["en"]).split())
-    return "".join(character for character in text if character.isprintable())
+    return terminal_text(" ".join(str(words["en"]).split()))
