@@ -16,7 +16,6 @@ from loadwatch_backend.app.costs import CostRuns
 from loadwatch_backend.app.foundation import Foundation, open_foundation
 from loadwatch_backend.app.profiling import ProfiledRuns, open_profile_orders
 from loadwatch_backend.app.prometheus_facts import prometheus_facts
-from loadwatch_backend.app.reporting import ReportParts
 from loadwatch_backend.app.run_functions import ProfiledFunctions, ProfiledWaits
 from loadwatch_backend.app.run_notes import RunNotes
 from loadwatch_backend.app.run_statements import NewestFiles, RunRequestCounts, find_anew
@@ -73,6 +72,7 @@ from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.promql.http.status import ServerFacts
 from loadwatch_backend.records.figures import figures_of
 from loadwatch_backend.report.service import ReportService
+from loadwatch_backend.report.source import ReportSource
 from loadwatch_backend.runs.analysis.analyst import Analyst
 from loadwatch_backend.runs.imports.places import Places
 from loadwatch_backend.runs.registry.deletion import PinnedWindows
@@ -240,7 +240,7 @@ def open_services(
         compare=CompareService(runs.registry, signals),
         forecasts=ForecastService(runs.registry, store, engine, relational, clock),
         reports=ReportService(
-            ReportParts(
+            ReportSource(
                 runs=runs,
                 costs=run_costs,
                 route_tables=route_tables,

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pydantic import Field
+
 from loadwatch_backend.evidence.cost.schemas import CostOut
 from loadwatch_backend.evidence.files.schemas import EvidenceFile
 from loadwatch_backend.evidence.log_patterns.schemas import LogPatternList
@@ -30,6 +32,7 @@ class Report:
         cost: what requests cost; None where that cannot be read. routes: requests by route; likewise.
         statements: what the databases were asked; likewise.
         log: log lines by pattern; None likewise.
+        failed: parts that could not be read, by the keys of their headings; the rest is shown.
         files: what is kept with the run. attached: what of them is shown, by id.
     """
 
@@ -45,6 +48,7 @@ class Report:
     routes: RunRoutes | None = None
     statements: StatementsOut | None = None
     log: LogPatternList | None = None
+    failed: Sequence[str] = ()
     files: Sequence[EvidenceFile] = ()
     attached: Mapping[str, Attached] = field(default_factory=dict[str, Attached])
 
@@ -55,6 +59,7 @@ class RunReport(RunOut):
     cost: CostOut | None
     routes: RunRoutes | None
     statements: StatementsOut | None
+    failed: list[str] = Field(description="Parts that could not be read: `why`, `routes`, `statements`.")
     files: list[EvidenceFile]
 
 
