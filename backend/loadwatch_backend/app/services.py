@@ -57,6 +57,7 @@ from loadwatch_backend.observe.metrics import (
     access_numbers,
     ahead_numbers,
     alert_numbers,
+    connection_numbers,
     delivery_numbers,
     heartbeat_numbers,
     ingest_numbers,
@@ -180,7 +181,8 @@ def open_services(
     findings_watch = FindingsWatch(
         lambda: opinions.judged_now(findings.live()), store, clock, writes=settings.own_metrics_seconds > 0
     )
-    runs = _open_runs(ground, pins, findings, opinions, evidence_files, RunNotes(annotations))
+    ingest = IngestService(store, _ingest_limits(settings), clock, ground.steady.span)
+    runs = _open_runs(ground, pins, findings, opinions, evidence_files, RunNotes(annotations), ingest)
     evidence_files.tell(functools.partial(find_anew, runs.analyses))
     log_patterns = LogPatternService(store, CostRuns(runs=runs, clock=clock))
     access = build_access(settings, relational, clock)
@@ -201,7 +203,6 @@ def open_services(
         requests=RunRequestCounts(registry=runs.registry, route_tables=route_tables),
         digests=KeptDigests(NewestFiles(files=evidence_files, kind=EvidenceKind.SLOW_LOG)),
     )
-    ingest = IngestService(store, _ingest_limits(settings), clock)
     services = Services(
         clock=clock,
         store=store,
@@ -296,6 +297,7 @@ def _open_runs(
     opinions: Opinions,
     evidence_files: EvidenceFiles,
     notes: RunNotes,
+    ingest: IngestService,
 ) -> RunServices:
     settings, clock, engine = ground.settings, ground.clock, ground.engine
     reader = ProcessReader(seconds=settings.import_seconds, unpacked_bytes=settings.import_unpacked_bytes)
@@ -311,6 +313,7 @@ def _open_runs(
             opinions=opinions,
             evidence_files=evidence_files,
             notes=notes,
+            admit=ingest.admit,
             clock=clock,
             retention_ms=settings.retention_ms,
             import_bytes=settings.import_bytes,
@@ -324,6 +327,7 @@ def _open_runs(
 def _numbers(services: Services) -> list[Number]:
     """What /metrics shows."""
     return [
+        *connection_numbers(),
         *ingest_numbers(services.ingest.counts),
         *ahead_numbers(services.ingest),
         *sender_numbers(services.ingest),
