@@ -124,3 +124,17 @@ test("a chart can be seen alone, saved as CSV and PNG", async ({ page }) => {
   await page.keyboard.press("Escape");
   await expect(page).not.toHaveURL(/panel=/);
 });
+
+test("twelve tabs have their figures, by one stream", async ({ page, context }) => {
+  const streams = new Set<string>();
+  const pages = [page];
+  for (let number = 1; number < 12; number += 1) pages.push(await context.newPage());
+  for (const [number, one] of pages.entries()) {
+    one.on("response", (response) => {
+      if (new URL(response.url()).pathname === "/api/live") streams.add(String(number));
+    });
+    await one.goto("/#panel-memory");
+    await expect(memoryPanel(one).locator(".lw-line").first()).toBeAttached();
+  }
+  expect(streams.size).toBe(1);
+});

@@ -91,6 +91,10 @@ class Principal:
         """Whether the scope is theirs."""
         return scope in self.scopes
 
+    def author(self, typed: str) -> str:
+        """By whom something is written: a name that is typed counts only where nobody signs in."""
+        return (typed if self.kind is PrincipalKind.LOCAL else "") or self.name
+
 
 def principal_with_role(name: str, role: Role, kind: PrincipalKind) -> Principal:
     """Somebody with all that a role brings."""

@@ -32,7 +32,7 @@ def list_annotations(
 @router.post("", status_code=201, summary="Add an annotation")
 def create_annotation(service: Service, body: AnnotationIn, actor: Actor) -> AnnotationOut:
     """Note something at an instant or over a span."""
-    return service.create(body, actor.name)
+    return service.create(body, actor.author(body.author))
 
 
 @router.get("/{annotation_id}", summary="Read an annotation")
@@ -46,7 +46,7 @@ def update_annotation(
     service: Service, annotation_id: AnnotationId, body: AnnotationPatch, actor: Actor
 ) -> AnnotationOut:
     """Change the fields given and keep the others."""
-    return service.update(annotation_id, body, actor.name)
+    return service.update(annotation_id, body, None if body.author is None else actor.author(body.author))
 
 
 @router.delete("/{annotation_id}", status_code=204, summary="Delete an annotation")

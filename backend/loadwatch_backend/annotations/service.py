@@ -46,14 +46,14 @@ class AnnotationService:
         with self._relational.transaction() as session:
             return self.within(session, start_ms, end_ms, tag)
 
-    def create(self, given: AnnotationIn, actor: str) -> AnnotationOut:
-        """Add one; without an author it is by `actor`.
+    def create(self, given: AnnotationIn, author: str) -> AnnotationOut:
+        """Add one, by `author` whatever it says itself.
 
         Raises:
             AnnotationSpanError: the end lies before the start.
         """
         with self._relational.transaction() as session:
-            return self.write(session, given.model_copy(update={"author": given.author or actor}))
+            return self.write(session, given.model_copy(update={"author": author}))
 
     def write(self, session: Session, given: AnnotationIn) -> AnnotationOut:
         """Add one within a transaction of the caller's.
@@ -86,8 +86,8 @@ class AnnotationService:
         with self._relational.transaction() as session:
             return _out(_found(find_annotation(session, annotation_id), annotation_id))
 
-    def update(self, annotation_id: int, patch: AnnotationPatch, actor: str) -> AnnotationOut:
-        """Change what the patch names; an author that is taken away becomes `actor`.
+    def update(self, annotation_id: int, patch: AnnotationPatch, author: str | None) -> AnnotationOut:
+        """Change what the patch names; `author` is in the place of its own, None changes nothing.
 
         Raises:
             AnnotationNotFoundError: there is none.
@@ -96,8 +96,8 @@ class AnnotationService:
         given = patch.model_fields_set
         with self._relational.transaction() as session:
             row = _found(find_annotation(session, annotation_id), annotation_id)
-            if patch.author is not None:
-                row.author = patch.author or actor
+            if author is not None:
+                row.author = author
             if patch.text is not None:
                 row.text = patch.text
             if patch.commit is not None:

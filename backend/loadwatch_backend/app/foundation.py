@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from loadwatch_backend.app.sample_store import open_sample_store
-from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.kit.clock import Clock, SteadyClock
 from loadwatch_backend.kit.data_directory import HALF_RESTORED, open_data_directory
 from loadwatch_backend.kit.settings import Settings
 from loadwatch_backend.live.hub import LiveHub
@@ -22,6 +22,7 @@ class Foundation:
 
     settings: Settings
     clock: Clock
+    steady: SteadyClock
     monotonic: Callable[[], float]
     stack: ExitStack
     store: SampleStore
@@ -46,7 +47,8 @@ def open_foundation(settings: Settings, clock: Clock, monotonic: Callable[[], fl
             f"a restore into {settings.data} was cut off, so that it holds a part of the backup; remove it and run"
             " `loadwatch restore` again"
         )
-    store = open_sample_store(settings, clock)
+    steady = SteadyClock(clock, monotonic)
+    store = open_sample_store(settings, steady)
     stack.callback(store.close)
     url = settings.relational_url
     # The lock on the data directory keeps other servers from the SQLite file in it.
@@ -69,6 +71,7 @@ def open_foundation(settings: Settings, clock: Clock, monotonic: Callable[[], fl
     return Foundation(
         settings=settings,
         clock=clock,
+        steady=steady,
         monotonic=monotonic,
         stack=stack,
         store=store,

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.kit.clock import SteadyClock
 from loadwatch_backend.kit.settings import Settings
 from loadwatch_backend.store.embedded.engine import open_embedded
 from loadwatch_backend.store.embedded.settings import EmbeddedSettings
@@ -22,7 +22,7 @@ _SIGNER = "loadwatch_backend.store.prometheus.sigv4"
 _INSTANCE_FILE = "engine-instance"
 
 
-def open_sample_store(settings: Settings, clock: Clock) -> SampleStore:
+def open_sample_store(settings: Settings, steady: SteadyClock) -> SampleStore:
     """The store.
 
     Raises:
@@ -30,7 +30,7 @@ def open_sample_store(settings: Settings, clock: Clock) -> SampleStore:
         EngineSettingsError: the engine of the URL cannot be used as it is configured.
     """
     if settings.store_url:
-        return open_prometheus(remote_settings(settings), clock, make_signer)
+        return open_prometheus(remote_settings(settings), steady.wall, make_signer)
     if settings.store_write_url:
         raise EngineSettingsError("LOADWATCH_STORE_WRITE_URL is set, and LOADWATCH_STORE_URL is not: set both, or none")
     return open_embedded(
@@ -46,7 +46,7 @@ def open_sample_store(settings: Settings, clock: Clock) -> SampleStore:
             query_samples=settings.store_query_samples,
             queue_samples=settings.store_queue_samples,
         ),
-        clock,
+        steady,
     )
 
 

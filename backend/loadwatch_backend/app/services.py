@@ -16,7 +16,6 @@ from loadwatch_backend.app.costs import CostRuns
 from loadwatch_backend.app.foundation import Foundation, open_foundation
 from loadwatch_backend.app.profiling import ProfiledRuns, open_profile_orders
 from loadwatch_backend.app.prometheus_facts import prometheus_facts
-from loadwatch_backend.app.reporting import ReportParts
 from loadwatch_backend.app.run_functions import ProfiledFunctions, ProfiledWaits
 from loadwatch_backend.app.run_notes import RunNotes
 from loadwatch_backend.app.run_statements import NewestFiles, RunRequestCounts, find_anew
@@ -58,6 +57,7 @@ from loadwatch_backend.observe.metrics import (
     access_numbers,
     ahead_numbers,
     alert_numbers,
+    connection_numbers,
     delivery_numbers,
     heartbeat_numbers,
     ingest_numbers,
@@ -73,6 +73,7 @@ from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.promql.http.status import ServerFacts
 from loadwatch_backend.records.figures import figures_of
 from loadwatch_backend.report.service import ReportService
+from loadwatch_backend.report.source import ReportSource
 from loadwatch_backend.runs.analysis.analyst import Analyst
 from loadwatch_backend.runs.imports.places import Places
 from loadwatch_backend.runs.registry.deletion import PinnedWindows
@@ -181,7 +182,8 @@ def open_services(
     findings_watch = FindingsWatch(
         lambda: opinions.judged_now(findings.live()), store, clock, writes=settings.own_metrics_seconds > 0
     )
-    runs = _open_runs(ground, pins, findings, opinions, evidence_files, RunNotes(annotations))
+    ingest = IngestService(store, _ingest_limits(settings), clock, ground.steady.span)
+    runs = _open_runs(ground, pins, findings, opinions, evidence_files, RunNotes(annotations), ingest)
     evidence_files.tell(functools.partial(find_anew, runs.analyses))
     log_patterns = LogPatternService(store, CostRuns(runs=runs, clock=clock))
     access = build_access(settings, relational, clock)
@@ -202,7 +204,6 @@ def open_services(
         requests=RunRequestCounts(registry=runs.registry, route_tables=route_tables),
         digests=KeptDigests(NewestFiles(files=evidence_files, kind=EvidenceKind.SLOW_LOG)),
     )
-    ingest = IngestService(store, _ingest_limits(settings), clock)
     compare = CompareService(runs.registry, signals)
     services = Services(
         clock=clock,
@@ -242,7 +243,7 @@ def open_services(
         compare=compare,
         forecasts=ForecastService(runs.registry, store, engine, relational, clock),
         reports=ReportService(
-            ReportParts(
+            ReportSource(
                 runs=runs,
                 costs=run_costs,
                 route_tables=route_tables,
@@ -299,6 +300,7 @@ def _open_runs(
     opinions: Opinions,
     evidence_files: EvidenceFiles,
     notes: RunNotes,
+    ingest: IngestService,
 ) -> RunServices:
     settings, clock, engine = ground.settings, ground.clock, ground.engine
     reader = ProcessReader(seconds=settings.import_seconds, unpacked_bytes=settings.import_unpacked_bytes)
@@ -314,6 +316,7 @@ def _open_runs(
             opinions=opinions,
             evidence_files=evidence_files,
             notes=notes,
+            admit=ingest.admit,
             clock=clock,
             retention_ms=settings.retention_ms,
             import_bytes=settings.import_bytes,
@@ -327,6 +330,7 @@ def _open_runs(
 def _numbers(services: Services) -> list[Number]:
     """What /metrics shows."""
     return [
+        *connection_numbers(),
         *ingest_numbers(services.ingest.counts),
         *ahead_numbers(services.ingest),
         *sender_numbers(services.ingest),

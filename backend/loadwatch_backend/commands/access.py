@@ -22,6 +22,7 @@ from loadwatch_backend.access.users.service import UserService
 from loadwatch_backend.kit.clock import system_clock
 from loadwatch_backend.kit.data_directory import open_data_directory
 from loadwatch_backend.kit.errors import ProblemError
+from loadwatch_backend.kit.logs import configure_logs
 from loadwatch_backend.kit.settings import Settings, SettingsError, load_settings
 from loadwatch_backend.store.relational import Relational, RelationalError, default_url, open_relational
 
@@ -267,6 +268,8 @@ def _database(data: Path | None) -> Generator[Relational]:
     """The database of the settings, migrated; made where there is none."""
     try:
         settings = _settings(data)
+        # Standard output is for what was asked for: a token may be read from there.
+        configure_logs(settings.log_format)
         open_data_directory(settings.data)
         relational = open_relational(settings.relational_url or default_url(settings.data))
     except (SettingsError, RelationalError, OSError) as error:

@@ -5,13 +5,15 @@ import errno
 import gc
 import os
 import re
+import resource
 import signal
 import socket
+import sys
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 import click
 import structlog
@@ -29,10 +31,10 @@ from loadwatch_backend.access.tokens.tokens import TokenFile, TokenFileError
 from loadwatch_backend.app.application import create_app
 from loadwatch_backend.app.services import Services
 from loadwatch_backend.commands.own_agent import OwnAgent, own_command
-from loadwatch_backend.kit.addresses import ListenAddress
+from loadwatch_backend.kit.addresses import ListenAddress, parse_cidrs
 from loadwatch_backend.kit.clock import process_clock, system_clock
 from loadwatch_backend.kit.data_directory import open_data_directory
-from loadwatch_backend.kit.http_protocol import BoundedHttpProtocol
+from loadwatch_backend.kit.http_protocol import CONNECTIONS, MOST_CONNECTIONS, BoundedHttpProtocol
 from loadwatch_backend.kit.logs import configure_logs
 from loadwatch_backend.kit.processes.agent_control import CONTROL_VARIABLE, AgentKeeper, take_agent_control
 from loadwatch_backend.kit.processes.children import (
@@ -97,11 +99,12 @@ def server(listen: str | None, data: Path | None, damaged: str | None) -> None:
     for sentence in unknown_variables(os.environ):
         logger.warning("unknown setting", reason=sentence)
     check_access(settings)
+    _bound_connections(settings)
     with bind(settings.listen) as bound:
         try:
             with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-                runner.run(serve(settings, bound))
-        except (DataDirectoryError, EngineSettingsError, RelationalError, AccessSettingsError) as error:
+                runner.run(_serve_and_exit(settings, bound))
+        except (DataDirectoryError, EngineSettingsError, RelationalError, AccessSettingsError, SettingsError) as error:
             raise StartError(str(error)) from error
         except OSError as error:
             if error.filename is None:
@@ -181,6 +184,19 @@ def _set_aside(directory: Path, name: str) -> None:
     for path in renamed:
         click.echo(f"renamed: {path}")
     click.echo("Start the server again. Keep these files until you know that nothing of them is missed.")
+
+
+def _bound_connections(settings: Settings) -> None:
+    """Allow as many open files as the system does, and no more connections than there is room for."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        soft = hard
+    try:
+        proxies = parse_cidrs(settings.proxy_networks, "LOADWATCH_PROXY_NETWORKS")
+    except ValueError as error:
+        raise StartError(str(error)) from error
+    CONNECTIONS.bound(MOST_CONNECTIONS * 2 if soft == resource.RLIM_INFINITY else soft, proxies)
 
 
 def _settings(listen: str | None, data: Path | None) -> Settings:
@@ -288,8 +304,6 @@ async def serve(settings: Settings, bound: socket.socket) -> None:
 
     The lifespan is entered here and not by uvicorn, so that what goes wrong at the start is an error and not a log.
     """
-    # All that is loaded stays: looking for garbage in it once takes as long as opening the store.
-    gc.freeze()
     app = create_app(
         settings,
         process_clock(),
@@ -312,17 +326,34 @@ async def serve(settings: Settings, bound: socket.socket) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, running.stop)
-    async with app.router.lifespan_context(app):
-        host, port = bound.getsockname()[:2]
-        url = ListenAddress(host=host, port=port).url
-        logger.info("listening", url=url, version=VERSION, data=str(settings.data.resolve()))
-        if (secret := find_service(app, Services).setup_secret) is not None:
-            link = setup_link(settings.external_url or url, secret)
-            logger.warning("no administrator yet: make the first administrator by this link within 24 hours", link=link)
-        await running.serve([bound])
-    # Otherwise DuckDB's binding reports all that it made as leaked at the end of the process.
-    gc.unfreeze()
+    # All that is loaded stays: looking for garbage in it once takes as long as opening the store.
+    gc.freeze()
+    try:
+        async with app.router.lifespan_context(app):
+            host, port = bound.getsockname()[:2]
+            url = ListenAddress(host=host, port=port).url
+            logger.info("listening", url=url, version=VERSION, data=str(settings.data.resolve()))
+            if (secret := find_service(app, Services).setup_secret) is not None:
+                link = setup_link(settings.external_url or url, secret)
+                logger.warning(
+                    "no administrator yet: make the first administrator by this link within 24 hours", link=link
+                )
+            await running.serve([bound])
+    finally:
+        # Otherwise DuckDB's binding reports all that it made as leaked at the end of the process.
+        gc.unfreeze()
     logger.info("stopped")
+
+
+async def _serve_and_exit(settings: Settings, bound: socket.socket) -> NoReturn:
+    """Serve, then end the process: a thread that still computes for nobody would hold the exit.
+
+    All that is to be kept is closed by then.
+    """
+    await serve(settings, bound)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 # Server and agent together --------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from loadwatch_backend.compare.schemas import Align, CompareOut, MetricList, Swe
 from loadwatch_backend.compare.service import CompareService
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
-from loadwatch_backend.kit.services import service
+from loadwatch_backend.kit.services import REPORTS, service
 from loadwatch_backend.runs.fields import ID_PATTERN
 
 router = APIRouter(prefix="/api", tags=["compare"], responses=PROBLEM_RESPONSES)
@@ -26,6 +26,7 @@ def list_metrics(service: Service, lang: Lang = Language.EN) -> MetricList:
 
 
 @router.get("/compare", summary="Compare runs")
+@REPORTS.endpoint
 def compare_runs(
     service: Service,
     run: RunIds,
@@ -40,6 +41,7 @@ def compare_runs(
 
 
 @router.get("/sweep", summary="Sweep a parameter")
+@REPORTS.endpoint
 def sweep_parameter(
     service: Service,
     scenario: Annotated[str, Query(max_length=200)],
@@ -54,6 +56,7 @@ def sweep_parameter(
 
 
 @router.get("/trend", summary="Follow a figure over runs")
+@REPORTS.endpoint
 def follow_trend(
     service: Service,
     scenario: Annotated[str, Query(max_length=200)],

@@ -7,13 +7,15 @@ from fastapi import APIRouter, Depends, Query
 from loadwatch_backend.connect.schemas import ConnectCheckOut, ConnectIn, ConnectOut
 from loadwatch_backend.connect.service import ConnectService
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
-from loadwatch_backend.kit.services import service
+from loadwatch_backend.kit.services import Lane, service
 
 router = APIRouter(prefix="/api/connect", tags=["connect"], responses=PROBLEM_RESPONSES)
+CONNECT = Lane("connect", threads=2, waiting=100, seconds=100.0)
 Connecting = Annotated[ConnectService, Depends(service(ConnectService))]
 
 
 @router.get("", summary="List what listens on the agent's host")
+@CONNECT.endpoint
 def list_listeners(
     connecting: Connecting,
     fresh: Annotated[bool, Query(description="Look anew, where an answer of the last ten seconds would do.")] = False,
@@ -26,12 +28,14 @@ def list_listeners(
 
 
 @router.post("/check", summary="Check the lines of a listener")
+@CONNECT.endpoint
 def check_listener(body: ConnectIn, connecting: Connecting) -> ConnectCheckOut:
     """What `loadwatch check` says of the lines; nothing is changed."""
     return connecting.check(body)
 
 
 @router.post("/watch", summary="Have the agent watch a listener")
+@CONNECT.endpoint
 def watch_listener(body: ConnectIn, connecting: Connecting) -> ConnectCheckOut:
     """The same; where all collectors work, the lines are added to the agent's file and the agent starts anew."""
     return connecting.watch(body)

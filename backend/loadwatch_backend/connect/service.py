@@ -63,6 +63,7 @@ class ConnectService:
         self._control = control
         self._clock = clock
         self._lock = threading.Lock()
+        self._looking = threading.Lock()
         self._kept: ConnectOut | None = None
 
     def look(self, *, fresh: bool = False) -> ConnectOut:
@@ -70,9 +71,15 @@ class ConnectService:
 
         An answer is kept for some seconds, unless a `fresh` one is wanted: open pages do not ask programs in turn.
         """
+        asked_ms = self._clock()
+        with self._looking:
+            return self._look(asked_ms, fresh=fresh)
+
+    def _look(self, asked_ms: int, *, fresh: bool) -> ConnectOut:
+        """What somebody else looked up since it was asked will do."""
         now_ms = self._clock()
         kept = self._kept
-        if not fresh and kept is not None and 0 <= now_ms - kept.looked_ms < KEPT_MS:
+        if kept is not None and (kept.looked_ms > asked_ms or (not fresh and 0 <= now_ms - kept.looked_ms < KEPT_MS)):
             return kept
         state = self._state()
         if state is None:
@@ -84,7 +91,7 @@ class ConnectService:
             host=document["host"],
             listeners=[ListenerOut.model_validate(one) for one in document["listeners"]],
             more=document["more"],
-            looked_ms=now_ms,
+            looked_ms=self._clock(),
         )
         return seen
 

@@ -13,6 +13,8 @@ from loadwatch_backend.store.port import STALE_NAN_BITS, Matcher, MatchOperator,
 
 BoolArray = npt.NDArray[np.bool_]
 SLICE_MS = 600_000
+LARGEST_VALUE = 1e30
+"""What is larger, or infinite, counts nothing: it is a gap, and sums and products of all others stay finite."""
 MOST_SERIES = 20_000
 """Of one metric; of more, the first ones are read."""
 BRIDGED_INTERVALS, BRIDGED_MS = 5, 10_000
@@ -175,7 +177,7 @@ def _keep(
     live = selection.values.view(np.uint64) != STALE_NAN_BITS
     bounds = selection.offsets.tolist()
     for labels, begin, end in zip(selection.labels, bounds[:-1], bounds[1:], strict=True):
-        chosen = live[begin:end] & np.isfinite(selection.values[begin:end])
+        chosen = live[begin:end] & (np.abs(selection.values[begin:end]) <= LARGEST_VALUE)
         times, values = selection.timestamps[begin:end][chosen], selection.values[begin:end][chosen]
         if not len(times):
             continue

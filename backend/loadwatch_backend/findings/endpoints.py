@@ -54,7 +54,7 @@ def list_mutes(opinions: OpinionService) -> MuteList:
 @router.post("/mutes", status_code=201, summary="Mute a finding")
 def create_mute(opinions: OpinionService, body: MuteIn, actor: Actor) -> MuteOut:
     """On targets with all of the labels: it is still found and kept, and not said any more."""
-    return opinions.mute(body, actor.name)
+    return opinions.mute(body, actor.author(body.author))
 
 
 @router.delete("/mutes/{mute_id}", status_code=204, summary="Unmute a finding")

@@ -1,7 +1,7 @@
 """From a window to what is said of it: detectors, causes, order. Pure and deterministic."""
 
 import heapq
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
 from loadwatch_backend.findings.fleet import merge_fleets
@@ -27,6 +27,8 @@ EARLIER_MS = 3_000
 TOGETHER_MS = 1_500
 """What begins so shortly after something else may as well have begun before: each is sampled at its own instants."""
 MOST_ALIKE = 2
+MOST_TRIED = 50
+"""Targets that are tried one by one where a detector fails."""
 LASTS_MS = 15_000
 """What follows may begin this long after its cause has ended."""
 
@@ -55,8 +57,7 @@ def diagnose(window: Window, detectors: Sequence[Detector]) -> Diagnosis:
             look = _with_beginnings(detector.look(window), detector, window)
         except Exception as error:
             failed[detector.kind.id] = error
-            missing.append(Missing(kind=detector.kind, needs=(), switched_on_by=""))
-            continue
+            look = _without_failing(detector, window)
         findings.extend(with_log_lines(window, one) for one in look.findings)
         observations.extend(_few(look.observations))
         reason = look.unjudged
@@ -92,6 +93,43 @@ def _few(words: Sequence[Words]) -> list[Words]:
     different = list(dict.fromkeys(words))
     more = len(different) - MOST_ALIKE
     return different[:MOST_ALIKE] + ([Words(f"And {more} more alike.", f"ほか同様に{more}件。")] if more > 0 else [])
+
+
+def _without_failing(detector: Detector, window: Window) -> Look:
+    """What a detector that failed says of the targets that it does not fail at, if they can be told apart."""
+    targets = {
+        (labels.get("job", ""), labels.get("instance", ""))
+        for metric in detector.needs
+        for labels in window[metric].labels
+    }
+    failing = [one for one in sorted(targets)[:MOST_TRIED] if _look_at(detector, window, {one}) is None]
+    look = _look_at(detector, window, targets - set(failing)) if len(failing) < len(targets) else None
+    names = ", ".join(f"{job} {instance}".strip() for job, instance in failing[:3]) if look is not None else ""
+    return replace(
+        Look() if look is None else look,
+        unjudged=Words(
+            f"This check failed{f' at {names}' if names else ''}; the server's log says how.",
+            f"この確認は{f'{names}で' if names else ''}失敗した。詳細はサーバーのログにある。",
+        ),
+    )
+
+
+def _look_at(detector: Detector, window: Window, targets: Set[tuple[str, str]]) -> Look | None:
+    """What is said where of the metrics that it needs only these targets are there; None where it fails."""
+    tables = {
+        metric: table.take(
+            [
+                row
+                for row, labels in enumerate(table.labels)
+                if metric not in detector.needs or (labels.get("job", ""), labels.get("instance", "")) in targets
+            ]
+        )
+        for metric, table in window.tables.items()
+    }
+    try:
+        return detector.look(replace(window, tables=tables))
+    except Exception:
+        return None
 
 
 def _with_beginnings(look: Look, detector: Detector, window: Window) -> Look:

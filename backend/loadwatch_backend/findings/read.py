@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from loadwatch_backend.evidence.series import LARGEST_VALUE
 from loadwatch_backend.findings.programs import join_programs
 from loadwatch_backend.findings.window import BoolArray, Grid, Table, usual_interval_ms
 from loadwatch_backend.records.model import FloatArray
@@ -116,5 +117,6 @@ def _place(found: dict[str, _Growing], selection: Selection, grid: Grid) -> None
         row = growing.row(labels, grid.count)
         here, ended, values = places[begin:end], stale[begin:end], selection.values[begin:end]
         # Rising times: of several samples in a step the last one stays.
-        growing.values[row][here[~ended]] = values[~ended]
+        known = np.abs(values) <= LARGEST_VALUE
+        growing.values[row][here[known]] = values[known]
         growing.stale[row][here] = ended

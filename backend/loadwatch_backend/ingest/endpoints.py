@@ -1,13 +1,14 @@
 """POST /prometheus/api/v1/write: remote write 1.0 and 2.0."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from typing import Annotated
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import JSONResponse
+from structlog import get_logger
 
 from loadwatch_backend.ingest.decode import decode
 from loadwatch_backend.ingest.decode_v2 import decode_v2
@@ -15,12 +16,15 @@ from loadwatch_backend.ingest.errors import SamplesRejectedError, UnsupportedWri
 from loadwatch_backend.ingest.service import IngestService, Push, Read
 from loadwatch_backend.ingest.validate import Reason
 from loadwatch_backend.kit.errors import TooManyRequestsError, UnavailableError
+from loadwatch_backend.kit.http_protocol import CONNECTIONS
 from loadwatch_backend.kit.middleware import ASKER
 from loadwatch_backend.kit.schemas import PROBLEM_MEDIA_TYPE
-from loadwatch_backend.kit.services import service
+from loadwatch_backend.kit.services import request_body, service
+from loadwatch_backend.kit.uploads import UploadBrokenError
 from loadwatch_backend.store.errors import BUSY_SECONDS, StoreBusyError, StoreWriteError
 
 router = APIRouter(tags=["ingest"])
+logger = get_logger(__name__)
 
 _RETRY_SECONDS = str(BUSY_SECONDS)
 _DROPS_AT_429 = "Prometheus/"
@@ -76,6 +80,7 @@ async def write(request: Request, service: Annotated[IngestService, Depends(serv
     try:
         with service.hold() as more:
             push = await _push(await read_body(request, service, more), service, version, sender_of(request))
+        CONNECTIONS.note_sender(request.client.host if request.client else "")
         await _store(push, service)
     except (UnavailableError, StoreBusyError) as error:
         return come_again(error, request)
@@ -159,7 +164,7 @@ async def read_body(request: Request, service: IngestService, more: Callable[[in
     most = service.limits.body_bytes
     chunks: list[bytes] = []
     size = 0
-    async for chunk in request.stream():
+    async for chunk in _pieces(request, service):
         size += len(chunk)
         more(len(chunk))
         if size > most:
@@ -170,3 +175,13 @@ async def read_body(request: Request, service: IngestService, more: Callable[[in
             )
         chunks.append(chunk)
     return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+
+async def _pieces(request: Request, service: IngestService) -> AsyncGenerator[bytes]:
+    try:
+        async for chunk in request_body(request):
+            yield chunk
+    except UploadBrokenError:
+        service.counts.refuse_request(Reason.BROKEN_OFF)
+        logger.info("a sender closed the connection before the end of its request", sender=sender_of(request))
+        raise

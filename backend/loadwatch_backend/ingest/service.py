@@ -38,6 +38,7 @@ from loadwatch_backend.ingest.validate import (
     check_times,
     label_bytes,
 )
+from loadwatch_backend.kit.errors import LimitError
 from loadwatch_backend.store.errors import (
     LabelBytesLimitError,
     NewSeriesLimitError,
@@ -157,7 +158,15 @@ class IngestCounts:
 class IngestService:
     """Takes pushes from any thread."""
 
-    def __init__(self, store: SampleStore, limits: IngestLimits, clock: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        store: SampleStore,
+        limits: IngestLimits,
+        clock: Callable[[], int],
+        span: Callable[[], tuple[int, int]] | None = None,
+    ) -> None:
+        """`span` tells the earliest and the latest time that it may be now, where the clock has just jumped."""
+        self._span = span or (lambda: (clock(), clock()))
         self.limits = limits
         self.counts = IngestCounts()
         self.ahead = SendersAhead()
@@ -170,6 +179,11 @@ class IngestService:
         self._held_bytes = 0
         self._generation = store.generation()
         self._lock = threading.Lock()
+
+    @property
+    def commits_fail(self) -> bool:
+        """Whether the disk refuses samples at present."""
+        return self._store.statistics().commits_fail
 
     def push(self, body: bytes, read: Read = decode, sender: str = "") -> Push:
         """Queue the good samples of a remote-write body, which `read` decodes.
@@ -230,6 +244,31 @@ class IngestService:
         with self.counting_refusals():
             return self._append(columns_of(known), known, sender)
 
+    def admit(self, series: Sequence[Labels], sender: str) -> None:
+        """Make series known whose samples come otherwise than by a push, within the limits of a sender; all or none.
+
+        Raises:
+            LimitError: it names the limit.
+        """
+        now_ms = self.clock()
+        for labels in series:
+            try:
+                check_labels(
+                    [(name.encode(), value.encode()) for name, value in labels.items()], self.limits, utf8=True
+                )
+            except RejectedSeriesError as error:
+                raise LimitError(error.detail) from error
+        known = self._store.find(series) if isinstance(self._store, SeriesFinder) else np.zeros(len(series), np.int64)
+        fresh = int((known < 0).sum())
+        admission = self.senders.admit(sender, fresh, now_ms)
+        try:
+            if admission.problem:
+                raise LimitError(admission.problem)
+            self._store.resolve(series)
+        except LimitError:
+            self.senders.take_back(sender, admission.series, now_ms)
+            raise
+
     def _push(self, body: bytes, read: Read, limits: IngestLimits, sender: str) -> Push:
         data = decompress(body, limits.decompressed_bytes)
         known = self._known_series()
@@ -259,7 +298,7 @@ class IngestService:
     def _append(self, columns: WriteColumns, known: dict[bytes, int], sender: str) -> Push:
         now_ms = self.clock()
         self.ahead.note(columns.series, columns.timestamps, fresh=columns.fresh, known=known, now_ms=now_ms)
-        keep, time_rejections = check_times(columns.timestamps, now_ms, self.limits)
+        keep, time_rejections = check_times(columns.timestamps, *self._span(), self.limits)
         series, label_rejections = self._resolve(columns, keep, known, sender)
         rejected = (*label_rejections, *time_rejections)
         timestamps, values, good = columns.timestamps, columns.values, None

@@ -22,6 +22,7 @@ class Reason(StrEnum):
     BAD_LABEL_NAME = "bad_label_name"
     BAD_METRIC_NAME = "bad_metric_name"
     BAD_REFERENCE = "bad_reference"
+    BROKEN_OFF = "broken_off"
     BUSY = "busy"
     CONTENT_TYPE = "content_type"
     DUPLICATE_LABEL = "duplicate_label"
@@ -106,7 +107,7 @@ def check_labels(pairs: LabelPairs, limits: IngestLimits) -> dict[str, str]:
     if size > limits.series_label_bytes:
         raise RejectedSeriesError(
             Reason.LABELS_TOO_LARGE,
-            f"the labels of {_show(pairs)} have {size} bytes; a series may have {limits.series_label_bytes}",
+            f"the labels of {_show(pairs)} have {size} bytes, and a series has at most {limits.series_label_bytes}",
         )
     labels: dict[str, str] = {}
     for raw_name, raw_value in pairs:
@@ -131,10 +132,13 @@ def label_bytes(pairs: LabelPairs) -> int:
 
 
 def check_times(
-    timestamps: npt.NDArray[np.int64], now_ms: int, limits: IngestLimits
+    timestamps: npt.NDArray[np.int64], earliest_ms: int, now_ms: int, limits: IngestLimits
 ) -> tuple[npt.NDArray[np.bool_] | None, Sequence[Rejection]]:
-    """Which samples have a time that can be stored (None: all of them), and what is wrong with the others."""
-    oldest, newest = max(now_ms - limits.retention_ms, 0), now_ms + limits.ahead_ms
+    """Which samples have a time that can be stored (None: all of them), and what is wrong with the others.
+
+    It is now between `earliest_ms` and `now_ms`, which are mostly one.
+    """
+    oldest, newest = max(earliest_ms - limits.retention_ms, 0), now_ms + limits.ahead_ms
     if not len(timestamps) or (int(timestamps.min()) >= oldest and int(timestamps.max()) <= newest):
         return None, ()
     early, late = timestamps < oldest, timestamps > newest

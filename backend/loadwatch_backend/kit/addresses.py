@@ -1,9 +1,12 @@
 """Addresses to listen on, and the names by which a request may call this server."""
 
 import ipaddress
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network
+
+_HOST = re.compile(r"(?:\[(?P<literal>[0-9A-Fa-f:.%]+)\]|(?P<name>[^\s:/?#@\[\]\\]*))(?::[0-9]{0,5})?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,10 +65,9 @@ def is_loopback(host: str) -> bool:
 
 
 def host_name(header: str) -> str:
-    """The name in a `Host` header, without its port."""
-    if header.startswith("["):
-        return header.partition("]")[0].lstrip("[").lower()
-    return header.partition(":")[0].lower()
+    """The name in a `Host` header, without its port; empty where it is none, such as `127.0.0.1:1@evil.example`."""
+    found = _HOST.fullmatch(header)
+    return (found["literal"] or found["name"] or "").lower() if found else ""
 
 
 def is_allowed_host(header: str, *, loopback_only: bool, allowed: Sequence[str]) -> bool:

@@ -117,6 +117,10 @@ class ClientMiddleware:
         await self.app(scope, receive, send)
 
 
+PASSED_ON = ("x-forwarded-for", "via", "forwarded")
+"""Headers that only proxies send."""
+
+
 class GuardMiddleware:
     """Refuses requests that a foreign page made a browser send, by Host, Sec-Fetch-Site, Origin and Referer.
 
@@ -144,6 +148,12 @@ class GuardMiddleware:
     def _check(self, scope: Scope, headers: Headers) -> None:
         if scope["method"] in SAFE_METHODS and scope["path"] in HEALTH_PATHS:
             return
+        passed = next((name for name in PASSED_ON if name in headers), None)
+        if self._loopback_only and passed is not None and not scope.get(FROM_PROXY):
+            raise ForeignHostError(
+                f"A proxy passed this request on ({passed}), and without login only this machine is served: everybody"
+                " would be administrator. Set LOADWATCH_ACCESS=users."
+            )
         host = headers.get("host", "")
         if not is_allowed_host(host, loopback_only=self._loopback_only, allowed=self._allowed_hosts):
             raise ForeignHostError(

@@ -1,15 +1,23 @@
 """What endpoints share: the application's service of a type, whatever that is made of, and files as bodies."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+import asyncio
+import functools
+import inspect
+import threading
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Any, TypeVar
 
 from fastapi import Request
 from starlette.requests import ClientDisconnect
+from starlette.types import Receive
 
 from loadwatch_backend.kit.errors import UnavailableError
 from loadwatch_backend.kit.uploads import UploadBrokenError
 
 S = TypeVar("S")
+T = TypeVar("T")
 
 
 class NotReadyError(UnavailableError):
@@ -17,6 +25,78 @@ class NotReadyError(UnavailableError):
 
     code = "not-ready"
     title = "Not ready"
+
+
+class LaneBusyError(UnavailableError):
+    """Too many of the same kind wait already, or this one has waited for too long."""
+
+    code = "busy"
+    title = "Busy"
+
+    def headers(self) -> dict[str, str]:
+        """When to come again."""
+        return {"Retry-After": "5"}
+
+
+class Lane:
+    """Threads of their own for endpoints that compute long or wait for a lock or for others.
+
+    The threads that all plain endpoints share are 40: so many that wait would stop the whole API. Here the queue is
+    bounded, nobody waits for longer than `seconds`, and what nobody waits for any more is not begun.
+    """
+
+    def __init__(self, name: str, *, threads: int, waiting: int, seconds: float) -> None:
+        self.name = name
+        self._seconds = seconds
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix=name)
+        self._places = threading.Semaphore(threads + waiting)
+
+    async def run(self, request: Request, work: Callable[[], T]) -> T:
+        """Do the work in its turn, for as long as whoever asks is there.
+
+        Raises:
+            LaneBusyError: there are too many, or it takes too long.
+        """
+        if not self._places.acquire(blocking=False):
+            raise LaneBusyError(f"Too many requests wait for {self.name} already; ask again in some seconds.")
+        future = self._threads.submit(copy_context().run, work)
+        future.add_done_callback(lambda _: self._places.release())
+        result, left = asyncio.wrap_future(future), asyncio.ensure_future(gone(request.receive))
+        try:
+            await asyncio.wait((result, left), timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
+            if result.done():
+                return result.result()
+            raise LaneBusyError(f"This has waited {self._seconds:g} s for {self.name}; ask again in some seconds.")
+        finally:
+            left.cancel()
+            result.cancel()
+
+    def endpoint(self, function: Callable[..., T]) -> Callable[..., Coroutine[Any, Any, T]]:
+        """A plain endpoint that runs here."""
+        signature = inspect.signature(function)
+        named = next((one.name for one in signature.parameters.values() if one.annotation is Request), None)
+        name = named or "lane_request"
+
+        @functools.wraps(function)
+        async def run(**values: Any) -> T:
+            request = values[name] if named else values.pop(name)
+            return await self.run(request, functools.partial(function, **values))
+
+        parameters = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in signature.parameters.values()]
+        if named is None:
+            parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=Request))
+        run.__dict__["__signature__"] = signature.replace(parameters=parameters)
+        return run
+
+
+REPORTS = Lane("reports", threads=2, waiting=100, seconds=60.0)
+"""Whatever reads much of the store or of results for one answer."""
+
+
+async def gone(receive: Receive) -> None:
+    """Returns when the client has closed its connection."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 def find_service(app: Any, kind: type[S]) -> S:

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Depends, Response
 from fastapi.responses import PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 
+from loadwatch_backend.ingest.service import IngestService
 from loadwatch_backend.kit.paths import HEALTHY_PATHS, READY_PATHS
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
 from loadwatch_backend.kit.services import NotReadyError, service
@@ -21,8 +22,13 @@ async def read_healthy() -> str:
     return "Loadwatch is healthy.\n"
 
 
-async def read_ready(leadership: Annotated[Leadership, Depends(service(Leadership))]) -> str:
-    """200 while the store is open and the database answers, else 503."""
+async def read_ready(
+    leadership: Annotated[Leadership, Depends(service(Leadership))],
+    ingest: Annotated[IngestService, Depends(service(IngestService))],
+) -> str:
+    """200 while the store is open and takes samples, and the database answers; else 503."""
+    if ingest.commits_fail:
+        raise NotReadyError("The disk refuses samples, so none are taken: the last commit failed. See the log.")
     if not leadership.answers:
         raise NotReadyError("The database of runs and alerts does not answer; samples are taken meanwhile.")
     return "Loadwatch is ready.\n"

@@ -17,6 +17,7 @@ from loadwatch_backend.access.audit.audit import AuditLog
 from loadwatch_backend.access.service import AccessService
 from loadwatch_backend.alerts.evaluation.evaluator import Evaluator
 from loadwatch_backend.ingest.service import IngestCounts, IngestService
+from loadwatch_backend.kit.http_protocol import CONNECTIONS
 from loadwatch_backend.kit.middleware import REFUSAL
 from loadwatch_backend.kit.version import VERSION
 from loadwatch_backend.live.hub import LiveHub
@@ -194,6 +195,15 @@ def sender_numbers(ingest: IngestService) -> list[Number]:
         Number("loadwatch_ingest_sender_series", reader("active_series"), label="sender"),
         Number("loadwatch_ingest_sender_new_series", reader("new_series"), label="sender"),
         Number("loadwatch_ingest_sender_rejected_samples_total", reader("refused_total"), label="sender"),
+    ]
+
+
+def connection_numbers() -> list[Number]:
+    """Connections of clients."""
+    return [
+        Number("loadwatch_http_connections", lambda: CONNECTIONS.open),
+        Number("loadwatch_http_connections_limit", lambda: CONNECTIONS.most),
+        Number("loadwatch_http_connections_ended_total", lambda: {**CONNECTIONS.refused}, label="reason"),
     ]
 
 

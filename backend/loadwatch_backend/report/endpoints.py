@@ -13,7 +13,7 @@ from loadwatch_backend.kit.errors import NotFoundError
 from loadwatch_backend.kit.language import Language, preferred_language
 from loadwatch_backend.kit.middleware import REFUSAL
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
-from loadwatch_backend.kit.services import service
+from loadwatch_backend.kit.services import REPORTS, service
 from loadwatch_backend.report.service import ReportService
 from loadwatch_backend.runs.fields import ID_PATTERN
 
@@ -35,6 +35,7 @@ Lang = Annotated[Language, Query(description="Language of the report.")]
 
 
 @router.get("/runs/{run_id}/report", summary="Read a run's report", response_class=Response)
+@REPORTS.endpoint
 def read_report(
     service: Service,
     run_id: Annotated[str, Path(pattern=ID_PATTERN)],
@@ -57,6 +58,7 @@ def read_report(
     response_class=Response,
     responses={404: {"description": "The link shows nothing (any more): a page for browsers, else a problem."}},
 )
+@REPORTS.endpoint
 def read_shared_report(
     service: Service,
     request: Request,

@@ -80,6 +80,7 @@ def render_html(report: Report, language: Language) -> str:
         answer=answer_of(run, language),
         why=told_cost(report.cost, report.routes, report.statements, language),
         counted=COUNTED,
+        failed=report.failed,
         log=told_log(report.log, language),
         files=told_files(report.files, report.attached, language),
         f=Texts(FINDINGS, language),

@@ -37,6 +37,7 @@ def render_markdown(report: Report, language: Language) -> str:
         _failures(report, texts),
         _reconciliation(report, texts),
         _endpoints(report, texts),
+        *(f"## {texts(key)}\n\n{texts('part_failed')}" for key in report.failed),
         _kept(report, texts),
         _configuration(report, texts),
         _notes(report, texts),

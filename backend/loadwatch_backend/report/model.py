@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pydantic import Field
+
 from loadwatch_backend.compare.schemas import FigureRepeats
 from loadwatch_backend.evidence.cost.schemas import CostOut
 from loadwatch_backend.evidence.files.schemas import EvidenceFile
@@ -31,6 +33,7 @@ class Report:
         statements: what the databases were asked; likewise.
         log: log lines by pattern; None likewise.
         repeats: how well figures repeat between equal runs of its scenario.
+        failed: parts that could not be read, by the keys of their headings; the rest is shown.
         files: what is kept with the run. attached: what of them is shown, by id.
     """
 
@@ -47,6 +50,7 @@ class Report:
     statements: StatementsOut | None = None
     log: LogPatternList | None = None
     repeats: Sequence[FigureRepeats] = ()
+    failed: Sequence[str] = ()
     files: Sequence[EvidenceFile] = ()
     attached: Mapping[str, Attached] = field(default_factory=dict[str, Attached])
 
@@ -58,6 +62,7 @@ class RunReport(RunOut):
     routes: RunRoutes | None
     statements: StatementsOut | None
     repeats: list[FigureRepeats]
+    failed: list[str] = Field(description="Parts that could not be read: `why`, `routes`, `statements`.")
     files: list[EvidenceFile]
 
 

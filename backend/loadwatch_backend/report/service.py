@@ -2,10 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
+
+import structlog
 
 from loadwatch_backend.evidence.files.service import StoredEvidence
 from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.kit.errors import NotFoundError
+from loadwatch_backend.kit.errors import NotFoundError, ProblemError
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.report.attached import Attached, attach
 from loadwatch_backend.report.charts import first_chart, load_charts, system_charts
@@ -14,6 +17,9 @@ from loadwatch_backend.report.markdown import render_markdown
 from loadwatch_backend.report.model import Report, RunReport
 from loadwatch_backend.report.source import ReportSource
 from loadwatch_backend.signals.service import SignalService
+
+T = TypeVar("T")
+logger = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,13 +94,14 @@ class ReportService:
     def _json(self, run_id: str, language: Language, files: Sequence[str]) -> Document:
         """The run's document as at /api/runs/{id}, with those of its costs, routes, statements and files."""
         self._chosen(run_id, files)
-        run, cost = self._source.read(run_id), self._source.cost(run_id, language)
+        run, parts = self._source.read(run_id), _Parts()
         document = RunReport(
             **dict(run),
-            cost=cost,
-            routes=self._source.routes(run_id, language),
-            statements=self._source.statement_table(run_id, language),
+            cost=parts.read("why", lambda: self._source.cost(run_id, language)),
+            routes=parts.read("routes", lambda: self._source.routes(run_id, language)),
+            statements=parts.read("statements", lambda: self._source.statement_table(run_id, language)),
             repeats=list(self._source.repeats(run, language)),
+            failed=parts.failed,
             files=list(self._source.files(run_id)),
         )
         body = document.model_dump_json(indent=2).encode()
@@ -126,27 +133,54 @@ class ReportService:
             except NotFoundError:
                 # Deleted between the two readings.
                 baseline = None
+        parts = _Parts()
         notes = self._source.notes(run.started_ms, run.ended_ms or run.updated_ms)
         first = first_chart(run, notes, language)
-        load = load_charts(run, self._source.raw_seconds(run_id), notes, language)
+        load = load_charts(run, parts.read("charts", lambda: self._source.raw_seconds(run_id)), notes, language)
+        system = parts.read("charts", lambda: system_charts(run, self._signals, language, notes))
         shown = 0 if first is not None else 2
         return Report(
             run=run,
             baseline=baseline,
-            difference=None if baseline is None else self._source.difference(run_id, baseline.id),
+            difference=None
+            if baseline is None
+            else parts.read("baseline", lambda: self._source.difference(run_id, baseline.id)),
             review=self._source.review(run_id),
             notes=notes,
             opening=load[:shown] if first is None else [first],
-            charts=[*load[shown:], *system_charts(run, self._signals, language, notes)],
+            charts=[*load[shown:], *(system or ())],
             made_ms=self._clock(),
-            cost=self._source.cost(run_id, language),
-            routes=self._source.routes(run_id, language),
-            statements=self._source.statement_table(run_id, language),
-            log=self._source.log(run_id),
+            cost=parts.read("why", lambda: self._source.cost(run_id, language)),
+            routes=parts.read("routes", lambda: self._source.routes(run_id, language)),
+            statements=parts.read("statements", lambda: self._source.statement_table(run_id, language)),
+            log=parts.read("log", lambda: self._source.log(run_id)),
             repeats=self._source.repeats(run, language),
+            failed=parts.failed,
             files=self._source.files(run_id),
             attached=attached,
         )
+
+
+class _Parts:
+    """Reads parts of a report, each of which the report can stand without.
+
+    Attributes:
+        failed: keys of the parts that the server failed to read; what there is nothing of is not among them.
+    """
+
+    def __init__(self) -> None:
+        self.failed: list[str] = []
+
+    def read(self, key: str, read: Callable[[], T]) -> T | None:
+        """A part; None where there is nothing of it, or it failed."""
+        try:
+            return read()
+        except Exception as error:
+            if isinstance(error, ProblemError) and error.status < 500:
+                return None
+            logger.exception("a part of a report could not be read", part=key)
+            self.failed += [] if key in self.failed else [key]
+            return None
 
 
 def _page(run_id: str, report: Report, language: Language) -> Document:

@@ -42,6 +42,7 @@ from loadwatch_backend.runs.registry.repository import (
     keep,
 )
 from loadwatch_backend.runs.registry.tables import RunAnalysisRow, RunRow
+from loadwatch_backend.runs.registry.windows import LONGEST_RUN_MS
 from loadwatch_backend.store.outages import ConstraintError
 from loadwatch_backend.store.relational import Relational, Session
 
@@ -55,6 +56,7 @@ DRAINING_MS = 60_000
 """How old the analysis of a run that has just ended may be."""
 LEAST_SKEW_MS = 1_000
 """A smaller difference of the clocks may as well be the time that the message took."""
+CLOSE_SECONDS = 3.0
 RETRY_MS = 60_000
 """Pause before an analysis that failed is tried again."""
 
@@ -106,12 +108,13 @@ class Analyses:
             previous_ms, next_ms = find_neighbours(session, row)
             before, baseline = find_reference(session, row)
             trials = find_trials(session, row)
+        ended_ms = end_of(row, self._clock())
         return Subject(
             id=row.id,
             state=RunState(row.state),
             tool=row.tool,
-            started_ms=row.started_ms,
-            ended_ms=end_of(row, self._clock()),
+            started_ms=max(row.started_ms, ended_ms - LONGEST_RUN_MS),
+            ended_ms=ended_ms,
             target_rate=row.target_rate,
             concurrency=details.concurrency,
             target_duration_seconds=row.target_duration_seconds,
@@ -193,7 +196,9 @@ class Analyses:
         if not self._lock.acquire(blocking=False):
             return False
         if later:
-            self._later = threading.Thread(target=self._refresh_and_release, args=(run_id,), name="analysis")
+            self._later = threading.Thread(
+                target=self._refresh_and_release, args=(run_id,), name="analysis", daemon=True
+            )
             self._later.start()
         else:
             self._refresh_and_release(run_id)
@@ -208,9 +213,9 @@ class Analyses:
             self._lock.release()
 
     def close(self) -> None:
-        """Wait for an analysis under way."""
+        """Wait a little for an analysis under way: a reader sets off another one after the next start."""
         if self._later is not None:
-            self._later.join()
+            self._later.join(CLOSE_SECONDS)
 
     def refresh(self, run_id: str, *, anew: bool = False) -> None:
         """Analyse a run and keep what is found; a mistake of the analysis is logged and costs nothing else.

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import structlog
 
 from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.runs.analyses import Analyses
+from loadwatch_backend.runs.analyses import CLOSE_SECONDS, Analyses
 from loadwatch_backend.runs.analysis.reconciliation import LONGEST_DRAIN_MS
 from loadwatch_backend.runs.registry.documents import is_silent
 from loadwatch_backend.runs.registry.repository import (
@@ -55,10 +55,10 @@ class CatchUp:
         self._thread.start()
 
     def stop(self) -> None:
-        """End, after a run that is being analysed."""
+        """End, after a run that is being analysed if that is soon."""
         self._stopping.set()
         if self._thread.is_alive():
-            self._thread.join()
+            self._thread.join(CLOSE_SECONDS)
 
     def _run(self) -> None:
         older_in = LOOK_SECONDS

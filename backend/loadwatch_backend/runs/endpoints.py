@@ -7,12 +7,13 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import FileResponse, StreamingResponse
 
 from loadwatch_backend.access.endpoints import Actor
+from loadwatch_backend.access.principal import PrincipalKind, Scope
 from loadwatch_backend.evidence.files.schemas import FileId
 from loadwatch_backend.evidence.files.service import MOST_FILES
 from loadwatch_backend.findings.opinions.schemas import MarkIn
 from loadwatch_backend.findings.schemas import FindingsAgain
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
-from loadwatch_backend.kit.services import announced_size, request_body, service
+from loadwatch_backend.kit.services import REPORTS, announced_size, request_body, service
 from loadwatch_backend.runs.analysis.schemas import FiguresOut, PercentilesOut
 from loadwatch_backend.runs.archive.archives import Chosen
 from loadwatch_backend.runs.fields import ID_PATTERN
@@ -118,10 +119,11 @@ def unpin_baseline(services: Services, run_id: Id) -> RunOut:
 @router.put("/runs/{run_id}/findings/mark", summary="Confirm or reject a finding of a run")
 def mark_finding(services: Services, run_id: Id, body: MarkIn, actor: Actor) -> RunOut:
     """Kept with the run; shown with the finding, and in the precision of this installation."""
-    return services.registry.mark(run_id, body, actor.name)
+    return services.registry.mark(run_id, body, actor.author(body.author))
 
 
 @router.post("/runs/{run_id}/findings", summary="Compute a run's findings again")
+@REPORTS.endpoint
 def find_again(
     services: Services,
     run_id: Id,
@@ -135,6 +137,7 @@ def find_again(
 
 
 @router.get("/runs/{run_id}/seconds", summary="Read a run's per-second series")
+@REPORTS.endpoint
 def read_run_seconds(
     services: Services, run_id: Id, max_points: Annotated[int, Query(ge=10, le=10_000)] = 600
 ) -> SecondsOut:
@@ -143,6 +146,7 @@ def read_run_seconds(
 
 
 @router.get("/runs/{run_id}/figures", summary="Read a run's figures over a window")
+@REPORTS.endpoint
 def read_run_figures(
     services: Services,
     run_id: Id,
@@ -154,6 +158,7 @@ def read_run_figures(
 
 
 @router.get("/runs/{run_id}/percentiles", summary="Read any percentiles of a run")
+@REPORTS.endpoint
 def read_run_percentiles(
     services: Services,
     run_id: Id,
@@ -240,9 +245,11 @@ def read_review(services: Services, run_id: Id) -> ReviewOut:
 
 
 @router.put("/runs/{run_id}/review", summary="Write a run's review")
-def write_review(services: Services, run_id: Id, body: ReviewIn) -> ReviewOut:
+def write_review(services: Services, run_id: Id, body: ReviewIn, actor: Actor) -> ReviewOut:
     """Refused with 409 when somebody else wrote since `version`."""
-    return services.reviews.write(run_id, body)
+    # Where nobody signs in, a review without a name stays without one.
+    author = body.author if actor.kind is PrincipalKind.LOCAL else actor.name
+    return services.reviews.write(run_id, body.model_copy(update={"author": author}))
 
 
 @router.get("/runs/{run_id}/review/history", summary="Read a review's history")
@@ -296,6 +303,7 @@ def delete_share(services: Services, share_id: Annotated[str, Path(max_length=64
 
 
 @router.get("/runs/{run_id}/archive", summary="Export a run", response_class=StreamingResponse)
+@REPORTS.endpoint
 def export_run(
     services: Services,
     run_id: Id,
@@ -323,7 +331,9 @@ def export_run(
 async def import_archive(
     services: Services,
     request: Request,
+    actor: Actor,
     as_new: Annotated[bool, Query(description="Under a new id, where a run of the archive's id is here.")] = False,
 ) -> RunOut:
-    """Take in an archive made by another server."""
-    return await services.archives.receive(request_body(request), announced_size(request), as_new=as_new)
+    """Take in an archive made by another server. One with samples needs the scope `samples:write` as well."""
+    sender = actor.name if actor.may(Scope.SAMPLES_WRITE) else None
+    return await services.archives.receive(request_body(request), announced_size(request), as_new=as_new, sender=sender)

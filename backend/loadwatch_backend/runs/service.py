@@ -1,5 +1,6 @@
 """The services of a run, put together."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from loadwatch_backend.evidence.files.service import EvidenceFiles
@@ -20,7 +21,7 @@ from loadwatch_backend.runs.reviews.actions.scorer import ActionScorer
 from loadwatch_backend.runs.reviews.actions.service import Actions
 from loadwatch_backend.runs.reviews.reviews import Reviews
 from loadwatch_backend.runs.reviews.shares import Shares
-from loadwatch_backend.store.port import SampleStore
+from loadwatch_backend.store.port import Labels, SampleStore
 from loadwatch_backend.store.relational import Relational
 
 
@@ -61,6 +62,7 @@ class RunParts:
     opinions: Opinions
     evidence_files: EvidenceFiles
     notes: Notes
+    admit: Callable[[Sequence[Labels], str], None]
     clock: Clock
     retention_ms: int
     import_bytes: int
@@ -111,6 +113,7 @@ def build_run_services(parts: RunParts) -> RunServices:
             pins=parts.pins,
             evidence_files=parts.evidence_files,
             notes=parts.notes,
+            admit=parts.admit,
             clock=clock,
             most_bytes=parts.import_bytes,
         ),

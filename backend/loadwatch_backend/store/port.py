@@ -274,6 +274,10 @@ class StoreStatistics:
     database_bytes: int
     checked_blocks_total: int = 0
     mended_blocks_total: int = 0
+    commits_fail: bool = False
+    """Whether the last one did, within the last minute."""
+    clock_jump_seconds: float = 0.0
+    """By how much the wall clock has jumped, as long as that is not believed."""
     damaged_hours: int = 0
     """At least 1 where something is damaged."""
     engine_queue_samples: int = 0

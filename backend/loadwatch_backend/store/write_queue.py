@@ -1,6 +1,7 @@
 """What waits for the one thread of a store that writes, and who is told once it has; for every engine."""
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, InvalidStateError
@@ -18,6 +19,8 @@ from loadwatch_backend.store.port import Batch, CommitListener, MetricMetadata, 
 
 log = structlog.get_logger(__name__)
 
+FAILING_SECONDS = 60.0
+
 Taken = list[tuple[Batch, "Future[None]"]]
 Jobs = deque[tuple[Callable[[], Any], "Future[Any]"]]
 
@@ -30,6 +33,13 @@ class WriterCounts:
     commits: int = 0
     failed_commits: int = 0
     busy: int = 0
+    failed_at: float | None = None
+    """Where the last commit failed: when, by the monotonic clock."""
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether the last commit failed, a short time ago: later ones may succeed, and somebody has to try."""
+        return self.failed_at is not None and time.monotonic() - self.failed_at < FAILING_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +167,7 @@ class WriteQueue:
         with self._wake:
             self._metadata = {**work.metadata, **self._metadata} if work.taken else self._metadata
         self.counts.failed_commits += 1
+        self.counts.failed_at = time.monotonic()
         for _, future in work.taken:
             # Who has gone has cancelled it.
             with suppress(InvalidStateError):
@@ -165,6 +176,7 @@ class WriteQueue:
     def finish(self, work: Work, samples: int) -> None:
         """So many samples of it are on the disk: who waits is told."""
         self.counts.commits += 1
+        self.counts.failed_at = None
         self.counts.samples += samples
         for _, future in work.taken:
             with suppress(InvalidStateError):

@@ -306,6 +306,12 @@ REPORT: Catalogue = {
         "Source of the figures: {filename} ({format}), SHA-256 {sha256}",
         "数値の出典: {filename}({format})、SHA-256 {sha256}",
     ),
+    "routes": Words("Requests by route", "ルート別のリクエスト"),
+    "statements": Words("Statements of the database", "データベースのSQL"),
+    "part_failed": Words(
+        "This part could not be read; the server's log says why.",
+        "この部分は読み取れなかった。理由はサーバーのログにある。",
+    ),
     "made": Words(
         "Made by Loadwatch {version} at {time} from run {id}.",
         "Loadwatch {version} が {time} に実行 {id} から作成。",

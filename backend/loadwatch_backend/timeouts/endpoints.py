@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Query
 
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES, Milliseconds
-from loadwatch_backend.kit.services import service
+from loadwatch_backend.kit.services import REPORTS, service
 from loadwatch_backend.timeouts.schemas import TimeoutsOut
 from loadwatch_backend.timeouts.service import TimeoutService
 
@@ -14,6 +14,7 @@ router = APIRouter(prefix="/api/timeouts", tags=["timeouts"], responses=PROBLEM_
 
 
 @router.get("", summary="Read the ladder of timeouts")
+@REPORTS.endpoint
 def read_timeouts(
     service: Annotated[TimeoutService, Depends(service(TimeoutService))],
     at_ms: Annotated[Milliseconds | None, Query(description="An instant in the past; now without it.")] = None,

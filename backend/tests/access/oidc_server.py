@@ -151,10 +151,12 @@ class Handler(BaseHTTPRequestHandler):
         answer = {"access_token": access_token, "token_type": "Bearer", "expires_in": 60}
         if self.provider.mode != "no-id-token":
             answer["id_token"] = self.provider.id_token(asked["nonce"], access_token)
-        self.answer(200, answer)
+        if self.provider.mode == "endless-token":
+            answer["more"] = "x" * (2 << 20)
+        self.answer(200, answer, b"[" * 200_000 if self.provider.mode == "deep-token" else None)
 
-    def answer(self, status: int, document: Any) -> None:
-        body = json.dumps(document).encode()
+    def answer(self, status: int, document: Any, body: bytes | None = None) -> None:
+        body = body or json.dumps(document).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))

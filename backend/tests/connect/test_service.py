@@ -1,8 +1,10 @@
 import sys
 import threading
 from collections.abc import Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from loadwatch_backend.connect.schemas import ConnectIn
@@ -75,6 +77,40 @@ def test_an_answer_is_kept_for_seconds_unless_a_fresh_one_is_wanted(tmp_path: Pa
         assert second is not first
         clock.now_ms += KEPT_MS
         assert service.look() is not second
+
+
+def test_those_who_wait_for_a_look_share_its_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    clock, calls = SetClock(), list[int]()
+
+    class Counted(SetClock):
+        def __call__(self) -> int:
+            calls.append(1)
+            return clock.now_ms
+
+    with serving(tmp_path / "loadwatch.yml", clock=Counted()) as service:
+        run = service._run  # pyright: ignore[reportPrivateUsage]
+        entered, leave, looks = threading.Event(), threading.Event(), list[object]()
+
+        def slow(*arguments: Any) -> Any:
+            looks.append(arguments)
+            entered.set()
+            leave.wait(120)
+            clock.now_ms += 1_000
+            return run(*arguments)
+
+        monkeypatch.setattr(service, "_run", slow)
+        with ThreadPoolExecutor(8) as pool:
+            first = pool.submit(service.look, fresh=True)
+            assert entered.wait(120)
+            others = [pool.submit(service.look, fresh=True) for _ in range(7)]
+            # All eight have asked for the time, and the first one once more.
+            while len(calls) < 9:
+                threading.Event().wait(0.01)
+            leave.set()
+            seen = first.result()
+            # Who asked while it went on was told what it found.
+            assert all(one.result() is seen for one in others)
+        assert len(looks) == 1
 
 
 def test_what_the_command_refuses_is_said_in_its_words(tmp_path: Path):

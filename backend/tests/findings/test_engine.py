@@ -163,7 +163,24 @@ def test_a_detector_with_a_mistake_costs_nothing_of_the_others() -> None:
     diagnosis = diagnose(window({}), [replace(_detector("broken", 1), look=broken), _detector("full", 3)])
     assert [one.id for one in diagnosis.findings] == ["full"]
     assert list(diagnosis.failed) == ["broken"]
-    assert [one.kind.id for one in diagnosis.missing] == ["broken"]
+    assert [one.kind.id for one in diagnosis.unjudged] == ["broken"]
+    assert not diagnosis.missing
+
+
+def test_a_detector_that_fails_judges_the_targets_that_it_does_not_fail_at() -> None:
+    def look(seen: Window) -> Look:
+        if seen["used"].where(job="absurd"):
+            raise OverflowError
+        return _detector("full", 3, instance="a").look(seen) if seen["used"].where(job="app") else Look(clear=TEXT)
+
+    both = window({'used{job="app",instance="a"}': 1.0, 'used{job="absurd",instance="x"}': 1.0})
+    diagnosis = diagnose(both, [replace(_detector("full", None), look=look, needs=("used",))])
+    assert [one.labels["instance"] for one in diagnosis.findings] == ["a"]
+    assert list(diagnosis.failed) == ["full"]
+    clear = window({'used{job="absurd",instance="x"}': 1.0, 'used{job="other",instance="y"}': 1.0})
+    diagnosis = diagnose(clear, [replace(_detector("full", None), look=look, needs=("used",))])
+    assert diagnosis.state is DiagnosisState.CANNOT_TELL
+    assert "absurd x" in diagnosis.unjudged[0].text.en
 
 
 def test_what_only_some_systems_have_is_missing_and_no_reason_for_doubt() -> None:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import httpx
 import pytest
@@ -276,3 +277,31 @@ def test_a_first_version_body_that_says_it_is_the_second_stores_nothing(app: Fas
     answer = post(app, body(GOOD), SECOND)
     assert (answer.status_code, answer.headers[WRITTEN[0]]) == (204, "0")
     assert store.statistics().series == 0
+
+
+def test_a_sender_that_leaves_in_the_middle_is_counted_and_nothing_is_stored(
+    app: FastAPI, store: EmbeddedStore
+) -> None:
+    whole = body(GOOD)
+    messages = [{"type": "http.request", "body": whole[:5], "more_body": True}, {"type": "http.disconnect"}]
+    answers: list[int] = []
+
+    async def receive() -> Any:
+        return messages.pop(0)
+
+    async def send(message: Any) -> None:
+        answers.append(message.get("status", 0))
+
+    headers = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+    scope: dict[str, Any] = {
+        "type": "http",
+        "method": "POST",
+        "path": "/prometheus/api/v1/write",
+        "raw_path": b"",
+        "headers": headers,
+    }
+    scope |= {"query_string": b"", "client": ("10.0.0.1", 1), "app": app, "root_path": ""}
+    asyncio.run(app(scope, receive, send))
+    assert answers[0] == 400
+    assert reasons(app) == {Reason.BROKEN_OFF: 1}
+    assert store.newest_ms() is None

@@ -11,8 +11,10 @@ from loadwatch_backend.ingest.errors import MalformedError, SamplesRejectedError
 from loadwatch_backend.ingest.limits import IngestLimits
 from loadwatch_backend.ingest.remote_pb2 import MetricMetadata
 from loadwatch_backend.ingest.remote_v2_pb2 import Metadata, Request, Sample, TimeSeries
+from loadwatch_backend.ingest.senders import Senders
 from loadwatch_backend.ingest.service import IngestService, Push
 from loadwatch_backend.ingest.validate import Reason
+from loadwatch_backend.kit.errors import LimitError
 from loadwatch_backend.store.embedded.engine import EmbeddedStore, open_embedded
 from loadwatch_backend.store.embedded.settings import EmbeddedSettings
 from loadwatch_backend.store.port import STALE_NAN_BITS, Matcher, MatchOperator
@@ -71,8 +73,20 @@ def test_labels_are_counted_as_long_as_they_are_where_a_request_repeats_one_symb
     push = service.push(compress(request.SerializeToString()), decode_v2)
     wait(push)
     assert service.counts.rejected_samples_total == {Reason.LABELS_TOO_LARGE: 301}
-    assert "at most 65536" in push.told()
+    assert "has at most 65536" in push.told()
     assert stored(store) == {"300": [1], "302": [1]}
+
+
+def test_series_that_come_otherwise_have_the_same_limits(store: EmbeddedStore, service: IngestService) -> None:
+    service.senders = Senders(most_active=100, most_new=3)
+    service.admit([named(number) for number in range(2)], "archive")
+    service.admit([named(number) for number in range(3)], "archive")
+    with pytest.raises(LimitError, match="LOADWATCH_INGEST_SENDER_NEW_SERIES"):
+        service.admit([named(number) for number in range(5)], "archive")
+    assert store.statistics().series == 3
+    with pytest.raises(LimitError, match="has at most 65536"):
+        service.admit([{"__name__": "m", **{f"l{number}": "v" * 4_000 for number in range(20)}}], "archive")
+    service.admit([named(number) for number in range(5)], "other")
 
 
 def test_metadata_is_counted_as_long_as_it_is_where_a_request_repeats_one_text(

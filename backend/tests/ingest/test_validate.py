@@ -58,14 +58,14 @@ def test_a_bad_label_set_is_named(pairs: LabelPairs, reason: Reason, text: str) 
 
 def test_times_within_the_limits_need_no_mask() -> None:
     times = np.array([NOW_MS - 3_600_000, NOW_MS, NOW_MS + 600_000], np.int64)
-    assert check_times(times, NOW_MS, LIMITS) == (None, ())
-    assert check_times(np.empty(0, np.int64), NOW_MS, LIMITS) == (None, ())
+    assert check_times(times, NOW_MS, NOW_MS, LIMITS) == (None, ())
+    assert check_times(np.empty(0, np.int64), NOW_MS, NOW_MS, LIMITS) == (None, ())
 
 
 def test_times_out_of_the_limits_are_counted_and_named() -> None:
     year = 365 * 86_400_000
     times = np.array([NOW_MS + year, NOW_MS, NOW_MS - 3_600_001, -(2**63), 2**63 - 1], np.int64)
-    keep, rejections = check_times(times, NOW_MS, LIMITS)
+    keep, rejections = check_times(times, NOW_MS, NOW_MS, LIMITS)
     assert keep is not None
     assert keep.tolist() == [False, True, False, False, False]
     assert [(rejection.reason, rejection.samples) for rejection in rejections] == [

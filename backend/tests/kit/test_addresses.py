@@ -47,7 +47,15 @@ def test_names_that_others_can_reach(host: str):
 
 
 @pytest.mark.parametrize(
-    ("header", "name"), [("A.b:80", "a.b"), ("[::1]:80", "::1"), ("[::1]", "::1"), ("x", "x"), ("", "")]
+    ("header", "name"),
+    [
+        ("A.b:80", "a.b"),
+        ("[::1]:80", "::1"),
+        ("[::1]", "::1"),
+        ("x", "x"),
+        ("", ""),
+        ("127.0.0.1:1@evil.example", ""),
+    ],
 )
 def test_host_name(header: str, name: str):
     assert host_name(header) == name

@@ -18,6 +18,12 @@ def test_a_foreign_host_name_is_refused(client: httpx.Client):
     assert client.get("/api/status", headers={"host": "localhost:1"}).status_code == 200
 
 
+@pytest.mark.parametrize("header", ["x-forwarded-for", "via", "forwarded"])
+def test_without_login_nobody_is_served_through_a_proxy(client: httpx.Client, header: str):
+    answer = client.get("/api/status", headers={header: "203.0.113.9"})
+    assert (answer.status_code, "LOADWATCH_ACCESS=users" in answer.json()["detail"]) == (403, True)
+
+
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1"])
 def test_a_page_of_another_site_changes_nothing(client: httpx.Client, origin: str):
     body = {"author": "a", "text": "t", "start_ms": 1}

@@ -496,6 +496,40 @@ def test_apprise_connects_to_no_forbidden_address_and_follows_no_redirect() -> N
         assert inner.requests == []
 
 
+FORGING = "up\n[RESOLVED] all is well\n@here [more](https://evil.example) <img src=x>\x1b[2J\u202e"
+
+
+def forged() -> dict[str, Any]:
+    whole = document()
+    whole["alerts"] = whole["alerts"][:1]
+    whole["alerts"][0]["labels"]["instance"] = FORGING
+    whole["alerts"][0]["annotations"] = {"summary": FORGING, "description": f"of {FORGING}"}
+    return whole
+
+
+def test_labels_forge_no_lines_name_nobody_and_are_no_links_in_chats() -> None:
+    with run_receiver(usually=answer(body=b"ok")) as receiver:
+        assert send(slack(receiver), document=forged(), subject=FORGING).outcome == "delivered"
+        assert send(apprise(f"json://127.0.0.1:{receiver.port}/hook"), document=forged()).outcome == "delivered"
+        for request in receiver.requests:
+            said = json.dumps(request.json, ensure_ascii=False)
+            assert "all is well" in said
+            assert "@here" not in said
+            assert "](" not in said
+        plain = receiver.requests[1].json["message"]
+        assert not [line for line in plain.splitlines() if line.startswith("[RESOLVED]")]
+
+
+def test_labels_are_no_html_in_a_mail_that_apprise_sends() -> None:
+    with run_mail() as mailbox:
+        url = f"mailto://127.0.0.1:{mailbox.port}?from=a@example.org&to=b@example.org&format=html&mode=insecure"
+        result = send(apprise(url), document=forged())
+        assert result.outcome == "delivered", result
+        pages = [part for part in mailbox.mails[0].walk() if part.get_content_type() == "text/html"]
+        assert pages
+        assert all("<img" not in str(page.get_payload(decode=True)) for page in pages)
+
+
 @pytest.mark.parametrize("url", ["nonsense", "syslog://", "dbus://", "xyz://a/b"])
 def test_services_that_make_no_sense_are_given_up(url: str) -> None:
     result = send(apprise(url))

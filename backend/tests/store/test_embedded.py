@@ -10,6 +10,8 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
+from loadwatch_backend.kit.clock import SteadyClock
+from loadwatch_backend.store.embedded.block import LATEST_MS
 from loadwatch_backend.store.embedded.engine import EmbeddedStore, open_embedded
 from loadwatch_backend.store.embedded.settings import DAY_MS, HOUR_MS, EmbeddedSettings
 from loadwatch_backend.store.errors import (
@@ -137,6 +139,52 @@ def test_old_samples_and_series_are_deleted_and_pinned_windows_kept(tmp_path: Pa
     with opened(tmp_path, clock) as store:
         assert store.statistics().series == 1
         assert select(store, end=90_000) == {"both": [(86_400, 2.0)]}
+
+
+def test_a_clock_that_jumps_deletes_nothing_and_hides_nothing(tmp_path: Path) -> None:
+    wall, passed = Clock(), Clock()
+    steady = SteadyClock(wall, lambda: passed.now / 1_000)
+
+    def after(seconds: int) -> None:
+        wall.now += seconds * 1_000
+        passed.now += seconds * 1_000
+
+    with opened(tmp_path, steady, retention_ms=15 * DAY_MS) as store:
+        store.keep_pinned(lambda: [])
+        append(
+            store, {"__name__": "m", "i": "0"}, *((second, float(second)) for second in range(-DAY_MS // 1_000, 0, 600))
+        )
+        for jump in (20, 400, -1):
+            wall.now += jump * DAY_MS
+            after(90)
+            assert steady.span()[1] - steady.span()[0] == abs(jump) * DAY_MS
+            assert store.statistics().clock_jump_seconds == jump * 86_400
+            assert store.apply_retention(DAY_MS) == 0
+            wall.now -= jump * DAY_MS
+            after(90)
+            assert store.statistics().clock_jump_seconds == 0
+        assert store.whole_spans() == [(0, LATEST_MS)]
+        # It has lasted: the new time is believed, and a day goes at a time.
+        wall.now += 16 * DAY_MS
+        after(90)
+        assert steady.jump_ms
+        after(900)
+        assert steady.jump_ms == 0
+        deleted = store.apply_retention(DAY_MS // 2)
+        assert 70 <= deleted <= 73
+        assert store.apply_retention(DAY_MS) == 144 - deleted
+        # What had not come by then was not deleted.
+        wall.now -= 16 * DAY_MS
+        assert store.whole_spans()[-1][0] <= NOW_MS
+        append(store, {"__name__": "m", "i": "0"}, (60, 1.0), (120, 2.0))
+        assert len(select(store, end=200)["0"]) == 2
+    # At a start the newest sample tells.
+    passed.now = 5_000
+    wall.now = NOW_MS + 20 * DAY_MS
+    steady = SteadyClock(wall, lambda: passed.now / 1_000)
+    with opened(tmp_path, steady, retention_ms=15 * DAY_MS) as store:
+        assert steady() == NOW_MS + 120_000
+        assert store.apply_retention(DAY_MS) == 0
 
 
 def test_a_sample_for_a_series_that_was_just_removed_is_kept(tmp_path: Path) -> None:

@@ -309,7 +309,9 @@ def test_an_old_directory_gets_its_rollups_while_it_is_read_and_written(
         put(store, model)
         store.seal(LATER_MS)
     format_2(tmp_path)
+    before = (tmp_path / "samples.duckdb").read_bytes()
     with monkeypatch.context() as patch, opened(tmp_path) as store:
+        assert (tmp_path / "samples.duckdb.before-upgrade").read_bytes() == before
         patch.setattr(Upkeep, "roll_up", nothing_to_do)
         # Nothing is rolled up yet, and the same is told.
         hours = store._database.unrolled_hours()  # pyright: ignore[reportPrivateUsage] - no port tells it

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import click
+from loadwatch_formats.terminal import terminal_text
 
 from loadwatch_collectors.commands.builtin_config import BUILTIN_NAME, SERVER_COMMAND, make_builtin_config
 from loadwatch_collectors.errors import AgentError, ConfigError
@@ -72,7 +73,9 @@ def connect(
 
 
 def _fail(error: AgentError, status: int, *, as_json: bool) -> NoReturn:
-    click.echo(json.dumps({"error": str(error)}) if as_json else f"loadwatch connect: {error}", err=not as_json)
+    click.echo(
+        json.dumps({"error": str(error)}) if as_json else terminal_text(f"loadwatch connect: {error}"), err=not as_json
+    )
     sys.exit(status)
 
 
@@ -88,7 +91,7 @@ def _tell_all(config: Path | None, *, as_json: bool) -> None:
         click.echo(json.dumps({"host": host, "listeners": listeners, "more": found.more}))
         return
     for offer in offers:
-        click.echo(offer.render())
+        click.echo(terminal_text(offer.render()))
     if found.more:
         click.echo(f"{found.more} more are not shown")
     if not offers:
@@ -119,7 +122,7 @@ def _check(
         collectors = json.loads(reports_to_json(reports))["collectors"]
         click.echo(json.dumps({"collectors": collectors, "written": written}))
         return works
-    click.echo(f"{lines}\n{render_reports(reports)}")
+    click.echo(terminal_text(f"{lines}\n{render_reports(reports)}"))
     if written is not None:
         click.echo(f"written to {written['path']}; start the agent again")
     elif write:

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 from loadwatch_formats.run_facts import FILTERS
+from loadwatch_formats.terminal import terminal_text
 
 from loadwatch_collectors.errors import AgentError
 from loadwatch_collectors.runs.delivery.client import Client, read_token, run_path
@@ -140,7 +141,9 @@ def _guard(name: str, options: Options, step: Callable[[Client], None]) -> int:
 
 
 def _print(options: Options, document: Any, page: Callable[[Any], str]) -> None:
-    click.echo(json.dumps(document, ensure_ascii=False, indent=2) if options["as_json"] else page(document))
+    click.echo(
+        json.dumps(document, ensure_ascii=False, indent=2) if options["as_json"] else terminal_text(page(document))
+    )
 
 
 def _save(client: Client, path: str, query: Mapping[str, str], output: str | None) -> None:

@@ -9,6 +9,10 @@ METRICS = (
     ),
     *describe(
         loadwatch_http_refusals_total="Requests refused before or by a route, by the code of their problem details.",
+        loadwatch_http_connections="Connections of clients.",
+        loadwatch_http_connections_limit="Connections that there may be, by the limit of open files.",
+        loadwatch_http_connections_ended_total="Connections that were refused or ended, by reason: all and address "
+        "(too many in all, of one address), head and body (nothing came further for 20 to 40 seconds).",
         loadwatch_ingest_requests_total="Remote-write requests taken.",
         loadwatch_ingest_samples_total="Samples taken.",
         loadwatch_ingest_rejected_requests_total="Remote-write requests refused, by reason.",
@@ -35,6 +39,8 @@ METRICS = (
         loadwatch_store_checked_blocks_total="Blocks of the samples' file whose checksum was looked at; all of them "
         "after a start, and once a day.",
         loadwatch_store_mended_blocks_total="Blocks of which one wrong byte was put right: disk or memory fails.",
+        loadwatch_store_clock_jump_seconds="By how much this machine's clock has jumped (or differs from the newest "
+        "sample at a start), as long as that is not believed: for 15 minutes nothing more is deleted for its age.",
         loadwatch_store_damaged_hours="Hours of which damage of the disk took samples or rollups; at least 1 while any "
         "part of the file is damaged.",
         loadwatch_store_engine_queue_samples="Samples that wait on disk for the second engine.",

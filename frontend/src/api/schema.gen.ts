@@ -1538,7 +1538,7 @@ export interface paths {
         put?: never;
         /**
          * Import an exported run
-         * @description Take in an archive made by another server.
+         * @description Take in an archive made by another server. One with samples needs the scope `samples:write` as well.
          */
         post: operations["import_archive"];
         delete?: never;
@@ -2792,7 +2792,7 @@ export interface paths {
         };
         /**
          * Tell that requests are served
-         * @description 200 while the store is open and the database answers, else 503.
+         * @description 200 while the store is open and takes samples, and the database answers; else 503.
          */
         get: operations["read_ready"];
         put?: never;

@@ -3,6 +3,7 @@
 The one file that knows Authlib, which has no types: everything that comes out of it is checked here.
 """
 
+import io
 import json
 import threading
 import time
@@ -25,6 +26,8 @@ ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES
 """Signatures by the provider's private key only: never `none`, never HMAC with a secret that others know."""
 TIMEOUT_SECONDS = 10.0
 DOCUMENT_SECONDS = 3600.0
+FAILED_SECONDS = 10.0
+"""For so long a provider that did not answer is not asked again: all who wait for it are told at once."""
 KEYS_LEAST_SECONDS = 10.0
 """Between two readings of the keys for the sake of an unknown key id: strangers' tokens must not flood the provider."""
 LEEWAY_SECONDS = 60
@@ -72,6 +75,7 @@ class OidcProvider:
         self._lock = threading.Lock()
         self._document: dict[str, Any] = {}
         self._document_at = float("-inf")
+        self._failure, self._failed_at = "", float("-inf")
         self._keys: KeySet | None = None
         self._keys_at = float("-inf")
 
@@ -118,6 +122,8 @@ class OidcProvider:
             claims.validate(now=now_seconds, leeway=LEEWAY_SECONDS)
         except (JoseError, ValueError) as error:
             raise OidcTokenError(f"The provider's ID token does not hold: {error}.") from error
+        if not claims.get("sub"):
+            raise OidcTokenError("The provider's ID token names nobody: its `sub` is empty.")
         return cast("Mapping[str, Any]", dict(claims))
 
     # ------------------------------------------------------------------------------------------------------------------
@@ -145,10 +151,12 @@ class OidcProvider:
                     code_verifier=flow.verifier,
                     timeout=TIMEOUT_SECONDS,
                     allow_redirects=False,
+                    stream=True,
+                    hooks={"response": _bounded},
                 )
         except AuthlibBaseError as error:
             raise OidcRefusedError(f"The provider refuses the code: {error.error}.") from error
-        except (requests.RequestException, ValueError) as error:
+        except (requests.RequestException, OSError, ValueError, RecursionError) as error:
             raise OidcUnavailableError(
                 f"The provider's token endpoint does not answer ({type(error).__name__})."
             ) from error
@@ -168,7 +176,13 @@ class OidcProvider:
     def _endpoint(self, name: str) -> str:
         with self._lock:
             if self._clock() - self._document_at >= DOCUMENT_SECONDS:
-                self._document = self._read(self._client.issuer.rstrip("/") + "/.well-known/openid-configuration")
+                if self._clock() - self._failed_at < FAILED_SECONDS:
+                    raise OidcUnavailableError(self._failure)
+                try:
+                    self._document = self._read(self._client.issuer.rstrip("/") + "/.well-known/openid-configuration")
+                except OidcUnavailableError as error:
+                    self._failure, self._failed_at = error.detail, self._clock()
+                    raise
                 self._document_at = self._clock()
             issuer, value = self._document.get("issuer"), self._document.get(name)
         if issuer != self._client.issuer:
@@ -201,10 +215,19 @@ class OidcProvider:
         return _json_object(body, url)
 
 
+def _bounded(answer: requests.Response, **_: object) -> requests.Response:
+    """The answer with its content read, which is no larger than it may be."""
+    body = answer.raw.read(MOST_BYTES + 1, decode_content=True)
+    if len(body) > MOST_BYTES:
+        raise ValueError("the answer is too large")
+    answer.raw = io.BytesIO(body)
+    return answer
+
+
 def _json_object(body: bytes, url: str) -> dict[str, Any]:
     try:
         document: Any = json.loads(body)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise OidcUnavailableError(f"The provider's answer at {url} is not JSON.") from error
     if not isinstance(document, dict):
         raise OidcUnavailableError(f"The provider's answer at {url} is no JSON object.")

@@ -29,7 +29,7 @@ from loadwatch_backend.access.sign_in.oidc_flow import Flow
 from loadwatch_backend.access.sign_in.sealed import seal, unseal
 from loadwatch_backend.access.sign_in.sign_in import Browser, SignInService
 from loadwatch_backend.access.tables import NAME_LENGTH, TEXT_LENGTH, UserRow
-from loadwatch_backend.kit.errors import ForbiddenError, NotFoundError, ProblemError
+from loadwatch_backend.kit.errors import ForbiddenError, NotFoundError, ProblemError, UnavailableError
 from loadwatch_backend.store.outages import ConstraintError
 
 FLOW_SECONDS = 600
@@ -163,10 +163,9 @@ class OidcSignIn:
         self._flow_key = flow_key
 
     def start(self, target: str, address: str) -> Redirect:
-        """Send the browser to the provider; it comes back to `target`.
+        """Send the browser to the provider; it comes back to `target`. Without a provider, to the page that says so.
 
         Raises:
-            OidcUnavailableError: the provider does not answer.
             TooManyAttemptsError: the address began too many.
         """
         self._parts.attempts.attempt(address, "attempts to sign in")
@@ -174,8 +173,12 @@ class OidcSignIn:
         end_ms = self._parts.clock() + FLOW_SECONDS * 1_000
         document = {"state": flow.state, "nonce": flow.nonce, "verifier": flow.verifier, "next": local_path(target)}
         cookie = seal(self._flow_key, FLOW, document, end_ms)
+        try:
+            location = self._provider.authorization_url(flow)
+        except UnavailableError as error:
+            return Redirect(location=ERROR_PAGE + error.code, cookies=())
         return Redirect(
-            location=self._provider.authorization_url(flow),
+            location=location,
             cookies=(Cookie(kind=CookieKind.OIDC, value=cookie, seconds=FLOW_SECONDS),),
         )
 

@@ -26,6 +26,7 @@ from loadwatch_backend.access.schemas import (
 from loadwatch_backend.access.sign_in.oidc_sign_in import OidcOffError, OidcSignIn, Redirect, Return
 from loadwatch_backend.access.sign_in.sign_in import Browser
 from loadwatch_backend.kit.schemas import LAST_MILLISECOND, PROBLEM_RESPONSES, Milliseconds
+from loadwatch_backend.kit.services import Lane
 
 setup_router = APIRouter(prefix="/api/setup", tags=["session"], responses=PROBLEM_RESPONSES)
 own_router = APIRouter(prefix="/api/session", tags=["session"], responses=PROBLEM_RESPONSES)
@@ -33,6 +34,7 @@ users_router = APIRouter(prefix="/api/users", tags=["users"], responses=PROBLEM_
 tokens_router = APIRouter(prefix="/api/tokens", tags=["tokens"], responses=PROBLEM_RESPONSES)
 audit_router = APIRouter(prefix="/api/audit", tags=["audit"], responses=PROBLEM_RESPONSES)
 
+SIGN_IN = Lane("the provider", threads=4, waiting=100, seconds=30.0)
 UserId = Annotated[int, Path(ge=1, le=2**53)]
 ShortId = Annotated[str, Path(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")]
 
@@ -97,6 +99,7 @@ def delete_own_session(services: Services, session_id: ShortId, actor: Actor) ->
 
 
 @own_router.get("/oidc", summary="Sign in at the OpenID Connect provider", response_class=RedirectResponse)
+@SIGN_IN.endpoint
 def start_oidc(
     service: Oidc,
     request: Request,
@@ -108,6 +111,7 @@ def start_oidc(
 
 
 @own_router.get("/oidc/callback", summary="Come back from the provider", response_class=RedirectResponse)
+@SIGN_IN.endpoint
 def finish_oidc(
     service: Oidc,
     request: Request,

@@ -7,12 +7,13 @@ from fastapi import APIRouter, Depends, Query
 from loadwatch_backend.compare.forecasts.schemas import ForecastOut
 from loadwatch_backend.compare.forecasts.service import ForecastService
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
-from loadwatch_backend.kit.services import service
+from loadwatch_backend.kit.services import REPORTS, service
 
 router = APIRouter(prefix="/api/forecasts", tags=["compare"], responses=PROBLEM_RESPONSES)
 
 
 @router.get("", summary="Forecast a scenario's capacity")
+@REPORTS.endpoint
 def forecast_capacity(
     service: Annotated[ForecastService, Depends(service(ForecastService))],
     scenario: Annotated[str, Query(min_length=1, max_length=200)],

@@ -248,7 +248,9 @@ def _read_statements(store: Reader, names: Statements | None, edges: Edges, insi
 
     counted, timed = read_grown(store, names.count, edges), read_grown(store, names.seconds, edges)
     calls, times = counted.by(key), timed.by(key)
-    totals = {one: (float(values[inside].sum()), total(times, one, inside)) for one, values in calls.items()}
+    totals = {
+        one: (float(values[inside].sum()), total(times, one, inside)) for one, values in calls.items() if one in times
+    }
     by_time = sorted(totals, key=lambda one: (-totals[one][1], one))
     by_calls = sorted(totals, key=lambda one: (-totals[one][0], one))
     chosen = {*by_time[:MOST_STATEMENTS], *by_calls[:MOST_STATEMENTS]}
@@ -256,7 +258,6 @@ def _read_statements(store: Reader, names: Statements | None, edges: Edges, insi
     rest = [one for one in by_time if one not in chosen and totals[one][0] > 0]
     texts = _texts(store, names, counted, key, kept)
     details = _details(store, names, edges, inside, key, kept)
-    empty = np.zeros(edges.count)
     return _Statements(
         found=[
             Statement(
@@ -269,7 +270,7 @@ def _read_statements(store: Reader, names: Statements | None, edges: Edges, insi
             for one in kept
         ],
         calls=np.column_stack([calls[one] for one in kept]) if kept else np.zeros((edges.count, 0)),
-        times=np.column_stack([times.get(one, empty) for one in kept]) if kept else np.zeros((edges.count, 0)),
+        times=np.column_stack([times[one] for one in kept]) if kept else np.zeros((edges.count, 0)),
         seen=counted.seen,
         sampled=counted.sampled,
         left_out=len(rest),

@@ -79,7 +79,8 @@ def read_window(store: Reader, from_ms: int, to_ms: int) -> Window:
     seconds = (to_ms - from_ms) / 1_000
     for names in SOURCES:
         found = rhythm(store, names.fields["calls"], from_ms, to_ms)
-        if found is not None:
+        # Calls without their time, or the other way around, are no table.
+        if found is not None and rhythm(store, names.fields["seconds"], from_ms, to_ms) is not None:
             edges = _edges(from_ms, to_ms, *found)
             return _read(store, names, edges, (from_ms, to_ms))
     return Window(source=Source.NONE, seconds=seconds, known=0.0)
@@ -98,8 +99,8 @@ def _read(store: Reader, names: Names, edges: Edges, span: tuple[int, int]) -> W
     counts = {"calls": _totals(calls, names, inside)}
     counts["seconds"] = _totals(read_grown(store, names.fields["seconds"], edges), names, inside)
     by_time = sorted(
-        (key for key, value in counts["calls"].items() if value > 0),
-        key=lambda key: (-counts["seconds"].get(key, 0.0), key),
+        (key for key, value in counts["calls"].items() if value > 0 and key in counts["seconds"]),
+        key=lambda key: (-counts["seconds"][key], key),
     )
     kept, rest = by_time[:MOST_STATEMENTS], by_time[MOST_STATEMENTS:]
     matcher = Matcher(names.digest, MatchOperator.REGEX, "|".join(sorted({re.escape(digest) for _, digest in kept})))
@@ -123,7 +124,7 @@ def _read(store: Reader, names: Names, edges: Edges, span: tuple[int, int]) -> W
                 text="",
                 digests=("other",),
                 calls=sum(counts["calls"][key] for key in rest),
-                seconds=sum(counts["seconds"].get(key, 0.0) for key in rest),
+                seconds=sum(counts["seconds"][key] for key in rest),
             )
         )
     asked = int(inside.sum())

@@ -128,7 +128,7 @@ class Opinions:
             finding_key=key,
             labels=orjson.dumps(dict(labels), option=orjson.OPT_SORT_KEYS).decode(),
             reason=given.reason,
-            author=given.author or actor,
+            author=actor,
             said_ms=self._clock(),
         )
 

@@ -5,12 +5,12 @@ import math
 
 def count(value: float) -> str:
     """A whole number with separators: 2,246; beyond ten thousand three significant digits would lie, so all of it."""
-    return f"{round(value):,}"
+    return f"{round(value):,}" if math.isfinite(value) else "?"
 
 
 def counted(value: float, one: str, many: str) -> str:
     """A number with its thing: 1 request, 2,246 requests."""
-    return f"{count(value)} {one if round(value) == 1 else many}"
+    return f"{count(value)} {one if count(value) == '1' else many}"
 
 
 def figure(value: float) -> str:
@@ -53,6 +53,8 @@ _UNITS_JA = {"µs": "マイクロ秒", "ms": "ミリ秒", "s": "秒", "min": "�
 
 def share(ratio: float) -> str:
     """A share in percent: 98 %, 0.4 %."""
+    if not math.isfinite(ratio):
+        return "? %"
     percent = ratio * 100
     return f"{percent:.0f} %" if percent >= 9.95 or percent == round(percent) else f"{percent:.1f} %"
 

@@ -13,6 +13,7 @@ from loadwatch_backend.ingest.otlp.otlp_pb2 import ExportResponse, PartialSucces
 from loadwatch_backend.ingest.otlp.service import OtlpService, Taken
 from loadwatch_backend.ingest.validate import Reason
 from loadwatch_backend.kit.errors import UnavailableError
+from loadwatch_backend.kit.http_protocol import CONNECTIONS
 from loadwatch_backend.kit.services import service
 from loadwatch_backend.store.errors import StoreBusyError, StoreWriteError
 
@@ -54,6 +55,7 @@ async def write_otlp(request: Request, service: Annotated[OtlpService, Depends(s
             taken = await to_thread.run_sync(
                 lambda: service.take(body, json=json, gzip=gzip, sender=sender), limiter=_thread
             )
+        CONNECTIONS.note_sender(request.client.host if request.client else "")
         if taken.push.stored is not None:
             await asyncio.wrap_future(taken.push.stored)
     except (UnavailableError, StoreBusyError) as error:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from loadwatch_backend.notify.nodes import Section
 from loadwatch_backend.notify.secret import Secret
-from loadwatch_backend.notify.senders.content import Content, content_of, plain_text
+from loadwatch_backend.notify.senders.content import Content, chat_text, content_of, one_line, plain_text
 from loadwatch_backend.notify.senders.http_config import HttpConfig
 from loadwatch_backend.notify.senders.model import (
     AttemptOutcome,
@@ -108,8 +108,8 @@ class AppriseSender(Sender[AppriseIntegration]):
         content = content_of(message, own.language)
         job = {
             "url": own.url.reveal(),
-            "title": cut(content.title, 250),
-            "body": cut(plain_text(content, MOST_ALERTS), BODY_LENGTH),
+            "title": cut(chat_text(one_line(content.title)), 250),
+            "body": cut(chat_text(plain_text(content, MOST_ALERTS)), BODY_LENGTH),
             "type": _type(content),
             "networks": [str(network) for network in context.transport.dialer.policy.allowed],
             "seconds": seconds,

@@ -85,7 +85,10 @@ def run(job: Mapping[str, Any]) -> dict[str, Any]:
     client: Any = apprise.Apprise(asset=apprise.AppriseAsset(async_mode=False, storage_mode="memory"))
     if not client.add(job["url"]):
         return _result("permanent", f"apprise does not understand the URL ({schema}://…)")
-    sent = client.notify(body=job["body"], title=job["title"], notify_type=job["type"])
+    # Otherwise it takes the body for HTML where the service wants that, as mail does.
+    sent = client.notify(
+        body=job["body"], title=job["title"], notify_type=job["type"], body_format=apprise.NotifyFormat.TEXT
+    )
     address = guard.addresses[-1] if guard.addresses else ""
     if sent:
         return _result("delivered", "", address)

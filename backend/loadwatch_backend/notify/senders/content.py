@@ -102,7 +102,7 @@ def content_of(message: Message, language: Language) -> Content:
     document = message.document
     if "alerts" not in document:
         return _news(message, document, language)
-    common = _named(_texts(document.get("commonLabels")), _texts(document.get("commonAnnotations")))
+    common = _named(_labels(document.get("commonLabels")), _texts(document.get("commonAnnotations")))
     alerts = [_alert(alert, common, Texts(NOTIFY, language)) for alert in document["alerts"]]
     return Content(
         title=message.subject,
@@ -124,7 +124,7 @@ def content_of(message: Message, language: Language) -> Content:
 
 
 def _news(message: Message, document: Mapping[str, Any], language: Language) -> Content:
-    facts = [(str(fact["label"]), str(fact["text"])) for fact in document.get("facts", ())]
+    facts = [(str(fact["label"]), one_line(str(fact["text"]))) for fact in document.get("facts", ())]
     return Content(
         title=str(document.get("title", message.subject)),
         firing=False,
@@ -148,6 +148,24 @@ def _texts(value: Any) -> Mapping[str, str]:
     return {str(name): str(text) for name, text in cast(Mapping[Any, Any], value or {}).items()}
 
 
+def _labels(value: Any) -> Mapping[str, str]:
+    """On one line each: a line feed in a value would make lines that look like the server's own."""
+    return {name: one_line(text) for name, text in _texts(value).items()}
+
+
+def one_line(text: str) -> str:
+    """A text from outside on one line, without what nobody sees."""
+    return "".join(sign for sign in " ".join(text.split()) if sign.isprintable())
+
+
+def chat_text(text: str) -> str:
+    """A text from outside for a chat: it names nobody who would be told (`@here`), and is no link to elsewhere.
+
+    Slack's own signs are escaped beside it; Mattermost, Rocket.Chat and Discord read Markdown and names in any text.
+    """
+    return text.replace("@", "@\u200b").replace("](", "]\u200b(")
+
+
 def _named(labels: Mapping[str, str], annotations: Mapping[str, str]) -> Mapping[str, str]:
     """Labels with the name of a run, for people."""
     return {**labels, "run": annotations[RUN_NAME]} if RUN_NAME in annotations and "run" in labels else labels
@@ -155,7 +173,7 @@ def _named(labels: Mapping[str, str], annotations: Mapping[str, str]) -> Mapping
 
 def _alert(given: Mapping[str, Any], common: Mapping[str, str], texts: Texts) -> AlertText:
     annotations = _texts(given.get("annotations"))
-    labels = _named(_texts(given.get("labels")), annotations)
+    labels = _named(_labels(given.get("labels")), annotations)
     shown = {name: text for name, text in labels.items() if name not in common}
     firing = given.get("status") == "firing"
     stopped = not firing and has_stopped(annotations)
@@ -164,8 +182,8 @@ def _alert(given: Mapping[str, Any], common: Mapping[str, str], texts: Texts) ->
         firing=firing,
         stopped=stopped,
         severity=labels.get("severity", ""),
-        summary=annotations.get("summary", ""),
-        description=annotations.get("description", ""),
+        summary=one_line(annotations.get("summary", "")),
+        description="".join(sign for sign in annotations.get("description", "") if sign.isprintable() or sign == "\n"),
         runbook_url=annotations.get("runbook_url", ""),
         url=str(given.get("generatorURL", "")),
         since=str(given.get("startsAt", "")),
@@ -244,9 +262,9 @@ def _alert_lines(alert: AlertText, texts: Texts) -> list[str]:
     mark = texts(alert.state.upper())
     lines = ["", f"[{mark}] {alert.headline}"]
     if alert.description and alert.description != alert.headline:
-        lines.append(alert.description)
+        lines.append(alert.description.replace("\n", "\n    "))
     if alert.finding:
-        lines.append(alert.finding)
+        lines.append(alert.finding.replace("\n", "\n    "))
     lines += [describe_labels(alert.labels), describe_times(alert, texts)]
     if alert.runbook_url:
         lines.append(f"{texts('runbook')}: {alert.runbook_url}")

@@ -14,6 +14,7 @@ from loadwatch_backend.notify.secret import Secret
 from loadwatch_backend.notify.senders.content import (
     AlertText,
     Content,
+    chat_text,
     content_of,
     describe_labels,
     describe_times,
@@ -133,8 +134,8 @@ def _refused(result: Result) -> Result:
 
 
 def escape(text: str) -> str:
-    """The three characters that mean something in Slack's texts."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    """The three characters that mean something in Slack's texts, and what means something in other chats'."""
+    return chat_text(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def render(integration: SlackIntegration, content: Content) -> dict[str, Any]:
@@ -171,7 +172,7 @@ def _fallback(content: Content) -> str:
 
 
 def _blocks(content: Content, mark: str) -> list[dict[str, Any]]:
-    header = {"type": "plain_text", "text": cut(f"{mark} {content.title}", HEADER_LENGTH), "emoji": True}
+    header = {"type": "plain_text", "text": cut(f"{mark} {chat_text(content.title)}", HEADER_LENGTH), "emoji": True}
     blocks: list[dict[str, Any]] = [{"type": "header", "text": header}]
     if content.text:
         blocks.append(_section(escape(content.text)))

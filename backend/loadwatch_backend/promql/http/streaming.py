@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -9,8 +10,9 @@ from starlette.types import Receive, Scope, Send
 
 from loadwatch_backend.kit.cancellation import CancelledError
 from loadwatch_backend.kit.middleware import ASKER
+from loadwatch_backend.kit.services import gone
 from loadwatch_backend.promql.admission.memory import Ticket
-from loadwatch_backend.promql.admission.queue import Gone, QueryQueue
+from loadwatch_backend.promql.admission.queue import QueryQueue
 
 SEND_SECONDS = 30.0
 """How long a client may take for one piece of an answer; its memory is kept so long."""
@@ -35,7 +37,7 @@ async def answer(
         ticket.settle()
         return first, pieces, second
 
-    (first, rest, second), ticket = await queue.run(_user(request), _gone(request.receive), begin)
+    (first, rest, second), ticket = await queue.run(_user(request), partial(gone, request.receive), begin)
     if not second:
         queue.close(ticket)
         return Response(first, media_type=media_type, headers=headers)
@@ -65,7 +67,7 @@ class _StreamedAnswer(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See Starlette. Returns before the end when the client has gone or takes too long: that breaks it off."""
         del scope
-        watch = asyncio.ensure_future(_gone(receive)())
+        watch = asyncio.ensure_future(gone(receive))
         try:
             await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
             while not watch.done():
@@ -79,14 +81,6 @@ class _StreamedAnswer(Response):
         finally:
             watch.cancel()
             self._queue.close(self._ticket)
-
-
-def _gone(receive: Receive) -> Gone:
-    async def gone() -> None:
-        while (await receive())["type"] != "http.disconnect":
-            pass
-
-    return gone
 
 
 def _user(request: Request) -> str:

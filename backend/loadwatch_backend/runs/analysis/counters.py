@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from loadwatch_backend.evidence.series import LARGEST_VALUE
 from loadwatch_backend.records.model import FloatArray, IntArray
 from loadwatch_backend.store.port import Labels, Matcher, MatchOperator, Reader
 
@@ -79,7 +80,7 @@ def _read(store: Reader, metric: str, from_ms: int, to_ms: int, *, is_counter: b
     matchers = [Matcher("__name__", MatchOperator.EQUAL, metric)]
     selection = store.select(matchers, max(from_ms - LOOKBACK_MS, 0), to_ms)
     for labels, (begin, end) in zip(selection.labels, pairwise(selection.offsets.tolist()), strict=True):
-        known = ~np.isnan(selection.values[begin:end])
+        known = np.abs(selection.values[begin:end]) <= LARGEST_VALUE
         stamps, values = selection.timestamps[begin:end][known], selection.values[begin:end][known]
         first = max(int(np.searchsorted(stamps, from_ms, side="right")) - 1, 0)
         stamps, values = stamps[first:], values[first:]

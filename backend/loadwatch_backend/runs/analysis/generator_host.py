@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 
+from loadwatch_backend.evidence.series import LARGEST_VALUE
 from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.runs.analysis.load import Span
 from loadwatch_backend.runs.analysis.series import SeriesReader
@@ -25,5 +26,5 @@ def read_host_cpu(series: SeriesReader, host: str, span: Span) -> tuple[float, f
         found = series.read(BUSY.format(host=pattern), span)
     except ProblemError:
         return None
-    known = found.values[~np.isnan(found.values)]
+    known = found.values[np.abs(found.values) <= LARGEST_VALUE]
     return (float(known.mean()), float(known.max())) if len(known) else None

@@ -13,6 +13,7 @@ import numpy as np
 from loadwatch_formats.metrics.loadtest import REQUESTS
 from loadwatch_formats.outcomes import Outcome
 
+from loadwatch_backend.evidence.series import LARGEST_VALUE
 from loadwatch_backend.findings.seen.flows import QUIET_SECONDS, UNTOLD_QUIET_SECONDS, tolerance
 from loadwatch_backend.records.model import Figures, FloatArray, IntArray
 from loadwatch_backend.runs.analysis.counters import Growth, read_growth, read_growth_by_instance
@@ -402,5 +403,5 @@ def _queue(store: Reader, from_ms: int, at_ms: int) -> float | None:
     selection = store.select([Matcher("__name__", MatchOperator.EQUAL, "ingest_queue_length")], from_ms, at_ms)
     bounds = selection.offsets.tolist()
     newest = [selection.values[end - 1] for begin, end in pairwise(bounds) if end > begin]
-    known = [float(value) for value in newest if not np.isnan(value)]
+    known = [float(value) for value in newest if abs(value) <= LARGEST_VALUE]
     return sum(known) if known else None

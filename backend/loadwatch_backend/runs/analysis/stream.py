@@ -8,6 +8,7 @@ from loadwatch_formats.metrics.loadtest import BYTES, DURATION, FASTEST_LABEL, Q
 from loadwatch_formats.outcomes import OUTCOMES, Outcome, outcome_of_k6_code
 from loadwatch_formats.run_spans import LONGEST_RUN_DAYS
 
+from loadwatch_backend.evidence.series import LARGEST_VALUE
 from loadwatch_backend.records.model import OUTCOME_CODES, FloatArray, IntArray, Seconds
 from loadwatch_backend.runs.analysis.load import SECOND_MS
 from loadwatch_backend.store.port import Labels, Matcher, MatchOperator, Reader, Selection
@@ -139,7 +140,7 @@ def _series(selection: Selection) -> Iterable[tuple[Labels, IntArray, FloatArray
     bounds: Sequence[int] = selection.offsets.tolist()
     for labels, begin, end in zip(selection.labels, bounds[:-1], bounds[1:], strict=True):
         values = selection.values[begin:end]
-        known = ~np.isnan(values)
+        known = np.abs(values) <= LARGEST_VALUE
         if known.any():
             yield labels, selection.timestamps[begin:end][known], values[known]
 
@@ -151,7 +152,7 @@ def _counted(selection: Selection, from_ms: int, column_of: Callable[[Labels], i
     changed, and was zero before its first sample.
     """
     counts = np.diff(selection.offsets)
-    known = ~np.isnan(selection.values)
+    known = np.abs(selection.values) <= LARGEST_VALUE
     if not known.any():
         return None
     series = np.repeat(np.arange(len(counts)), counts)[known]

@@ -9,7 +9,7 @@ import tempfile
 import time
 import zipfile
 from collections import Counter
-from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,7 @@ import orjson
 from loadwatch_backend.evidence.files.errors import EvidenceNotFoundError
 from loadwatch_backend.evidence.files.service import EvidenceFiles, StoredEvidence, insert_files
 from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.kit.errors import ProblemError
+from loadwatch_backend.kit.errors import ForbiddenError, ProblemError
 from loadwatch_backend.kit.room import check_room
 from loadwatch_backend.kit.uploads import check_size, import_limit, receive
 from loadwatch_backend.kit.version import VERSION as MADE_BY
@@ -54,7 +54,7 @@ from loadwatch_backend.runs.archive.format import (
     list_bytes,
     parse_document,
 )
-from loadwatch_backend.runs.archive.samples import read_samples, write_samples
+from loadwatch_backend.runs.archive.samples import has_samples, read_samples, write_samples
 from loadwatch_backend.runs.errors import ArchiveError, RunExistsError, RunRuleError
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.imports.places import Places
@@ -82,6 +82,7 @@ PIECE_BYTES = 1 << 20
 CHECK_SECONDS = 1_200
 APPEND_SECONDS = 60.0
 BUSY_PAUSE_SECONDS = 0.2
+AHEAD_MS = 10 * 60_000
 _COPIED = (ArchivedRun.model_fields.keys() & COLUMNS) - FACT_COLUMNS - {"progress"}
 """Columns that an archive holds as they are."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -181,9 +182,11 @@ class Archives:
         pins: PinnedWindows,
         evidence_files: EvidenceFiles,
         notes: Notes,
+        admit: Callable[[Sequence[Labels], str], None],
         clock: Clock,
         most_bytes: int,
     ) -> None:
+        """`admit` makes series known for a sender, or raises LimitError."""
         self.failed: Counter[str] = Counter()
         self._relational = relational
         self._places = places
@@ -193,6 +196,7 @@ class Archives:
         self._pins = pins
         self._evidence_files = evidence_files
         self._notes = notes
+        self._admit = admit
         self._clock = clock
         self._limit = import_limit(most_bytes)
 
@@ -260,11 +264,14 @@ class Archives:
 
     # In ---------------------------------------------------------------------------------------------------------------
 
-    async def receive(self, chunks: AsyncIterator[bytes], announced: int | None, *, as_new: bool) -> RunOut:
-        """Take in an archive: all of it or nothing.
+    async def receive(
+        self, chunks: AsyncIterator[bytes], announced: int | None, *, as_new: bool, sender: str | None
+    ) -> RunOut:
+        """Take in an archive: all of it or nothing. `sender` sends its samples; None may send none.
 
         Raises:
             ArchiveError: it is not one, is damaged, or claims more than it may.
+            ForbiddenError, LimitError: it has samples that the sender may not send.
             RunExistsError: a run of its id is here.
             UploadTooLargeError, UploadBrokenError, DiskFullError.
         """
@@ -273,7 +280,7 @@ class Archives:
         try:
             check_size(announced, self._limit, work)
             upload = await receive(chunks, work / "upload", self._limit)
-            run_id = await asyncio.to_thread(self._take, work, upload.path, as_new=as_new)
+            run_id = await asyncio.to_thread(self._take, work, upload.path, as_new=as_new, sender=sender)
         except ProblemError as error:
             self.failed[error.code] += 1
             raise
@@ -281,13 +288,22 @@ class Archives:
             await asyncio.to_thread(self._places.drop, job)
         return await asyncio.to_thread(self._registry.read, run_id)
 
-    def _take(self, work: Path, archive: Path, *, as_new: bool) -> str:
+    def _take(self, work: Path, archive: Path, *, as_new: bool, sender: str | None) -> str:
         made = work / "files"
         made.mkdir()
         check_room(work, 2 * archive.stat().st_size)
         run_checks(archive, made)
         archive.unlink()
         run = parse_document(RUN, (made / RUN).read_bytes(), RUN_DOCUMENT)
+        if run.ended_ms > self._clock() + AHEAD_MS:
+            raise ArchiveError(
+                "The run ends in the future by this server's clock. Are the clocks of both servers right?"
+            )
+        if sender is None and has_samples(made / SAMPLES):
+            raise ForbiddenError(
+                "The archive holds samples, and taking in samples needs the scope 'samples:write' beside 'runs:write'."
+                " Ask an administrator, or use a token with both."
+            )
         self._notes.check(_notes(made))
         run_id = self._free_id(run, as_new=as_new)
         token = secrets.token_hex(8)
@@ -298,7 +314,7 @@ class Archives:
                 (made / name).rename(kept / name)
         has_result = any(kept.iterdir())
         with self._pins.hold(window_of(run.started_ms, run.ended_ms)):
-            self._append_samples(made / SAMPLES, run.id, run_id)
+            self._append_samples(made / SAMPLES, run.id, run_id, sender or "")
             brought = self._evidence_files.bring(
                 run_id, parse_document(EVIDENCE, list_bytes(made / EVIDENCE), EVIDENCE_LIST), made / EVIDENCE_FOLDER
             )
@@ -342,10 +358,10 @@ class Archives:
             analysis = parse_document(ANALYSIS, (made / ANALYSIS).read_bytes(), ANALYSIS_DOCUMENT)
             store_analysis(session, row, analysis)
 
-    def _append_samples(self, path: Path, old_id: str, run_id: str) -> None:
+    def _append_samples(self, path: Path, old_id: str, run_id: str, sender: str) -> None:
         """All series are made known first: a store that is full refuses before it has taken anything."""
         for batch in read_samples(path):
-            self._store.resolve([_renamed(labels, old_id, run_id) for labels in batch.labels])
+            self._admit([_renamed(labels, old_id, run_id) for labels in batch.labels], sender)
         for batch in read_samples(path):
             ids = self._store.resolve([_renamed(labels, old_id, run_id) for labels in batch.labels])
             self._append(Batch(series=ids[batch.series], timestamps=batch.times, values=batch.values))

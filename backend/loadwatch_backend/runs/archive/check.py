@@ -54,7 +54,7 @@ from loadwatch_backend.runs.archive.format import (
 )
 from loadwatch_backend.runs.archive.samples import MOST_SERIES, check_ratio, read_samples
 from loadwatch_backend.runs.errors import ArchiveError
-from loadwatch_backend.runs.registry.windows import window_of
+from loadwatch_backend.runs.registry.windows import LONGEST_RUN_MS, LONGEST_RUN_TEXT, window_of
 
 MEMORY_BYTES = 4 << 30
 CPU_SECONDS = 900
@@ -187,6 +187,8 @@ def _check_samples(path: Path, run: ArchivedRun) -> None:
     """All samples are inside of the run's window: nobody slips others in, and all of them are pinned."""
     if run.ended_ms < run.started_ms:
         raise ArchiveError(f"{RUN}: the run ends before it starts.")
+    if run.ended_ms - run.started_ms > LONGEST_RUN_MS:
+        raise ArchiveError(f"{RUN}: {LONGEST_RUN_TEXT}.")
     first, last = window_of(run.started_ms, run.ended_ms)
     series: set[tuple[tuple[str, str], ...]] = set()
     for batch in read_samples(path):

@@ -26,9 +26,13 @@ MOST_GROUP_ROWS = 1 << 20
 MOST_GROUP_BYTES = 256 << 20
 MOST_SERIES = 500_000
 SLICE_MS = 5 * 60_000
+MOST_SLICES = 200
+"""Of one metric; the store bounds what a slice of a long run brings."""
 FREE_ROWS = 1_000_000
 ROWS_PER_BYTE = 64
 """More rows than these and the free ones for its size has no honest file: regular samples take a fifth of a byte."""
+MOST_TEXT_BYTES = 64 << 20
+"""Labels of all series of one row group, as text."""
 MOST_LABELS = 64
 MOST_LABEL_BYTES = 4_096
 
@@ -94,6 +98,12 @@ def read_samples(path: Path) -> Iterator[SampleBatch]:
         raise ArchiveError(f"{path.name} is damaged: {str(error)[:200]}.") from error
 
 
+def has_samples(path: Path) -> bool:
+    """Whether there is any in a file that was checked."""
+    with pq.ParquetFile(path, memory_map=False, pre_buffer=False) as file:
+        return bool(file.metadata.num_rows)
+
+
 def check_ratio(path: Path, rows_per_byte: float) -> None:
     """Refuse a Parquet file that claims more rows than an honest one of its size could hold.
 
@@ -130,8 +140,11 @@ def _sample_batch(batch: Any) -> SampleBatch:
     series = batch.column(0)
     if batch.column(1).null_count or batch.column(2).null_count or series.null_count:
         raise ArchiveError("The samples have holes.")
+    texts = series.dictionary
+    if texts.nbytes > MOST_TEXT_BYTES:
+        raise ArchiveError(f"The labels of a row group have more than {MOST_TEXT_BYTES} bytes.")
     return SampleBatch(
-        labels=[_labels(text) for text in series.dictionary.to_pylist()],
+        labels=[_labels(text) for text in texts.to_pylist()],
         series=series.indices.to_numpy(zero_copy_only=False),
         times=batch.column(1).to_numpy(zero_copy_only=False),
         values=batch.column(2).to_numpy(zero_copy_only=False),
@@ -159,10 +172,11 @@ def _text(labels: Mapping[str, str]) -> str:
 
 
 def _selections(store: Reader, start_ms: int, end_ms: int) -> Iterator[Selection]:
+    slice_ms = max(SLICE_MS, (end_ms - start_ms) // MOST_SLICES)
     for metric in store.label_values("__name__", [], start_ms, end_ms):
         matcher = Matcher("__name__", MatchOperator.EQUAL, metric)
-        for first in range(start_ms, end_ms + 1, SLICE_MS):
-            yield from _slices(store, matcher, first, min(first + SLICE_MS - 1, end_ms))
+        for first in range(start_ms, end_ms + 1, slice_ms):
+            yield from _slices(store, matcher, first, min(first + slice_ms - 1, end_ms))
 
 
 def _slices(store: Reader, matcher: Matcher, start_ms: int, end_ms: int) -> Iterator[Selection]:

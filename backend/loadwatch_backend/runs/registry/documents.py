@@ -27,6 +27,7 @@ from loadwatch_backend.runs.imports.schemas import ImportOut
 from loadwatch_backend.runs.key_figures import key_figures
 from loadwatch_backend.runs.registry.limits import IsMuted, first_limit
 from loadwatch_backend.runs.registry.tables import FACT_COLUMNS, RunRow, read_column, write_column
+from loadwatch_backend.runs.registry.windows import LONGEST_RUN_MS
 from loadwatch_backend.runs.schemas import CheckedFacts, Generator, RunOut, RunProgress, RunSummary
 from loadwatch_backend.texts.thresholds import MEASURED
 
@@ -118,7 +119,8 @@ def end_of(row: RunRow, now_ms: int) -> int:
     """The end on the server's clock; of a running run the present, or the last sign of life of a silent one."""
     if row.ended_ms is not None:
         return row.ended_ms
-    return max(row.started_ms, row.seen_ms if is_silent(row, now_ms) else now_ms)
+    last_ms = row.seen_ms if is_silent(row, now_ms) else now_ms
+    return min(max(row.started_ms, last_ms), row.started_ms + LONGEST_RUN_MS)
 
 
 def clock_of(row: RunRow) -> ClockOut:

@@ -19,6 +19,7 @@ from loadwatch_backend.runs.imports.schemas import ImportOut
 from loadwatch_backend.runs.registry.documents import fact_values, read_details, write_details
 from loadwatch_backend.runs.registry.repository import unpin
 from loadwatch_backend.runs.registry.tables import RunRow
+from loadwatch_backend.runs.registry.windows import LONGEST_RUN_MS, LONGEST_RUN_TEXT
 from loadwatch_backend.runs.schemas import CheckedFields, RunFinish, RunIn, RunPatch
 from loadwatch_backend.store.relational import Session
 
@@ -37,10 +38,16 @@ def in_time(time_ms: int) -> int:
 
 
 def running_row(run_id: str, given: RunIn, now_ms: int) -> RunRow:
-    """The row of a run that begins."""
+    """The row of a run that begins.
+
+    Raises:
+        RunRuleError: it began before there were load tests of this server, most likely in seconds.
+    """
     skew_ms = None if given.clock_ms is None else given.clock_ms - now_ms
     sender_ms = given.started_ms if given.started_ms is not None else given.clock_ms
     started_ms = now_ms if sender_ms is None else in_time(sender_ms - (skew_ms or 0))
+    if started_ms < LONGEST_RUN_MS < now_ms - started_ms:
+        raise RunRuleError(f"started_ms {sender_ms} lies in January 1970: {LONGEST_RUN_TEXT}.")
     row = RunRow(
         id=run_id,
         state=RunState.RUNNING,
@@ -59,18 +66,32 @@ def running_row(run_id: str, given: RunIn, now_ms: int) -> RunRow:
 
 
 def end_row(row: RunRow, given: RunFinish, now_ms: int) -> None:
-    """Note the end of a run; one before its start, by a clock that was set back, is its start."""
+    """Note the end of a run; one before its start, by a clock that was set back, is its start.
+
+    Raises:
+        RunRuleError: it would have lasted too long.
+    """
     skew_ms = row.skew_ms if given.clock_ms is None else given.clock_ms - now_ms
+    ended_ms = max(in_time(given.ended_ms - (skew_ms or 0)), row.started_ms)
+    _check_length(row.started_ms, ended_ms)
     row.state = RunState.ABORTED if given.aborted else RunState.FINISHED
     row.sender_ended_ms = given.ended_ms
     row.skew_end_ms = None if given.clock_ms is None else skew_ms
-    row.ended_ms = max(in_time(given.ended_ms - (skew_ms or 0)), row.started_ms)
+    row.ended_ms = ended_ms
     row.settled_ms = row.settled_ms or now_ms
     row.seen_ms = row.updated_ms = now_ms
     row.exit_code = given.exit_code
     row.abort_reason = given.reason
     if given.generator is not None:
         write_details(row, {"generator": given.generator})
+
+
+def _check_length(started_ms: int, ended_ms: int) -> None:
+    if ended_ms - started_ms > LONGEST_RUN_MS:
+        raise RunRuleError(
+            f"The run would have lasted {(ended_ms - started_ms) / 86_400_000:,.1f} days, from {started_ms} to"
+            f" {ended_ms} ms: {LONGEST_RUN_TEXT}."
+        )
 
 
 def changes_of(patch: RunPatch) -> dict[str, Any]:
@@ -125,12 +146,17 @@ def result_times(result: LoadResult, assumed_ms: int | None, now_ms: int) -> tup
 
 
 def settle_row(row: RunRow, result: LoadResult, source: ImportOut, assumed_ms: int | None, now_ms: int) -> None:
-    """Note an imported result; the times of a run that was wrapped while it ran stay as its wrapper told them."""
+    """Note an imported result; the times of a run that was wrapped while it ran stay as its wrapper told them.
+
+    Raises:
+        RunRuleError: it lasted too long.
+    """
     remarks = [
         RemarkOut(kind=one.kind, code=one.code, text=one.text, place=one.place, figures=dict(one.figures))
         for one in result.remarks
     ]
     start_ms, end_ms, assumed = result_times(result, assumed_ms, now_ms)
+    _check_length(start_ms, end_ms)
     if row.state == RunState.IMPORTED:
         row.sender_started_ms, row.sender_ended_ms = start_ms, end_ms
         skew_ms = row.skew_ms or 0

@@ -5,12 +5,15 @@ from collections.abc import Iterable
 MARGIN_MS = 5 * 60_000
 """What came just before and after a run explains it."""
 
+LONGEST_RUN_MS = 31 * 86_400_000
+LONGEST_RUN_TEXT = "a run lasts at most 31 days; times are milliseconds since the epoch, not seconds"
+
 Window = tuple[int, int]
 
 
 def window_of(started_ms: int, ended_ms: int) -> Window:
-    """The span of samples that belongs to a run."""
-    return max(started_ms - MARGIN_MS, 0), ended_ms + MARGIN_MS
+    """The span of samples that belongs to a run; of a longer one than there may be, the end."""
+    return max(started_ms, ended_ms - LONGEST_RUN_MS, MARGIN_MS) - MARGIN_MS, ended_ms + MARGIN_MS
 
 
 def merge_windows(windows: Iterable[Window]) -> list[Window]:

@@ -53,6 +53,12 @@ _SPANS = {
     "segments": "SELECT min(first_ms), max(last_ms) FROM segments",
     "sorted": "SELECT min(ts), max(ts) FROM sorted",
 }
+_OLDEST = {
+    "hot": "SELECT min(ts) FROM hot WHERE ts >= ?",
+    "segments": "SELECT min(last_ms) FROM segments WHERE last_ms >= ?",
+    "sorted": "SELECT min(ts) FROM sorted WHERE ts >= ?",
+}
+_OLDEST_ROLLUP = "SELECT min(last_ms) FROM rollups"
 _HOURS = {
     "hot": f"SELECT ts // {HOUR_MS} AS hour, count(*) FROM hot GROUP BY hour",
     "segments": "SELECT hour, sum(samples) FROM segments GROUP BY hour",
@@ -115,6 +121,8 @@ class Database:
         opening.create(self._path, self._config)
         opening.keep_log(self._path)
         self._old_rows = False
+        self._emptied_ms = 0
+        """Before it retention has nothing left to delete, since the start; what is pinned stays."""
         self.whole_spans: list[Span] = []
         """Spans of time in which no sample was deleted for its age."""
         self._connection = self._open()
@@ -356,18 +364,33 @@ class Database:
         spans = sealed.merged(pinned)
         arguments = [cutoff_ms, *(edge for span in spans for edge in span)]
         with self.reading() as cursor:
+            newest = [(cursor.execute(_SPANS[table]).fetchone() or (None, None))[1] for table in self.tables()]
             deleted = sealed.delete_before(cursor, cutoff_ms, spans)
             for table in ("hot", "sorted") if self._old_rows else ("hot",):
                 statement = _DELETE_OLD.format(table=table, pins=_KEEP_PIN * len(spans))
                 row = cursor.execute(statement, arguments).fetchone()
                 deleted += int(row[0]) if row else 0
+            # Of times for which there were no samples yet nothing was deleted, whatever the clock says.
+            there = min(cutoff_ms, max([0, *(edge + 1 for edge in newest if edge is not None)]))
             if deleted:
-                rollups.keep_whole(cursor, cutoff_ms, spans)
+                rollups.keep_whole(cursor, there, spans)
+            self._emptied_ms = cutoff_ms
             rollups.forget_before(cursor, rollups_ms)
             containment.forget_before(cursor, cutoff_ms, rollups_ms)
             whole = rollups.whole_spans(cursor)
         self.whole_spans = whole
         return deleted
+
+    def oldest_kept(self) -> tuple[int, int]:
+        """From when on samples may be left that retention would delete, and when the oldest rollup ended."""
+        with self.reading() as cursor:
+            row = cursor.execute(_OLDEST_ROLLUP).fetchone()
+            # Pinned ones may be older: they stay.
+            firsts = [
+                (cursor.execute(_OLDEST[table], [self._emptied_ms]).fetchone() or (None,))[0] for table in self.tables()
+            ]
+        samples = min((first for first in firsts if first is not None), default=LATEST_MS)
+        return max(samples, self._emptied_ms), LATEST_MS if row is None or row[0] is None else int(row[0])
 
     def unsettled_hours(self, cursor: duckdb.DuckDBPyConnection, start_ms: int, end_ms: int) -> list[int]:
         """Hours within a span, rising, of which the rollups do not tell all: what is new, or not rolled up yet."""

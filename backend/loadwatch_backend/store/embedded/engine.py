@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import structlog
 
+from loadwatch_backend.kit.clock import SteadyClock
 from loadwatch_backend.store.embedded import copies
 from loadwatch_backend.store.embedded.arrow import joined
 from loadwatch_backend.store.embedded.block import (
@@ -33,7 +34,7 @@ from loadwatch_backend.store.embedded.opening import unreadable
 from loadwatch_backend.store.embedded.reading import SampleReader
 from loadwatch_backend.store.embedded.rollups.reading import RollupReader
 from loadwatch_backend.store.embedded.series_index import Ids, SeriesIndex
-from loadwatch_backend.store.embedded.settings import HOUR_MS, EmbeddedSettings
+from loadwatch_backend.store.embedded.settings import DAY_MS, HOUR_MS, EmbeddedSettings
 from loadwatch_backend.store.embedded.survey import survey_store
 from loadwatch_backend.store.embedded.upkeep import SealedAhead, Upkeep
 from loadwatch_backend.store.embedded.writer import Writer
@@ -81,10 +82,13 @@ class EmbeddedStore:
         self._maintaining = threading.Lock()
         self._load_index()
         oldest, newest = database.span_ms()
+        if newest is not None and isinstance(clock, SteadyClock):
+            clock.begin(newest)
         self._ahead = SealedAhead(database)
         self._slice_ms = 60_000
         self._head.start(0 if newest is None else newest + 1)
-        self._writer = Writer(settings, database, self._index, self._head, clock, (oldest, newest))
+        wall = clock.wall if isinstance(clock, SteadyClock) else clock
+        self._writer = Writer(settings, database, self._index, self._head, wall, (oldest, newest))
         self._stopping = threading.Event()
         self._upkeep = Upkeep(database, lambda: self._writer.queue.run(database.checkpoint).result(), self._stopping)
         self._check = Check(
@@ -277,6 +281,7 @@ class EmbeddedStore:
             samples_appended_total=counts.samples,
             commits_total=counts.commits,
             failed_commits_total=counts.failed_commits,
+            commits_fail=counts.is_failing,
             busy_rejections_total=counts.busy,
             queued_samples=self._writer.queue.samples,
             head_bytes=self._head.nbytes,
@@ -287,6 +292,7 @@ class EmbeddedStore:
             database_bytes=self._database.nbytes(),
             checked_blocks_total=self._check.checked_blocks,
             mended_blocks_total=self._check.mended_blocks,
+            clock_jump_seconds=self._clock.jump_ms / 1_000 if isinstance(self._clock, SteadyClock) else 0.0,
             damaged_hours=max(len(lost_hours(self._check.losses)), min(len(self._check.losses), 1)),
         )
 
@@ -359,11 +365,18 @@ class EmbeddedStore:
         with self._keeping_order():
             return self._upkeep.seal(before_ms)
 
-    def apply_retention(self) -> int:
-        """Delete samples that are too old and not pinned, and series of which none is left; returns how many rows."""
+    def apply_retention(self, most_ms: int | None = None) -> int:
+        """Delete samples that are too old and not pinned, and series of which none is left; returns how many rows.
+
+        With `most_ms` no more than the oldest ones of so long a time.
+        """
         settings, now_ms = self._settings, self._clock()
         cutoff = now_ms - settings.retention_ms
         rollups_ms = now_ms - max(settings.retention_ms, settings.rollup_retention_ms)
+        if most_ms is not None:
+            samples_from, rollups_from = self._database.oldest_kept()
+            cutoff = min(cutoff, samples_from + most_ms)
+            rollups_ms = min(rollups_ms, rollups_from + most_ms)
         pinned = sorted(self._pinned()) if self._pinned is not None else []
         with self._keeping_order():
             deleted = self._database.delete_before(cutoff, pinned, rollups_ms)
@@ -463,7 +476,7 @@ class EmbeddedStore:
                     continue
                 self._seal_what_is_due()
                 if self._pinned is not None and self._clock() >= next_retention:
-                    self.apply_retention()
+                    self.apply_retention(DAY_MS)
                     next_retention = self._clock() + _RETENTION_PAUSE_MS
                 with self._keeping_order():
                     checked_s = self._check.step()

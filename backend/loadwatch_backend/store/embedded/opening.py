@@ -139,6 +139,8 @@ def connect(path: Path, config: Config) -> duckdb.DuckDBPyConnection:
                 f"{path} has format {version[0]} and this server reads format {FORMAT};"
                 " use the version of Loadwatch that wrote it, or another data directory"
             )
+        if version is not None and version[0] < FORMAT:
+            _keep_copy(path)
         connection.execute(sealed.SCHEMA + rollups.SCHEMA + containment.SCHEMA)
         if version is not None and version[0] < FORMAT:
             connection.execute(rollups.UNROLLED)
@@ -156,6 +158,23 @@ def connect(path: Path, config: Config) -> duckdb.DuckDBPyConnection:
         connection.close()
         raise
     return connection
+
+
+def _keep_copy(path: Path) -> None:
+    """Keep the file as it was before its format changes; only where there is room for it. Nothing is written yet."""
+    size = sum(one.stat().st_size for one in (path, path.with_name(SAMPLES_LOG)) if one.exists())
+    copy = path.with_name(f"{FILE}.before-upgrade")
+    if shutil.disk_usage(path.parent).free < 2 * size + (64 << 20):
+        logger.warning("no room for a copy of the samples before their format changes", bytes=size, path=str(copy))
+        return
+    for source, target in ((path.with_name(SAMPLES_LOG), copy.with_name(f"{copy.name}.wal")), (path, copy)):
+        target.unlink(missing_ok=True)
+        if source.exists():
+            partial = target.with_name(f"{target.name}.partial")
+            shutil.copyfile(source, partial)
+            partial.chmod(0o600)
+            partial.replace(target)
+    logger.info("the samples before their format changes are kept in a copy", path=str(copy))
 
 
 def has_old_rows(connection: duckdb.DuckDBPyConnection) -> bool:

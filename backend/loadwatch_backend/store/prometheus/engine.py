@@ -213,6 +213,7 @@ class PrometheusStore:
             samples_appended_total=counts.samples,
             commits_total=counts.commits,
             failed_commits_total=counts.failed_commits,
+            commits_fail=counts.is_failing,
             busy_rejections_total=counts.busy,
             queued_samples=self._writer.queue.samples,
             head_bytes=self._recent.nbytes,

@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
+import requests
 from loadwatch_backend.access.schemas import UserPatch
 from loadwatch_backend.access.sign_in.group_roles import RolePolicy
 from loadwatch_backend.access.sign_in.oidc_sign_in import (
@@ -249,7 +250,7 @@ def test_a_provider_that_calls_itself_by_another_name_is_not_asked(place: Callab
     people = place()
     provider.control("wrong-discovery")
     answer = people.browser().get("/api/session/oidc")
-    assert (answer.status_code, answer.json()["code"]) == (503, "oidc-provider")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/?sign_in_error=oidc-provider")
     provider.control(**claims(people))
     assert finish(people.browser()) == "/runs"
 
@@ -344,3 +345,29 @@ def test_a_domain_needs_a_verified_address():
             check_allowed({"email": email + ".x", "email_verified": True}, policy)
     with pytest.raises(OidcNotAllowedError):
         check_allowed({"email": "a@example.org", "email_verified": "true"}, policy)
+
+
+def test_a_provider_that_does_not_answer_is_asked_once_and_leads_to_the_page(
+    place: Callable[..., Town], monkeypatch: pytest.MonkeyPatch
+):
+    people = place()
+    asked: list[str] = []
+
+    def fail(url: str, **_: Any) -> Any:
+        asked.append(url)
+        raise requests.ConnectTimeout
+
+    monkeypatch.setattr(requests, "get", fail)
+    client = people.browser()
+    for _ in range(3):
+        answer = client.get("/api/session/oidc")
+        assert (answer.status_code, answer.headers["location"]) == (303, "/?sign_in_error=oidc-provider")
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize("mode", ["endless-token", "deep-token", "no-subject"])
+def test_hostile_answers_of_the_token_endpoint(place: Callable[..., Town], provider: Provider, mode: str):
+    people = place()
+    provider.control(mode, **claims(people, **({"sub": ""} if mode == "no-subject" else {})))
+    wanted = "oidc-token" if mode == "no-subject" else "oidc-provider"
+    assert finish(people.browser()) == f"/?sign_in_error={wanted}"

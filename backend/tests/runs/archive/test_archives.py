@@ -255,6 +255,7 @@ HARMFUL: dict[str, tuple[Callable[[dict[str, bytes]], None], str]] = {
     "newer": (replace_in("manifest.json", b'"version":1', b'"version":2'), "version 2"),
     "no run": (change_member("run.json", b"[]"), "run.json"),
     "an id with a path": (replace_in("run.json", b'"id":"2', b'"id":"../2'), "run.json: id"),
+    "a run since 1970": (replace_in("run.json", b'"started_ms":1', b'"started_ms":'), "31 days"),
     "infinity": (replace_in("run.json", b'"target_rate":null', b'"target_rate":1e999'), "too large"),
     "deep": (change_member("analysis.json", b"[" * 100_000), "analysis.json is not JSON"),
     "zip bomb": (change_member("result.json", b"0" * (65 << 20)), "more than such a file may have"),

@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from loadwatch_backend.runs.analysis.schemas import Analysis, FiguresOut
+from loadwatch_backend.runs.registry.deletion import PinnedWindows
+from loadwatch_backend.runs.registry.repository import find_run
 from loadwatch_backend.store.port import Matcher, MatchOperator
 from sqlalchemy import Engine, event
 
@@ -74,6 +76,25 @@ def test_an_end_before_the_start_is_the_start(server: Any):
     over = finish(server, run["id"], ended_ms=NOW_MS - 50_000, aborted=True, reason="SIGINT")
     assert (over["state"], over["ended_ms"], over["abort_reason"]) == ("aborted", NOW_MS, "SIGINT")
     assert over["verdict"] in (None, "invalid")
+
+
+def test_times_in_seconds_and_runs_of_months_are_refused(server: Any):
+    answer = server.client.post("/api/runs", json={"started_ms": NOW_MS // 1_000})
+    assert (answer.status_code, "not seconds" in answer.json()["detail"]) == (422, True), answer.text
+    run = create(server, started_ms=NOW_MS - 40 * 86_400_000)
+    answer = server.client.post(f"/api/runs/{run['id']}/finish", json={"ended_ms": NOW_MS})
+    assert (answer.status_code, "31 days" in answer.json()["detail"]) == (422, True), answer.text
+    assert finish(server, run["id"], ended_ms=NOW_MS - 10 * 86_400_000)["state"] == "finished"
+
+
+def test_a_run_of_before_that_began_in_1970_pins_and_reads_a_month_at_most(server: Any):
+    run = create(server)["id"]
+    finish(server, run)
+    with server.services.relational.transaction() as session:
+        find_run(session, run).started_ms = 1_000
+    pinned = PinnedWindows(server.services.relational, server.clock)()
+    assert pinned == [(NOW_MS - 31 * 86_400_000 - 300_000, NOW_MS + 300_000)]
+    assert server.client.post(f"/api/runs/{run}/findings").json()["now"]["from_ms"] == NOW_MS - 31 * 86_400_000
 
 
 def test_a_run_without_a_sign_of_life_is_silent(server: Any):

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from loadwatch_formats.terminal import terminal_text
+
 _MOST = 10
 _MOST_LINES = 12
 _INDENT = " " * 9
@@ -66,5 +68,4 @@ def _blocks(missing: Sequence[Document]) -> list[list[str]]:
 
 def _text(words: Any) -> str:
     """The English text on one line, without what a terminal would obey."""
-    text = " ".join(str(words["en"]).split())
-    return "".join(character for character in text if character.isprintable())
+    return terminal_text(" ".join(str(words["en"]).split()))

@@ -1,5 +1,5 @@
 /** The state of the line to the server, for the header and for everything that waits for new samples. */
-import { type LiveStream, openLiveStream } from "@/api/live-stream";
+import { type LiveStream, shareLiveStream } from "@/api/live-stream";
 
 export type Line = "connecting" | "stream" | "polling" | "away";
 
@@ -52,7 +52,7 @@ export class Connection {
 
   /** Follows the server until the returned function is called. */
   open(): () => void {
-    const stream = openLiveStream({
+    const stream = shareLiveStream({
       onOpen: () => {
         this.change({ line: "stream" });
         this.announce();

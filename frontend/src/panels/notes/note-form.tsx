@@ -116,16 +116,18 @@ export function NoteForm({ draft: given, onClose, onDelete }: Props) {
           wallTime={wall(draft.end)}
         />
       )}
-      <TextInput
-        label={t("note.author")}
-        description={t("note.noAuthorHint")}
-        inputWrapperOrder={["label", "input", "description"]}
-        value={draft.author}
-        onChange={(event) => set({ author: event.currentTarget.value })}
-        placeholder={session.data?.principal?.name ?? ""}
-        maxLength={100}
-        autoComplete="name"
-      />
+      {session.data?.principal?.kind === "local" && (
+        <TextInput
+          label={t("note.author")}
+          description={t("note.noAuthorHint")}
+          inputWrapperOrder={["label", "input", "description"]}
+          value={draft.author}
+          onChange={(event) => set({ author: event.currentTarget.value })}
+          placeholder={session.data.principal.name}
+          maxLength={100}
+          autoComplete="name"
+        />
+      )}
       <TextInput
         label={t("note.commit")}
         value={draft.commit}

@@ -1,6 +1,7 @@
 """Profiles of runs over HTTP."""
 
-import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Request
@@ -12,7 +13,7 @@ from loadwatch_backend.evidence.profiles.views.schemas import ProfileList, Profi
 from loadwatch_backend.evidence.profiles.views.service import Profiles, ViewAsk
 from loadwatch_backend.kit.language import Language
 from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
-from loadwatch_backend.kit.services import announced_size, request_body, service
+from loadwatch_backend.kit.services import Lane, LaneBusyError, announced_size, request_body, service
 from loadwatch_backend.kit.uploads import UploadTooLargeError
 
 router = APIRouter(prefix="/api", tags=["profiles"], responses=PROBLEM_RESPONSES)
@@ -21,6 +22,11 @@ Service = Annotated[Profiles, Depends(service(Profiles))]
 RunId = Annotated[str, Path(pattern=RUN_ID_PATTERN, description="A run's id.")]
 FileIds = list[Annotated[str, Query(pattern=FILE_ID_PATTERN)]]
 MOST_FILES = 20
+MOST_HELD_BYTES = 192 << 20
+"""Of bodies that are arriving or wait to be read, all together."""
+_held_bytes = 0
+PROFILES = Lane("profiles", threads=1, waiting=20, seconds=30.0)
+"""One at a time: a large profile takes memory."""
 
 
 @router.get("/runs/{run_id}/profiles", summary="List the profiles of a run")
@@ -45,10 +51,12 @@ async def add_profile(
     service: Service, request: Request, run_id: RunId, name: Annotated[str, Query(min_length=1, max_length=1_000)]
 ) -> ProfileOut:
     """Send the file as the body: pprof, collapsed stacks (perf, async-profiler, py-spy), or speedscope's JSON."""
-    return await asyncio.to_thread(service.bring, run_id, name, await _content(request))
+    async with _content(request) as content:
+        return await PROFILES.run(request, lambda: service.bring(run_id, name, content()))
 
 
 @router.get("/profiles/view", summary="Read profiles: functions, tree, differences")
+@PROFILES.endpoint
 def read_profiles(
     service: Service,
     file: Annotated[FileIds, Query(min_length=1, max_length=MOST_FILES, description="Evidence files, as one.")],
@@ -62,14 +70,26 @@ def read_profiles(
     )
 
 
-async def _content(request: Request) -> bytes:
-    """The body, bounded as the reader bounds a file: it is read from memory."""
+@asynccontextmanager
+async def _content(request: Request) -> AsyncGenerator[Callable[[], bytes]]:
+    """The body, bounded as the reader bounds a file, since it is read from memory; and together with all others."""
+    global _held_bytes  # of the event loop
     announced = announced_size(request) or 0
-    content = bytearray()
-    async for piece in request_body(request):
-        content += piece
-        if max(len(content), announced) > LIMITS.file_bytes:
-            raise UploadTooLargeError(
-                f"A profile has at most {LIMITS.file_bytes >> 20} MiB. Take it over fewer seconds, or compress it."
-            )
-    return bytes(content)
+    pieces: list[bytes] = []
+    size = 0
+    try:
+        async for piece in request_body(request):
+            size += len(piece)
+            _held_bytes += len(piece)
+            if max(size, announced) > LIMITS.file_bytes:
+                raise UploadTooLargeError(
+                    f"A profile has at most {LIMITS.file_bytes >> 20} MiB. Take it over fewer seconds, or compress it."
+                )
+            if _held_bytes > MOST_HELD_BYTES:
+                raise LaneBusyError(
+                    f"Profiles of more than {MOST_HELD_BYTES >> 20} MiB are being sent at the moment; send it again."
+                )
+            pieces.append(piece)
+        yield lambda: b"".join(pieces)
+    finally:
+        _held_bytes -= size

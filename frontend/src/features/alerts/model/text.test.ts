@@ -62,6 +62,8 @@ it("takes no link that a browser would run", () => {
   expect(safeLink("/runbooks/x")).toBe("/runbooks/x");
   expect(safeLink("javascript:alert(1)")).toBeNull();
   expect(safeLink("//evil.example/x")).toBeNull();
+  expect(safeLink("/\\evil.example/x")).toBeNull();
+  expect(safeLink("/\t/evil.example/x")).toBeNull();
   expect(safeLink("")).toBeNull();
 });
 

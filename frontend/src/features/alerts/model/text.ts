@@ -159,7 +159,8 @@ export function textOf(
 export function safeLink(url: string): string | null {
   const trimmed = url.trim();
   if (/^https?:\/\//i.test(trimmed) && URL.canParse(trimmed)) return trimmed;
-  return /^\/(?!\/)/.test(trimmed) ? trimmed : null;
+  // Browsers read a backslash as a slash, and leave out line feeds and tabs.
+  return /^\/(?![/\\])/.test(trimmed) && !/[\n\r\t]/.test(trimmed) ? trimmed : null;
 }
 
 /** Rules whose name, expression, labels or summary hold every word. */

@@ -2,7 +2,7 @@ import { MultiSelect, TagsInput, Textarea, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { signalsQuery } from "@/api/queries";
+import { sessionQuery, signalsQuery } from "@/api/queries";
 import type { ActionStanding } from "@/api/runs/types";
 import { useLocale } from "@/lib/use-locale";
 import type { ReviewText } from "../model/review";
@@ -116,10 +116,12 @@ function Monitored({ value, onChange }: { value: readonly string[]; onChange: (v
   );
 }
 
-/** Who writes: the name that annotations bear too. */
+/** Who writes, where nobody signs in: the name that annotations bear too. */
 function Author() {
   const { t } = useTranslation();
   const [name, setName] = useState(reviewAuthor);
+  const session = useQuery({ ...sessionQuery, retry: false });
+  if (session.data?.principal?.kind !== "local") return null;
   return (
     <TextInput
       label={t("runs.review.author")}
