@@ -82,12 +82,12 @@ _PEERS = "tcp_peer_connections"
 
 def _ends(side: str, form: str) -> str:
     """Process, peer and port as one label."""
-    joined = f'label_join({_PEERS}{{side="{side}"}}, "ends", "|", "process", "peer", "port")'
-    return f'label_replace({joined}, "ends", "{form}", "ends", "(.*)[|](.*)[|](.*)")'
+    joined = f'label_join({_PEERS}{{side="{side}"}}, "ends", ";", "process", "peer", "port")'
+    return f'label_replace({joined}, "ends", "{form}", "ends", "(.*);(.*);(.*)")'
 
 
 # Which watched host has an address; one that several have (loopback, bridges of containers) is nobody's.
-_ADDRESSES = f'group by (instance, address) ({_PEERS}{{address!~"127[.].*|::1", address!=""}})'
+_ADDRESSES = f'group by (instance, address) ({_PEERS}{{address!~"127\\\\..*|::1", address!=""}})'
 _PEER_HOSTS = (
     f'label_replace(label_replace({_ADDRESSES}, "peer", "$1", "address", "(.+)"), "to", "$1", "instance", "(.+)")'
 )
