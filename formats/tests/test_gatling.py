@@ -92,6 +92,7 @@ def test_a_log_is_known_by_its_version() -> None:
         ("USER\tshop\t7\tSTART\t12\t0", UserEvent(12, True)),
         ("USER\tshop\t7\tEND\t12\t15", UserEvent(15, False)),
         ("REQUEST\ta,b\tpay\t1\t3\tOK\t ", RequestLine(1, 3, True, " ")),
+        ("REQUEST\t\tpay\t1\t3\tOK", RequestLine(1, 3, True, "")),
         ("REQUEST\t7\t\tpay\t1\t3\tKO\twhy", RequestLine(1, 3, False, "why")),
         ("REQUEST\tshop\t7\t\tpay\t1\t3\tKO\twhy", RequestLine(1, 3, False, "why")),
         ("REQUEST\tshop\t7\t\tpay\t1\t2\t2\t3\tKO\twhy", RequestLine(1, 3, False, "why")),
@@ -110,7 +111,7 @@ def test_lines(line: str, found: object) -> None:
     "line",
     [
         "REQUEST\t\tpay\t1\t3\tMAYBE\t ",
-        "REQUEST\t\tpay\t1\t3\tOK",
+        "REQUEST\t\tpay\t1\tOK",
         "REQUEST\t\tpay\tone\t3\tOK\t ",
         f"REQUEST\t\tpay\t1\t{2**63}\tOK\t ",
         "USER\tshop\tSTOP\t12",

@@ -126,8 +126,8 @@ def _read(file: Source, sink: Sink, options: ImportOptions, importers: Sequence[
         raise UnreadableFileError(
             f"{importer.title}: nothing in the file could be read; it {describe(chosen[0].head)}.{found}"
         )
-    totals = sink.aggregated
-    if totals.figures.requests == 0 and totals.seconds is None if totals else _has_content(sink, chosen):
+    requests = sink.seen if sink.aggregated is None else sink.aggregated.figures.requests
+    if not requests and _has_content(sink, chosen):
         raise UnreadableFileError(
             f"{importer.title}: there is no HTTP request in the file, which {describe(chosen[0].head)}."
         )
@@ -157,9 +157,10 @@ def _take_in(importer: Importer, parts: Sequence[Part], sink: Sink, options: Imp
 
 
 def _has_content(sink: Sink, parts: Sequence[Part]) -> bool:
-    """Whether there is more than the head of a table, of which nothing was a request; a run may have sent none."""
-    lines = max(sum(bool(line.strip()) for line in part.head.split(b"\n")) for part in parts)
-    return sink.records == 0 and not sink.seen and lines > _MOST_HEAD_LINES
+    """Whether there is more than the head of a table; a run may have sent nothing."""
+    if sink.aggregated is not None and parts[0].head.lstrip()[:1] == b"{":
+        return True
+    return any(sum(map(bool, map(bytes.strip, part.head.split(b"\n")))) > _MOST_HEAD_LINES for part in parts)
 
 
 def _nothing_whole(sink: Sink, parts: Sequence[Part]) -> bool:

@@ -11,6 +11,7 @@ from loadwatch_backend.records import result_file
 from loadwatch_backend.records.contract import ImportOptions
 from loadwatch_backend.records.files import RunFiles
 from loadwatch_backend.records.model import RemarkKind
+from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.importers.conftest import FIXTURES, Importing, assert_same, unpacked
 
@@ -189,3 +190,13 @@ def test_a_run_may_last_31_days(imported: Importing) -> None:
     saved.mkdir()
     result_file.save(run.result, RunFiles(saved))
     assert_same(result_file.load(RunFiles(saved)), run.result)
+
+
+@pytest.mark.parametrize(
+    ("name", "requests", "ok", "rate"),
+    [("jmeter/low-rate-last-fails.jtl.gz", 11, 10, 11 / 300), ("vegeta/one-request.json", 1, 1, None)],
+)
+def test_runs_of_few_requests(imported: Importing, name: str, requests: int, ok: int, rate: float | None) -> None:
+    figures = imported(FIXTURES / name).result.figures
+    assert (figures.requests, figures.outcomes[Outcome.OK]) == (requests, ok)
+    assert figures.rate == (None if rate is None else pytest.approx(rate))

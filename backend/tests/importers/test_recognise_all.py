@@ -18,14 +18,15 @@ from backend.tests.importers.conftest import FIXTURES, Imported, Importing, asse
 FORMATS = {
     "vegeta-gob": "vegeta/*/vegeta.gob.gz",
     "vegeta-csv": "vegeta/*/vegeta.csv.gz",
+    "vegeta-json": "vegeta/one-request.json",
     "k6-json": "k6/*.json.gz",
     "k6-csv": "k6/*.csv.gz",
     "k6-summary": "k6/*.json",
     "locust-csv": "locust/*/run[._]*",
     "gatling-binary": "gatling/binary.log.gz",
-    "gatling-text": "gatling/text.log.gz",
+    "gatling-text": "gatling/t*.log*",
     "jmeter-csv": "jmeter/*.[cj][st][vl].gz",
-    "jmeter-xml": "jmeter/results.xml.gz",
+    "jmeter-xml": "jmeter/[rw]e*",
     "hey-csv": "hey/*.csv",
     "hey-text": "hey/*.txt",
     "oha-json": "oha/*.json",
@@ -35,7 +36,7 @@ FORMATS = {
     "wrk-json": "wrk/*.json",
     "artillery-json": "artillery/*.json",
 }
-"""Where the fixtures of a format are; vegeta's JSON has none of its own and is `VEGETA_JSON`."""
+"""Where the fixtures of a format are."""
 VEGETA_JSON = (
     b'{"attack":"","seq":0,"code":200,"timestamp":"2026-11-21T14:54:59.076845573Z","latency":3089450,"bytes_out":0,'
     b'"bytes_in":1000,"error":"","body":"","method":"GET","url":"http://127.0.0.1/ok","headers":{}}\n'

@@ -265,7 +265,7 @@ HARMFUL: dict[str, tuple[Callable[[dict[str, bytes]], None], str]] = {
     ),
     "row bomb": (add_row_bomb, "no real file does"),
     "not Parquet": (change_member("samples.parquet", b"PAR1" * 100), "damaged"),
-    "wrong labels": (change_member("samples.parquet", sample_file('{"__name__":"a b"}', START_MS)), "labels"),
+    "wrong labels": (change_member("samples.parquet", sample_file('{"__name__":""}', START_MS)), "labels"),
     "foreign samples": (
         change_member("samples.parquet", sample_file('{"__name__":"up"}', START_MS - 9_000_000)),
         "outside of the run's window",
