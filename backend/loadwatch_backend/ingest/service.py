@@ -253,9 +253,7 @@ class IngestService:
         now_ms = self.clock()
         for labels in series:
             try:
-                check_labels(
-                    [(name.encode(), value.encode()) for name, value in labels.items()], self.limits, utf8=True
-                )
+                check_labels([(name.encode(), value.encode()) for name, value in labels.items()], self.limits)
             except RejectedSeriesError as error:
                 raise LimitError(error.detail) from error
         known = self._store.find(series) if isinstance(self._store, SeriesFinder) else np.zeros(len(series), np.int64)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from loadwatch_backend.app.sample_store import make_signer, open_sample_store
 from loadwatch_backend.kit.cancellation import Cancellation
+from loadwatch_backend.kit.clock import SteadyClock
 from loadwatch_backend.kit.settings import Settings, load_settings
 from loadwatch_backend.store.errors import (
     EngineAnswerError,
@@ -316,10 +317,10 @@ def settings(tmp_path: Path, **given: str) -> Settings:
 
 def test_settings_that_contradict_each_other_are_refused(tmp_path: Path) -> None:
     with pytest.raises(EngineSettingsError, match="LOADWATCH_STORE_URL is not"):
-        open_sample_store(settings(tmp_path, store_write_url="http://x/write"), lambda: NOW_MS)
+        open_sample_store(settings(tmp_path, store_write_url="http://x/write"), SteadyClock(lambda: NOW_MS))
     both = settings(tmp_path, store_url="http://127.0.0.1:9", store_user="a", store_token="b")
     with pytest.raises(EngineSettingsError, match="STORE_USER and LOADWATCH_STORE_TOKEN"):
-        open_sample_store(both, lambda: NOW_MS)
+        open_sample_store(both, SteadyClock(lambda: NOW_MS))
     missing = settings(tmp_path, store_url="https://127.0.0.1:9", store_ca_file=str(tmp_path / "none.pem"))
     with pytest.raises(EngineSettingsError, match="LOADWATCH_STORE_CA_FILE"):
-        open_sample_store(missing, lambda: NOW_MS)
+        open_sample_store(missing, SteadyClock(lambda: NOW_MS))
