@@ -133,8 +133,7 @@ test("twelve tabs have their figures, by one stream", async ({ page, context }) 
     one.on("response", (response) => {
       if (new URL(response.url()).pathname === "/api/live") streams.add(String(number));
     });
-    await one.goto("/#panel-memory");
-    await expect(memoryPanel(one).locator(".lw-line").first()).toBeAttached();
+    await openChart(one);
   }
   expect(streams.size).toBe(1);
 });
