@@ -8,6 +8,7 @@ import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
 import type { PanelInfo } from "@/panels/panel-catalogue";
 import { ScrollBox } from "@/ui/list/scroll-box";
+import { Table } from "@/ui/list/table";
 import { hostMatrix, layerRows } from "./layer-rows";
 import classes from "./layer-table.module.css";
 
@@ -103,8 +104,7 @@ function HostMatrix({ panel, answer }: { panel: PanelInfo; answer: Answer }) {
   const { from, to, cells, shares } = useMemo(() => hostMatrix(panel, answer), [panel, answer]);
   if (from.length === 0) return null;
   return (
-    <ScrollBox label={panel.title} className={classes.scroll}>
-      <table className={classes.table}>
+    <Table label={panel.title} bare className={classes.table}>
         <thead>
           <tr>
             <th scope="col">{t("fleet.rowsFrom")}</th>
@@ -131,7 +131,6 @@ function HostMatrix({ panel, answer }: { panel: PanelInfo; answer: Answer }) {
             </tr>
           ))}
         </tbody>
-      </table>
-    </ScrollBox>
+    </Table>
   );
 }
