@@ -105,32 +105,32 @@ function HostMatrix({ panel, answer }: { panel: PanelInfo; answer: Answer }) {
   if (from.length === 0) return null;
   return (
     <Table label={panel.title} bare className={classes.table}>
-        <thead>
-          <tr>
-            <th scope="col">{t("fleet.rowsFrom")}</th>
-            {to.map((host) => (
-              <th key={host} scope="col" data-number>
-                → {host}
-              </th>
-            ))}
-            <th scope="col" data-number>
-              {t("fleet.rowsShare")}
+      <thead>
+        <tr>
+          <th scope="col">{t("fleet.rowsFrom")}</th>
+          {to.map((host) => (
+            <th key={host} scope="col" data-number>
+              → {host}
             </th>
-          </tr>
-        </thead>
-        <tbody>
-          {from.map((host, row) => (
-            <tr key={host}>
-              <th scope="row">{host}</th>
-              {to.map((other, column) => (
-                <td key={other} data-number>
-                  {formatValue(cells[row]?.[column] ?? null, panel.unit, locale)}
-                </td>
-              ))}
-              <td data-number>{formatValue(shares[row] ?? null, "ratio", locale)}</td>
-            </tr>
           ))}
-        </tbody>
+          <th scope="col" data-number>
+            {t("fleet.rowsShare")}
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {from.map((host, row) => (
+          <tr key={host}>
+            <th scope="row">{host}</th>
+            {to.map((other, column) => (
+              <td key={other} data-number>
+                {formatValue(cells[row]?.[column] ?? null, panel.unit, locale)}
+              </td>
+            ))}
+            <td data-number>{formatValue(shares[row] ?? null, "ratio", locale)}</td>
+          </tr>
+        ))}
+      </tbody>
     </Table>
   );
 }
