@@ -41,7 +41,7 @@ test("repeats are taken together, told better or worse, and the base can be chan
   const figures = page.getByRole("region", { name: "Figures", exact: true }).getByRole("table");
   const p95 = figures.getByRole("row", { name: /^Response p95/ });
   await expect(page.getByRole("region", { name: "In one sentence" })).toContainText(
-    /good answers the same \(40\/s\); p50 ×3; 3 runs each.*worse · holds over repeats/,
+    /good answers the same \(40\/s\); p95 \d+ ms → 1\d\d ms; 3 runs each.*worse · holds over repeats/,
   );
   await expect(p95).toContainText("worse · holds over repeats");
   await expect(p95).toContainText("+");

@@ -20,7 +20,8 @@ export const test = base.extend<{ quietConsole: undefined }, { watched: System }
       const faults: string[] = [];
       page.on("pageerror", (error) => faults.push(error.message));
       page.on("console", (message) => {
-        if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
+        // A server that is away answers for no file either.
+        if (message.type() === "error" && !/^Failed to load resource|Unable to preload CSS/.test(message.text()))
           faults.push(message.text());
       });
       await use(undefined);

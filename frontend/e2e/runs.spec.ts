@@ -15,7 +15,7 @@ test("a dropped result becomes a run with its figures and verdict", async ({ pag
   const summary = page.getByRole("region", { name: "Summary" });
   await expect(summary.getByRole("row", { name: /^Requests/ })).toContainText("2,400");
   await expect(summary.getByRole("row", { name: /^Success/ })).toContainText("98.00%");
-  await expect(summary.getByRole("row")).toHaveCount(7);
+  await expect(summary.getByRole("row")).toHaveCount(9);
   await summary.getByRole("button", { name: /^All \d+ figures/ }).click();
   await expect(summary.getByRole("row", { name: /^Slowest/ })).toBeVisible();
   const thresholds = page.getByRole("region", { name: "Thresholds" });

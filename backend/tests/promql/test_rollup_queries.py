@@ -62,7 +62,7 @@ def test_rollups_give_the_same_or_say_what_they_are_off_by(engines: Engines) -> 
 )
 def test_what_is_said(engines: Engines, text: str, start: int, infos: list[str]) -> None:
     question = Question(text=text, start_ms=BASE_MS + start, end_ms=BASE_MS + start, step_ms=0)
-    said = "one-minute rollups stand for samples before 2023-11-19T22:20:00Z, which were deleted for their age"
+    said = "one-minute rollups stand for samples before 2023-11-14T22:50:00Z, which were deleted for their age"
     _, found = ask(engines.old, question)
     assert found == [f"PromQL info: {said}: {info}" for info in infos]
     assert ask(engines.both, question)[1] == []

@@ -149,7 +149,8 @@ def test_a_clock_that_jumps_deletes_nothing_and_hides_nothing(tmp_path: Path) ->
         wall.now += seconds * 1_000
         passed.now += seconds * 1_000
 
-    with opened(tmp_path, steady, retention_ms=15 * DAY_MS) as store:
+    # The store looks by itself only at its start.
+    with opened(tmp_path, steady, retention_ms=15 * DAY_MS, maintenance_ms=3_600_000) as store:
         store.keep_pinned(lambda: [])
         append(
             store, {"__name__": "m", "i": "0"}, *((second, float(second)) for second in range(-DAY_MS // 1_000, 0, 600))

@@ -161,7 +161,7 @@ def one_line(text: str) -> str:
 def chat_text(text: str) -> str:
     """A text from outside for a chat: it names nobody who would be told (`@here`), and is no link to elsewhere.
 
-    Slack's own signs are escaped beside it; Mattermost, Rocket.Chat and Discord read Markdown and names in any text.
+    A vendor's own signs are escaped by its sender; other chats read Markdown and names in any text.
     """
     return text.replace("@", "@\u200b").replace("](", "]\u200b(")
 

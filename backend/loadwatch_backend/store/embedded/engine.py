@@ -370,7 +370,9 @@ class EmbeddedStore:
 
         With `most_ms` no more than the oldest ones of so long a time.
         """
-        settings, now_ms = self._settings, self._clock()
+        settings = self._settings
+        # A clock that has jumped, ahead or back, makes nothing older than the earlier of both times says.
+        now_ms = self._clock.span()[0] if isinstance(self._clock, SteadyClock) else self._clock()
         cutoff = now_ms - settings.retention_ms
         rollups_ms = now_ms - max(settings.retention_ms, settings.rollup_retention_ms)
         if most_ms is not None:
