@@ -114,7 +114,8 @@ def test_nobody_was_told_is_told_by_the_others(house: House) -> None:
 def test_the_sign_of_life_stops_with_the_evaluation(house: House) -> None:
     first = house.heart.wait(2)[0].json
     assert [alert["labels"]["alertname"] for alert in first["alerts"]] == ["Watchdog"]
-    assert house.watch.get("/api/alerts")["alerts"] == []
+    # The watchdog is no alert to anybody; a busy machine may miss evaluations, which is one.
+    assert {one["name"] for one in house.watch.get("/api/alerts")["alerts"]} <= {"LoadwatchEvaluationsMissed"}
     http = urllib3.PoolManager(retries=False, timeout=60)
 
     def withheld() -> float:
