@@ -126,7 +126,7 @@ def _read(file: Source, sink: Sink, options: ImportOptions, importers: Sequence[
         raise UnreadableFileError(
             f"{importer.title}: nothing in the file could be read; it {describe(chosen[0].head)}.{found}"
         )
-    requests = sink.seen if sink.aggregated is None else sink.aggregated.figures.requests
+    requests = sink.received if sink.aggregated is None else sink.aggregated.figures.requests
     if not requests and _has_content(sink, chosen):
         raise UnreadableFileError(
             f"{importer.title}: there is no HTTP request in the file, which {describe(chosen[0].head)}."
@@ -177,10 +177,11 @@ def _finish(
         )
     if sink.aggregated is not None and accumulator.records == 0:
         return _aggregated(importer, sink, sink.aggregated)
-    if accumulator.seen and not accumulator.records:
+    if accumulator.received and not accumulator.records:
         raise UnreadableFileError(
-            f"{importer.title}: none of its {accumulator.seen} requests can be true: {accumulator.bad_times.count} have"
-            f" a date that no run can have, {accumulator.bad_latencies.count} a latency that is negative or over a day."
+            f"{importer.title}: none of its {accumulator.received} requests can be true:"
+            f" {accumulator.bad_times.count} have a date that no run can have,"
+            f" {accumulator.bad_latencies.count} a latency that is negative or over a day."
             " Is the generator's clock right?"
         )
     summary = accumulator.finish()

@@ -169,9 +169,9 @@ class Sink:
         return self._accumulator.records
 
     @property
-    def seen(self) -> int:
+    def received(self) -> int:
         """Requests that came, those included that cannot be true."""
-        return self._accumulator.seen
+        return self._accumulator.received
 
     def add(self, batch: RequestRows) -> None:
         """Takes single requests as columns."""

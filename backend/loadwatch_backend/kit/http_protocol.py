@@ -107,7 +107,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
     _check_task: asyncio.TimerHandle | None = None
     _address: str | None = None
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] - as uvicorn's
         """See uvicorn."""
         super().connection_made(transport)
         self._address = self.client[0] if self.client else ""

@@ -62,7 +62,7 @@ class Accumulator:
         self.endpoints = Names(ENDPOINTS_KEPT)
         self.errors = Names(ERRORS_KEPT)
         self.records = 0
-        self.seen = 0
+        self.received = 0
         self.bad_times = Rejected()
         self.bad_latencies = Rejected()
         self.bad_sizes = Rejected()
@@ -79,8 +79,8 @@ class Accumulator:
 
     def add(self, columns: Columns) -> None:
         """Takes some requests. What cannot be true (times far from all others, negative latencies) is left out."""
-        before = self.seen
-        self.seen += len(columns.time_ns)
+        before = self.received
+        self.received += len(columns.time_ns)
         columns = self._believable(self._sized(columns, before), before)
         if not len(columns.time_ns):
             return

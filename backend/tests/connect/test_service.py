@@ -88,7 +88,7 @@ def test_those_who_wait_for_a_look_share_its_answer(tmp_path: Path, monkeypatch:
             return clock.now_ms
 
     with serving(tmp_path / "loadwatch.yml", clock=Counted()) as service:
-        run = service._run  # pyright: ignore[reportPrivateUsage]
+        run = service._run  # pyright: ignore[reportPrivateUsage] - the test holds it up
         entered, leave, looks = threading.Event(), threading.Event(), list[object]()
 
         def slow(*arguments: Any) -> Any:

@@ -83,7 +83,7 @@ def test_a_slow_body_that_comes_further_is_taken(shared_server: RunningServer, m
     monkeypatch.setattr(http_protocol, "BODY_BYTES", 1)
     body = b'{"author": "a", "text": "t", "start_ms": 5}'
     checks = 0
-    check = BoundedHttpProtocol._check  # pyright: ignore[reportPrivateUsage]
+    check = BoundedHttpProtocol._check  # pyright: ignore[reportPrivateUsage] - its calls are counted
 
     def count(self: BoundedHttpProtocol) -> None:
         nonlocal checks

@@ -57,7 +57,7 @@ def test_nobody_waits_for_longer_than_the_deadline_and_what_nobody_waits_for_is_
     async def after() -> int:
         return await Lane.run(lane, request_of(), lambda: 1)
 
-    lane._seconds = 60.0  # pyright: ignore[reportPrivateUsage]
+    lane._seconds = 60.0  # pyright: ignore[reportPrivateUsage] - the lane goes on
     assert asyncio.run(after()) == 1
     assert not begun.is_set()
 

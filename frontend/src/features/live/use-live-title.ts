@@ -9,8 +9,8 @@ import { usePageTitle } from "@/ui/page/use-page-title";
 export function useLiveTitle(): void {
   const { t } = useTranslation();
   const words = useWords();
-  const said = useLiveFindings().data?.headline;
+  const headline = useLiveFindings().data?.headline;
   const nearest = useHeadroom().data?.resources[0];
   const near = nearest && t("live.titleNear", { headroom: formatShare(nearest.headroom), resource: nearest.title });
-  usePageTitle(said?.kind === "found" ? words(said.title) : (near ?? t("live.title")));
+  usePageTitle(headline?.kind === "found" ? words(headline.title) : (near ?? t("live.title")));
 }

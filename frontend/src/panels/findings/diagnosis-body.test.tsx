@@ -26,14 +26,14 @@ afterEach(async () => {
 });
 
 function show(given: Diagnosis, findings: readonly Finding[]) {
-  const said = { headline: headline(findings[0], findings.length - 1), ...given };
+  const complete = { headline: headline(findings[0], findings.length - 1), ...given };
   return render(
     <I18nextProvider i18n={i18n}>
       <MantineProvider>
         <MemoryRouter initialEntries={["/?tz=utc"]}>
           <ViewProvider>
-            <FindingHeadline diagnosis={said} originMs={0} action={<button type="button">go</button>} />
-            <DiagnosisBody diagnosis={said} findings={findings} originMs={0} />
+            <FindingHeadline diagnosis={complete} originMs={0} action={<button type="button">go</button>} />
+            <DiagnosisBody diagnosis={complete} findings={findings} originMs={0} />
           </ViewProvider>
         </MemoryRouter>
       </MantineProvider>

@@ -69,9 +69,9 @@ it("draws what is said first: its limit where that has a chart, else what has on
   const demand = evidence({ link: "demand", chart });
   const limit = evidence({ link: "limit", chart });
   const pool = finding("pool", { evidence: [demand, limit] });
-  const said = diagnosis({ headline: headline(pool) });
+  const headed = diagnosis({ headline: headline(pool) });
   const drawn = (...shown: ReturnType<typeof evidence>[]) =>
-    firstEvidence(said, [finding("noise"), finding("pool", { evidence: shown })])?.evidence;
+    firstEvidence(headed, [finding("noise"), finding("pool", { evidence: shown })])?.evidence;
   expect(drawn(demand, limit)).toBe(limit);
   const undrawn = { ...limit, chart: { ...chart, values: [null, null] } };
   expect(drawn(undrawn, demand)).toBe(demand);
@@ -79,7 +79,7 @@ it("draws what is said first: its limit where that has a chart, else what has on
   const zeros = evidence({ chart: { start_ms: 0, step_ms: 1000, values: [0, null, 0] } });
   expect(drawn(zeros, demand)).toBe(demand);
   expect(drawn(zeros)).toBe(zeros);
-  expect(firstEvidence(said, [finding("pool", { evidence: [undrawn] }), finding("disk")])).toBeNull();
+  expect(firstEvidence(headed, [finding("pool", { evidence: [undrawn] }), finding("disk")])).toBeNull();
   expect(firstEvidence(diagnosis({ headline: headline() }), [pool])).toBeNull();
   expect(firstEvidence(null, [pool])).toBeNull();
 });

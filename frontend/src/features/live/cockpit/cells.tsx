@@ -194,12 +194,12 @@ export function FirstCell({ run }: { run: Run }) {
   const words = useWords();
   const live = useLiveFindings().data;
   const now = live?.run === run.id && (live.headline?.from_ms ?? 0) <= (run.ended_ms ?? Infinity);
-  const said = now ? live.headline : run.diagnosis?.headline;
-  const fromMs = said?.from_ms ?? null;
+  const headline = now ? live.headline : run.diagnosis?.headline;
+  const fromMs = headline?.from_ms ?? null;
   return (
-    <Cell label={t("cockpit.first")} hint={said ? words(said.text) : t("cockpit.delay")} wide>
+    <Cell label={t("cockpit.first")} hint={headline ? words(headline.text) : t("cockpit.delay")} wide>
       <span className={classes.first} data-found={fromMs !== null}>
-        {said ? words(said.title) : "–"}
+        {headline ? words(headline.title) : "–"}
       </span>
       {fromMs !== null && (
         <span className={classes.time}>
