@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check
 
 MARIADB_PACKAGES := mariadb-server
-TEST_PACKAGES := $(MARIADB_PACKAGES) postgresql chromium nginx-light fonts-noto-cjk victoria-metrics prometheus prometheus-alertmanager prometheus-node-exporter \
+TEST_PACKAGES := $(MARIADB_PACKAGES) postgresql pgbouncer redis-server chromium nginx-light fonts-noto-cjk victoria-metrics prometheus prometheus-alertmanager prometheus-node-exporter \
   prometheus-mysqld-exporter prometheus-process-exporter hey wrk iproute2 procps
 
 PROMETHEUS_VERSION := v0.316.0
@@ -55,8 +55,8 @@ pictures: install-dev install-ui-dev install-test-packages build-ui build-measur
 # ---- tests and gates -----------------------------------------------------------------------------------------------
 
 .PHONY: test
-test: install-dev install-ui-dev install-test-packages build-ui build-measuring-server ## Runs the tests (but `make test-long`) and ends with the counts.
-	@exec $(BIN)/python scripts/run_tests.py $(TEST_ARGS)
+test: install-dev install-ui-dev install-test-packages build-ui build-measuring-server ## Runs the tests (but `make test-long`) and ends with the counts; CHANGED=1: those that your changes touch.
+	@exec $(BIN)/python scripts/run_tests.py $(if $(CHANGED),--changed) $(TEST_ARGS)
 
 .PHONY: test-long
 test-long: install-dev install-test-packages build-ui build-measuring-server ## Before a release: what `make test` leaves out, 50 kills of the server, 100 rounds of kills and of full disks in each place of the store, and kills in all moments of all migrations.
@@ -116,11 +116,13 @@ $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV)
 
 # $(call install-python,NAME): the hashed requirements of NAME, which name every library that is needed (--no-deps:
-# requirements/overrides.txt leaves out what is not), then this project itself.
+# requirements/overrides.txt leaves out what is not), then this project itself, and its bytecode: images and machines that
+# forbid Python to write it would compile 800 modules at each start.
 define install-python
 	@echo "==> Python packages ($(1))"
 	@$(PIP) install --no-deps --require-hashes --only-binary :all: -q --progress-bar on -r requirements/$(1).txt
 	@$(PIP) install -q --no-deps --no-build-isolation -e .
+	@$(BIN)/python -m compileall -q $(wildcard */loadwatch_*)
 endef
 
 $(VENV)/.installed-agent: requirements/agent.txt pyproject.toml | $(BIN)/python

@@ -18,6 +18,7 @@ BENCHMARKS: Mapping[str, Sequence[str]] = {
     "pages": (sys.executable, "-m", "bench.pages"),
     "first-screen": (sys.executable, "-m", "bench.pages.first_screen"),
     "left-open": (sys.executable, "-m", "bench.pages.left_open"),
+    "layout-shifts": (sys.executable, "-m", "bench.layout_shifts"),
     "run-page": (sys.executable, "-m", "bench.run_page"),
     "alerts": (sys.executable, "-m", "bench.alerts"),
     "aws": (sys.executable, "-m", "bench.aws"),
@@ -25,6 +26,7 @@ BENCHMARKS: Mapping[str, Sequence[str]] = {
     "size-on-disk": (sys.executable, "-m", "bench.size_on_disk"),
     "engine-growth": (sys.executable, "-m", "bench.engine_growth"),
     "series-memory": (sys.executable, "-m", "bench.series_memory"),
+    "packs": (sys.executable, "-m", "bench.packs"),
     "rollups": (sys.executable, "-m", "bench.rollups"),
     "start-up": (sys.executable, "-m", "bench.start_up"),
     "forecast": (sys.executable, "-m", "bench.forecast"),
@@ -40,6 +42,8 @@ BENCHMARKS: Mapping[str, Sequence[str]] = {
     "closed-loop-tools": (sys.executable, "-m", "bench.closed_loop_tools"),
     "faults": (sys.executable, "-m", "bench.faults"),
     "idle": (sys.executable, "-m", "bench.idle"),
+    "half-sent": (sys.executable, "-m", "bench.half_sent"),
+    "newcomer": (sys.executable, "-m", "bench.newcomer"),
     "access-log-follow": (sys.executable, "-m", "bench.access_log_follow"),
 }
 

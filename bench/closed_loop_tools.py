@@ -255,7 +255,7 @@ def write(runs: Sequence[Mapping[str, Any]], sweeps: Sequence[Mapping[str, Any]]
     ]
     for sweep in sweeps:
         points = "; ".join(f"pool {value:g}: {x:.0f}/s" for value, x, _, _ in sweep["points"] if x is not None)
-        lines += ["", f"{sweep['name']}: {len(sweep['points'])} points ({points}), best {sweep['best']:g}."]
+        lines += ["", f"{sweep['name']}: {len(sweep['points'])} points ({points}), best {sweep['best']}."]
     result = {"machine": describe_machine(), "versions": versions, "runs": list(runs), "sweeps": list(sweeps)}
     write_result(
         "closed_loop", "Tools whose clients wait for answers, on a pool that is too small", "\n".join(lines), result

@@ -118,7 +118,7 @@ def judge(folder: Path) -> None:
     """Import all runs into a server, compare them in pairs and in fours, and write what was claimed."""
     facts = json.loads((folder / "facts.json").read_text())
     with tempfile.TemporaryDirectory(prefix="lw-j-") as name:
-        server = RealServer(directory=Path(name))
+        server = RealServer(directory=Path(name), installed=True)
         server.start()
         try:
             told = _judge(server.url, folder, facts["rounds"])

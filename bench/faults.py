@@ -29,7 +29,7 @@ HOW: dict[str, str] = {
     "seal": "seal, convert format 1, join days, move, checkpoint",
     "rollup": "rollups of what is sealed, of a directory of format 2, of days that are over",
     "retention": "samples, rollups and series that are too old, around a pinned window",
-    "backup": "a second backup with links to the first: server and receiver",
+    "backup": "a second full backup: server and receiver",
     "migration": "tables of the first version to the present one (SQLite)",
     "transfer": "`loadwatch store migrate` to another engine",
 }

@@ -12,17 +12,17 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+from loadwatch_backend.catalogue.packs.library import shipped_catalogue
 from loadwatch_backend.findings.read import Span
 from loadwatch_backend.findings.registry import DETECTORS, METRICS
 from loadwatch_backend.findings.service import LIVE_EVERY_MS, LONGEST_EVERY_MS, MOST_CORE, About, Findings
-from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.runs.analysis import load
 from loadwatch_backend.runs.analysis.resources import reached_limits
 from loadwatch_backend.runs.analysis.series import SeriesReader
-from loadwatch_backend.signals.catalogue.registry import CATALOGUE
-from loadwatch_backend.store.embedded.engine import open_embedded
-from loadwatch_backend.store.embedded.settings import EmbeddedSettings
-from loadwatch_backend.store.port import Batch, SampleStore
+from loadwatch_backend.series.promql.engine import Engine
+from loadwatch_backend.series.store.embedded.engine import open_embedded
+from loadwatch_backend.series.store.embedded.settings import EmbeddedSettings
+from loadwatch_backend.series.store.port import Batch, SampleStore
 
 from bench.machine import describe_machine, write_result
 
@@ -45,7 +45,7 @@ def main() -> int:
             findings = Findings(store, lambda: now[0])
             run = _median(lambda: findings.of_run(Span(from_ms=START_MS, to_ms=end_ms), None, About()))
             reader, span = SeriesReader(Engine(store), lambda: end_ms), load.Span(START_MS, end_ms)
-            limits = _median(lambda: reached_limits(reader, CATALOGUE.resources, span))
+            limits = _median(lambda: reached_limits(reader, shipped_catalogue().resources, span))
 
             def live() -> None:
                 now[0] += LONGEST_EVERY_MS

@@ -18,7 +18,7 @@ from tests.serving import LOADWATCH, free_port, wait_until_answers
 SETTLE_SECONDS = 30
 SECONDS = 120
 TICKS = os.sysconf("SC_CLK_TCK")
-RULES = Path(__file__).resolve().parents[1] / "backend/loadwatch_backend/rules/defaults"
+RULES = Path(__file__).resolve().parents[1] / "packs/loadwatch_packs"
 GOAL = 0.01
 
 
@@ -50,12 +50,13 @@ The goal for an idle server is less than {GOAL:.0%}: {"reached" if first < GOAL 
 
 def _share(pid: int) -> float:
     time.sleep(SETTLE_SECONDS)
-    before, began = _cpu_seconds(pid), time.monotonic()
+    before, began = cpu_seconds(pid), time.monotonic()
     time.sleep(SECONDS)
-    return (_cpu_seconds(pid) - before) / (time.monotonic() - began)
+    return (cpu_seconds(pid) - before) / (time.monotonic() - began)
 
 
-def _cpu_seconds(pid: int) -> float:
+def cpu_seconds(pid: int) -> float:
+    """CPU time of a process so far, user and system."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
 
@@ -73,10 +74,10 @@ def _loadwatch(folder: Path, *, agent: bool) -> Generator[int]:
         encoding="utf-8",
     )
     with ExitStack() as stack:
-        server = stack.enter_context(_process([str(LOADWATCH), "server"], own / "server.log", environment))
+        server = stack.enter_context(process([str(LOADWATCH), "server"], own / "server.log", environment))
         wait_until_answers(f"http://{url}/-/ready", server)
         if agent:
-            stack.enter_context(_process([str(LOADWATCH), "agent", "--config", str(config)], own / "agent.log", {}))
+            stack.enter_context(process([str(LOADWATCH), "agent", "--config", str(config)], own / "agent.log", {}))
         yield server.pid
 
 
@@ -86,29 +87,30 @@ def _prometheus(folder: Path) -> Generator[int]:
     own.mkdir()
     port = free_port()
     config = own / "prometheus.yml"
-    config.write_text(f"global: {{evaluation_interval: 1s}}\nrule_files: ['{RULES}/*.yml']\n", encoding="utf-8")
+    config.write_text(f"global: {{evaluation_interval: 1s}}\nrule_files: ['{RULES}/*/rules.yml']\n", encoding="utf-8")
     command = [
         "prometheus",
         f"--config.file={config}",
         f"--storage.tsdb.path={own / 'data'}",
         f"--web.listen-address=127.0.0.1:{port}",
     ]
-    with _process(command, own / "prometheus.log", {}) as server:
+    with process(command, own / "prometheus.log", {}) as server:
         wait_until_answers(f"http://127.0.0.1:{port}/-/ready", server)
         yield server.pid
 
 
 @contextmanager
-def _process(command: Sequence[str], log: Path, environment: Mapping[str, str]) -> "Generator[subprocess.Popen[bytes]]":
+def process(command: Sequence[str], log: Path, environment: Mapping[str, str]) -> "Generator[subprocess.Popen[bytes]]":
+    """A program in the folder of its log, ended by its pid."""
     with log.open("wb") as file:
-        process = subprocess.Popen(
+        started = subprocess.Popen(
             command, stdout=file, stderr=subprocess.STDOUT, env={**os.environ, **environment}, cwd=log.parent
         )
     try:
-        yield process
+        yield started
     finally:
-        process.terminate()
-        process.wait(60)
+        started.terminate()
+        started.wait(60)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ from typing import Any
 
 import cramjam
 import numpy as np
-from loadwatch_backend.ingest.remote_pb2 import Label, Sample, TimeSeries, WriteRequest
+from loadwatch_backend.series.store.remote_pb2 import Label, Sample, TimeSeries, WriteRequest
 
 from bench.machine import describe_machine, write_result
 

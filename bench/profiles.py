@@ -22,8 +22,7 @@ from typing import Any
 from loadwatch_backend.evidence.profiles.folding.difference import side_by_side
 from loadwatch_backend.evidence.profiles.folding.merging import merge, subtract
 from loadwatch_backend.evidence.profiles.folding.stacks import stacks_of
-from loadwatch_backend.evidence.profiles.folding.table import FunctionTable, ordered, table_of
-from loadwatch_backend.evidence.profiles.folding.tree import tree_of
+from loadwatch_backend.evidence.profiles.folding.tree import FunctionTable, ordered, table_of, tree_of
 from loadwatch_backend.evidence.profiles.model import Ints, Profile
 from loadwatch_backend.evidence.profiles.reading.pprof_pb2 import Profile as Message
 from loadwatch_backend.evidence.profiles.reading.read import read_profile
@@ -67,8 +66,8 @@ def pprof_top(files: Sequence[Path], unit: str, sample_type: str, *more: str) ->
         capture_output=True,
         text=True,
         check=True,
-        # Otherwise it looks for settings of whoever runs it.
-        env={**os.environ, "PPROF_TMPDIR": tempfile.gettempdir()},
+        # Otherwise it looks for settings of whoever runs it; and Go, which builds it at first, has built its parts so.
+        env={**os.environ, "PPROF_TMPDIR": tempfile.gettempdir(), "GOFLAGS": "-trimpath"},
     )
     lines = done.stdout.splitlines()
     head = next(number for number, line in enumerate(lines) if line.split()[:1] == ["flat"])

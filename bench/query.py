@@ -28,7 +28,7 @@ from typing import Any
 
 import cramjam
 import numpy as np
-from loadwatch_backend.store.prometheus.wire import encode_series
+from loadwatch_backend.series.store.prometheus.wire import encode_series
 
 from bench.import_result.measure import resident_bytes
 from bench.machine import describe_machine, write_result

@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-from loadwatch_backend.promql.engine import Engine, EngineSettings
-from loadwatch_backend.store.embedded import sealed
-from loadwatch_backend.store.embedded.arrow import Columns
-from loadwatch_backend.store.embedded.block import build_block
-from loadwatch_backend.store.embedded.database import Database
-from loadwatch_backend.store.embedded.engine import open_embedded
-from loadwatch_backend.store.embedded.rollups.minutes import of_block
-from loadwatch_backend.store.embedded.rollups.packing import pack
-from loadwatch_backend.store.embedded.settings import DAY_MS, HOUR_MS, EmbeddedSettings
-from loadwatch_backend.store.port import Reader
+from loadwatch_backend.series.promql.engine import Engine, EngineSettings
+from loadwatch_backend.series.store.embedded import sealed
+from loadwatch_backend.series.store.embedded.arrow import Columns
+from loadwatch_backend.series.store.embedded.block import build_block
+from loadwatch_backend.series.store.embedded.database import Database
+from loadwatch_backend.series.store.embedded.engine import open_embedded
+from loadwatch_backend.series.store.embedded.rollups.minutes import of_block
+from loadwatch_backend.series.store.embedded.rollups.packing import pack
+from loadwatch_backend.series.store.embedded.settings import DAY_MS, HOUR_MS, EmbeddedSettings
+from loadwatch_backend.series.store.port import Reader
 
 from bench.machine import describe_machine, write_result
 

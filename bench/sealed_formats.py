@@ -18,8 +18,8 @@ from typing import Any, cast
 import duckdb
 import numpy as np
 import numpy.typing as npt
-from loadwatch_backend.store.embedded.arrow import fetch_columns
-from loadwatch_backend.store.embedded.codec import decode, encode
+from loadwatch_backend.series.store.embedded.arrow import fetch_columns
+from loadwatch_backend.series.store.embedded.codec import decode, encode
 
 from bench.machine import describe_machine, write_result
 

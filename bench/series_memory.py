@@ -16,7 +16,7 @@ from typing import Any
 import cramjam
 import numpy as np
 import urllib3
-from loadwatch_backend.store.prometheus.wire import encode_labels, encode_series
+from loadwatch_backend.series.store.prometheus.wire import encode_labels, encode_series
 
 from bench.import_result.measure import resident_bytes
 from bench.ingest import SERVERS, Server, running
@@ -132,7 +132,8 @@ def _text(result: dict[str, Any]) -> str:
     return f"""
 {SECONDS} samples of each series, a second apart, sent as fast as they are taken; resident memory {SETTLE_SECONDS} s
 later. "kB a series" is by the two last columns, with their {SECONDS} samples. Loadwatch keeps the newest samples in
-memory, up to LOADWATCH_STORE_HEAD_BYTES (256 MiB); its idle figure has the default rules, the others' has none. At
+memory, up to a third of LOADWATCH_STORE_MEMORY_BYTES (256 MiB); its idle figure has the default rules, the others'
+has none. At
 {SERIES[-1]:,} series Loadwatch takes {ratio:.2f} of Prometheus. Load average {result["load_average"]:.1f} at the start.
 
 {chr(10).join(lines)}

@@ -21,10 +21,10 @@ from typing import Any
 
 import cramjam
 import numpy as np
-from loadwatch_backend.ingest.remote_pb2 import Label, Sample, TimeSeries, WriteRequest
-from loadwatch_backend.store.embedded.engine import EmbeddedStore, open_embedded
-from loadwatch_backend.store.embedded.settings import EmbeddedSettings
-from loadwatch_backend.store.port import Batch
+from loadwatch_backend.series.store.embedded.engine import EmbeddedStore, open_embedded
+from loadwatch_backend.series.store.embedded.settings import EmbeddedSettings
+from loadwatch_backend.series.store.port import Batch
+from loadwatch_backend.series.store.remote_pb2 import Label, Sample, TimeSeries, WriteRequest
 from loadwatch_collectors.pipeline.spool import Spool
 from loadwatch_collectors.series import SampleRow, Series
 
@@ -174,9 +174,9 @@ def _server(directory: Path) -> dict[str, float]:
             "LOADWATCH_RULES": str(directory / "rules.yml"),
             "LOADWATCH_NOTIFICATIONS": str(directory / "notify.yml"),
             "LOADWATCH_NOTIFY_NETWORKS": "127.0.0.0/8",
-            "LOADWATCH_INGEST_NEW_SERIES": str(max(MANY_SERIES)),
+            "LOADWATCH_STORE_SERIES_LIMIT": str(10 * max(MANY_SERIES)),
         }
-        server = RealServer(directory, environment)
+        server = RealServer(directory, environment, installed=True)
         server.start()
         try:
             return _measure(server)

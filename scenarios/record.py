@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
-from loadwatch_backend.records.files import RECORDS
+from loadwatch_backend.evidence.records.files import RECORDS
 from loadwatch_backend.runs.archive.format import ANALYSIS, RUN, SAMPLES, STORED
 from loadwatch_collectors.runs.replay.labels import FORMAT, VERSION
 

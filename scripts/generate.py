@@ -26,22 +26,32 @@ class Generator:
 
 GENERATORS: Sequence[Generator] = (
     Generator(
-        name="remote-write messages",
+        name="remote-write 1.0 messages",
         command=(
-            PYTHON, "-m", "grpc_tools.protoc", "-I", "backend/loadwatch_backend/ingest",
-            "--python_out=backend/loadwatch_backend/ingest", "--pyi_out=backend/loadwatch_backend/ingest",
-            "remote.proto", "remote_v2.proto",
+            PYTHON, "-m", "grpc_tools.protoc", "-I", "backend/loadwatch_backend/series/store",
+            "--python_out=backend/loadwatch_backend/series/store", "--pyi_out=backend/loadwatch_backend/series/store",
+            "remote.proto",
         ),
-        writes=("backend/loadwatch_backend/ingest/remote*_pb2.py*",),
+        writes=("backend/loadwatch_backend/series/store/remote_pb2.py*",),
+    ),
+    Generator(
+        name="remote-write 2.0 messages",
+        command=(
+            PYTHON, "-m", "grpc_tools.protoc", "-I", "backend/loadwatch_backend/series/ingest",
+            "--python_out=backend/loadwatch_backend/series/ingest", "--pyi_out=backend/loadwatch_backend/series/ingest",
+            "remote_v2.proto",
+        ),
+        writes=("backend/loadwatch_backend/series/ingest/remote_v2_pb2.py*",),
     ),
     Generator(
         name="OTLP messages",
         command=(
-            PYTHON, "-m", "grpc_tools.protoc", "-I", "backend/loadwatch_backend/ingest/otlp",
-            "--python_out=backend/loadwatch_backend/ingest/otlp", "--pyi_out=backend/loadwatch_backend/ingest/otlp",
+            PYTHON, "-m", "grpc_tools.protoc", "-I", "backend/loadwatch_backend/series/ingest/otlp",
+            "--python_out=backend/loadwatch_backend/series/ingest/otlp",
+            "--pyi_out=backend/loadwatch_backend/series/ingest/otlp",
             "otlp.proto",
         ),
-        writes=("backend/loadwatch_backend/ingest/otlp/otlp_pb2.py*",),
+        writes=("backend/loadwatch_backend/series/ingest/otlp/otlp_pb2.py*",),
     ),
     Generator(
         name="profile messages",
@@ -52,6 +62,11 @@ GENERATORS: Sequence[Generator] = (
             "pprof.proto",
         ),
         writes=("backend/loadwatch_backend/evidence/profiles/reading/pprof_pb2.py*",),
+    ),
+    Generator(
+        name="tables of a new SQLite file",
+        command=(PYTHON, "scripts/generate_schema.py"),
+        writes=("backend/loadwatch_backend/core/database/migrations/schema.sql",),
     ),
     Generator(
         name="API document",

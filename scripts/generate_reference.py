@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 
 import click
+from loadwatch_backend.alerting.rules.files import shipped_rules
+from loadwatch_backend.alerting.rules.read import read_rules
+from loadwatch_backend.catalogue.packs.library import shipped_catalogue
+from loadwatch_backend.core.settings import PREFIX, SECRETS, Settings
+from loadwatch_backend.findings.detectors.saturation import kind_of
 from loadwatch_backend.findings.registry import DETECTORS
-from loadwatch_backend.kit.settings import PREFIX, Settings
-from loadwatch_backend.rules.files import BUILT_IN
-from loadwatch_backend.rules.read import read_rules
-from loadwatch_backend.signals.catalogue.registry import CATALOGUE
 from loadwatch_collectors.commands.cli import GROUP
-from loadwatch_collectors.commands.samples.first_word import FirstWordCommand
 from loadwatch_collectors.config import ServerSettings, SpoolSettings
 from loadwatch_collectors.settings import BYTES, DURATION, LIMIT
 from loadwatch_collectors.sources.aws.cost.cost import estimate_cost, make_loads, read_prices
@@ -31,8 +31,7 @@ from loadwatch_collectors.sources.aws.planning import plan_resources
 from loadwatch_collectors.sources.aws.presets import find_preset, preset_files
 from loadwatch_collectors.sources.aws.presets.files import PresetFile
 from loadwatch_collectors.sources.registry import SOURCES
-from loadwatch_formats.metrics import agent, findings, loadtest, server
-from loadwatch_formats.metrics.model import MetricInfo
+from loadwatch_formats.metrics.model import MetricInfo, metrics_of
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "docs" / "reference"
@@ -138,11 +137,14 @@ def metrics_page() -> str:
     """What the agent sends."""
     parts = [
         "# Metrics of the agent\n\nNames and labels are those of the established exporters where one exists.\n",
-        "## Health, for each target and collector\n\n" + metric_table(agent.HEALTH),
-        "## The agent itself\n\n" + metric_table(agent.AGENT),
+        "## Health, for each target and collector\n\n" + metric_table(metrics_of("loadwatch")["collectors"]),
+        "## The agent itself\n\n" + metric_table(metrics_of("loadwatch")["agent"]),
     ]
     parts += [f"## {source.name}\n\n{source.help}\n\n" + metric_table(source.metrics) for source in SOURCES]
-    parts.append("## Runs\n\nWhat `loadwatch run` sends while a run is under way.\n\n" + metric_table(loadtest.METRICS))
+    parts.append(
+        "## Runs\n\nWhat `loadwatch run` sends while a run is under way.\n\n"
+        + metric_table(metrics_of("load")["loadtest"])
+    )
     return "\n".join(parts)
 
 
@@ -150,7 +152,8 @@ def server_metrics_page() -> str:
     """What the server tells of itself."""
     shown = "# Metrics of the server\n\nWhat `/metrics` shows, beside `process_*` and `python_info`.\n\n"
     own = "\n\nIn the server's own store alone:\n\n"
-    return shown + metric_table(server.METRICS) + own + metric_table(findings.METRICS)
+    metrics = metrics_of("loadwatch")
+    return shown + metric_table(metrics["server"]) + own + metric_table(metrics["findings"])
 
 
 def preset_cost(preset: Preset) -> float:
@@ -222,26 +225,29 @@ def settings_page() -> str:
     for name, field in Settings.model_fields.items():
         default = field.get_default()
         shown = "" if default in (None, ()) else f"`{getattr(default, 'value', default)}`"
-        rows.append((f"`{PREFIX}{name.upper()}`", shown, field.description or ""))
-    return "# Settings of the server\n\nEnvironment variables.\n\n" + table(("variable", "default", "meaning"), rows)
+        also = ", `…_FILE`" if name in SECRETS else ""
+        rows.append((f"`{PREFIX}{name.upper()}`{also}", shown, field.description or ""))
+    return (
+        "# Settings of the server\n\nEnvironment variables. With `_FILE` at the end of its name, a secret's variable is"
+        " the path of a file that holds the secret.\n\n" + table(("variable", "default", "meaning"), rows)
+    )
 
 
 def signals_page() -> str:
     """Signals and resources."""
     parts = [
         "# Signals\n\nNamed PromQL expressions; panels, and later run summaries and reports, refer to them."
-        " `$window` is the range that rates look back over: the sampling interval, at least 5 s (four of them for"
-        " `deriv`).\n",
+        " `$window` is the range that rates look back over: the sampling interval, at least 5 s.\n",
         "## Resources\n\nHeadroom is 1 - used/limit.\n\n"
         + table(
             ("id", "title", "used", "limit", "help"),
             [
                 (f"`{entry.id}`", entry.title.en, f"`{entry.used}`", f"`{entry.limit}`", entry.help.en)
-                for entry in CATALOGUE.resources
+                for entry in shipped_catalogue().resources
             ],
         ),
     ]
-    for group in CATALOGUE.groups:
+    for group in shipped_catalogue().groups:
         rows = [
             (f"`{entry.id}`", panel.title.en, entry.title.en, entry.unit, f"`{entry.expression}`", entry.help.en)
             for panel in group.panels
@@ -261,45 +267,47 @@ def rule_rows(file: Path) -> Iterator[Sequence[object]]:
     for rule, (when, name) in zip(rules, said, strict=True):
         page = rule.annotations["runbook_url"].rpartition("/")[2]
         after = f"{rule.for_ms // 1_000} s" if rule.for_ms else "at once"
-        yield f"[{name}](../runbooks/{page}.md)", rule.labels["severity"], after, when
+        link = f"../../{file.parent.relative_to(ROOT)}/runbooks/{page}.md"
+        yield f"[{name}]({link})", rule.labels["severity"], after, when
 
 
 def default_rules_page() -> str:
     """The rules that come with Loadwatch."""
     parts = [
-        "# Default rules\n\nHow to use and change them: [guide](../guide/default-rules.md). `after` is how long the"
-        " condition has to hold.\n"
+        "# Default rules\n\nHow to use and change them: [guide](../guide/rules.md#default-rules). `after` is how long"
+        " the condition has to hold.\n"
     ]
-    for file in sorted(BUILT_IN.glob("*.yml")):
+    for name, file in shipped_rules().items():
         lines = file.read_text(encoding="utf-8").splitlines()
         about = " ".join(line[2:] for line in itertools.takewhile(lambda line: line.startswith("# "), lines))
-        link = f"[`{file.name}`](../../{file.relative_to(ROOT)})"
+        link = f"[`{name}`](../../{file.relative_to(ROOT)})"
         rows = table(("alert", "severity", "after", "when"), list(rule_rows(file)))
-        parts.append(f"## {file.stem}\n\n{link}: {about}\n\n{rows}")
+        parts.append(f"## {file.parent.name}\n\n{link}: {about}\n\n{rows}")
     return "\n".join(parts)
 
 
 def findings_page() -> str:
-    """All findings, in the order in which causes come before consequences."""
-    kinds = [detector.kind for detector in DETECTORS]
+    """All findings, in the order in which causes come before consequences; those of packs' resources come last."""
+    resources = {one.finding_id: one for one in shipped_catalogue().resources if one.finding_id}
+    told = [(one.kind, one.needs, one.reads, one.follows) for one in DETECTORS]
+    told += [(kind_of(one), (), (), one.causes) for one in resources.values()]
+    kinds = [kind for kind, *_ in told]
     names = {kind.id for kind in kinds}
     rows = [(f"[`{kind.id}`](#{kind.id})", kind.title.en, kind.severity) for kind in kinds]
     parts = [
         "# Findings\n\nWhat a run's `findings`, `GET /api/findings` and alerts may say; how they are judged:"
         " [guide](../guide/findings.md). The ids are stable.\n\n" + table(("id", "title", "severity"), rows)
     ]
-    for detector in DETECTORS:
-        kind = detector.kind
-        causes = ", ".join(f"[`{id}`](#{id})" for id in detector.follows if id in names)
+    for kind, needs, reads, follows in told:
         facts = [
-            ("needs one of", ", ".join(f"`{metric}`" for metric in detector.needs)),
-            ("also reads", ", ".join(f"`{metric}`" for metric in detector.reads)),
-            ("may follow from", causes),
+            ("needs one of", ", ".join(f"`{metric}`" for metric in needs)),
+            ("also reads", ", ".join(f"`{metric}`" for metric in reads)),
+            ("may follow from", ", ".join(f"[`{id}`](#{id})" for id in follows if id in names)),
             ("rule of thumb", f"{kind.rule.text.en} ({kind.rule.source})"),
             ("refuted by", kind.refuted_by.en),
         ]
-        told = "\n".join(f"- *{name}*: {text}" for name, text in facts if text)
-        parts.append(f"## {kind.id}\n\n**{kind.title.en}**, {kind.severity}. {kind.explanation.en}\n\n{told}\n")
+        lines = "\n".join(f"- *{name}*: {text}" for name, text in facts if text)
+        parts.append(f"## {kind.id}\n\n**{kind.title.en}**, {kind.severity}. {kind.explanation.en}\n\n{lines}\n")
     return "\n".join(parts)
 
 
@@ -307,9 +315,6 @@ def command_pages(command: click.Command, path: str) -> Iterator[str]:
     """Help of a command and of all below it."""
     context = click.Context(command, info_name=path, terminal_width=100, max_content_width=100)
     yield f"## {path}\n\n```\n{command.get_help(context)}\n```\n"
-    if isinstance(command, FirstWordCommand):
-        for name, inner in command.words.items():
-            yield from command_pages(inner, f"{path} {name}")
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             inner = command.get_command(context, name)

@@ -1,6 +1,7 @@
 """Runs every test suite, one after another, and ends with the counts.
 
-Usage: run_tests.py [SUITE ...]    (all suites when none is named)
+Usage: run_tests.py [--changed] [SUITE ...]    (all suites when none is named; with --changed, of each only the tests
+that the difference against the main branch and the working tree touches)
 
 A suite is a command that writes a JUnit report; its cases are counted from there, so that the last line
 (`total: N passed, N failed, N skipped`) is what the runners themselves reported. The exit code is 1 when a case failed,
@@ -12,12 +13,16 @@ import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from changed_tests import base_commit, browser_tests, changed_files, python_tests, read_sources
 
 ROOT = Path(__file__).resolve().parent.parent
 REPORTS = ROOT / "build" / "test-reports"
+EXPENSIVE = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +45,7 @@ class SuiteResult:
     skipped: int
     exit_code: int
     seconds: float
+    by_file: Mapping[str, float] = field(default_factory=dict[str, float])
 
     @property
     def good(self) -> bool:
@@ -85,6 +91,26 @@ def count_cases(report: Path) -> tuple[int, int, int]:
     return passed, failed, skipped
 
 
+def seconds_by_file(report: Path) -> Mapping[str, float]:
+    """How long the cases of each file took, from a JUnit report."""
+    found: defaultdict[str, float] = defaultdict(float)
+    if report.exists():
+        for case in ElementTree.parse(report).getroot().iter("testcase"):
+            found[case.get("classname", "")] += float(case.get("time") or 0)
+    return found
+
+
+def changed_suites(suites: Sequence[Suite]) -> Sequence[Suite]:
+    """The suites with only those tests that a difference touches; those without any are left out."""
+    base = base_commit(ROOT)
+    changed = changed_files(ROOT, base)
+    python = python_tests(changed, read_sources(ROOT, ["*/tests/*.py", "tests/*.py"]))
+    browser = browser_tests(changed, read_sources(ROOT, ["frontend/e2e/*.ts"]))
+    page = ["--changed", base, "--passWithNoTests"] if any(path.startswith("frontend/src/") for path in changed) else []
+    chosen = {"python": python, "frontend": page, "browser": [Path(path).name for path in browser]}
+    return [replace(suite, command=(*suite.command, *found)) for suite in suites if (found := chosen[suite.name])]
+
+
 def run_suite(suite: Suite) -> SuiteResult:
     """Runs one suite in the foreground."""
     report = REPORTS / f"{suite.name}.xml"
@@ -104,17 +130,28 @@ def run_suite(suite: Suite) -> SuiteResult:
         skipped=skipped,
         exit_code=exit_code,
         seconds=time.monotonic() - started,
+        by_file=seconds_by_file(report),
     )
 
 
-def main(names: Sequence[str]) -> int:
+def main(arguments: Sequence[str]) -> int:
     """Runs the named suites, or all; returns the exit code."""
+    names = [one for one in arguments if one != "--changed"]
     unknown = set(names) - {suite.name for suite in SUITES}
     if unknown:
         print(f"no suite {', '.join(sorted(unknown))}; there are: {', '.join(suite.name for suite in SUITES)}")
         return 2
     REPORTS.mkdir(parents=True, exist_ok=True)
-    outcomes = [run_suite(suite) for suite in SUITES if not names or suite.name in names]
+    named = [suite for suite in SUITES if not names or suite.name in names]
+    suites = changed_suites(named) if "--changed" in arguments else named
+    if not suites:
+        print("no test is touched by what changed")
+        return 0
+    outcomes = [run_suite(suite) for suite in suites]
+    print(f"\nthe {EXPENSIVE} most expensive files, seconds of their tests:")
+    by_file = [(seconds, name) for outcome in outcomes for name, seconds in outcome.by_file.items()]
+    for seconds, name in sorted(by_file, reverse=True)[:EXPENSIVE]:
+        print(f"{seconds:>8.1f}  {name}")
     print()
     for outcome in outcomes:
         remark = "" if outcome.exit_code == 0 else f"  (runner ended with {outcome.exit_code})"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import urllib3
-from loadwatch_backend.store.relational import Relational, default_url, open_relational
+from loadwatch_backend.core.database.relational import Relational, default_url, open_relational
 from sqlalchemy import text
 
 from backend.tests.ingest.writing import HEADERS, body, series

@@ -80,7 +80,7 @@ def main() -> int:
         while (until := os.environ.get("REPLAY_LASTS_UNTIL")) and not Path(until).exists():
             time.sleep(0.05)
     except KeyboardInterrupt:
-        print("stopped", file=sys.stderr)  # noqa: T201 - as the tool says it
+        sys.stderr.write("stopped\n")
     finally:
         output.flush()
     return 0

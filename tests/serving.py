@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.fork_server import ForkedLoadwatch
 from tests.ports import free_port
 
 LOADWATCH = Path(sys.executable).parent / "loadwatch"
@@ -41,6 +42,8 @@ class RealServer:
     port: int = field(default_factory=free_port)
     starts: int = 0
     process: "subprocess.Popen[bytes] | None" = None
+    installed: bool = False
+    """Whether each start runs the installed command, which imports for seconds, instead of a fork."""
 
     @property
     def url(self) -> str:
@@ -69,7 +72,8 @@ class RealServer:
         }
         log = self.directory / f"server-{self.starts}.log"
         with log.open("wb") as output:
-            self.process = subprocess.Popen([str(LOADWATCH), "server"], env=environment, stdout=output, stderr=output)
+            start = subprocess.Popen if self.installed else ForkedLoadwatch
+            self.process = start([str(LOADWATCH), "server"], env=environment, stdout=output, stderr=output)
         return log
 
     def start(self) -> None:

@@ -13,6 +13,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.fork_server import ForkedLoadwatch, run_forked
+
 LOADWATCH = str(Path(sys.executable).with_name("loadwatch"))
 PASSWORD = "four random words here"
 SECONDS = 180.0
@@ -24,7 +26,7 @@ class Process:
 
     def __init__(self, arguments: Iterable[str], environment: dict[str, str]) -> None:
         self.text = ""
-        self.process = subprocess.Popen(
+        self.process = ForkedLoadwatch(
             [LOADWATCH, *arguments],
             env={**OWN, **environment},
             stdin=subprocess.DEVNULL,
@@ -67,15 +69,7 @@ def started(*arguments: str, **environment: str) -> Generator[Process]:
 
 
 def run(*arguments: str, stdin: str = "", **environment: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [LOADWATCH, *arguments],
-        env={**OWN, **environment},
-        input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=False,
-    )
+    return run_forked(*arguments, environment={**OWN, **environment}, stdin=stdin, seconds=SECONDS)
 
 
 LINK = r'"link": "(http://[^"]+/setup#[\w-]{43})"'
@@ -89,7 +83,7 @@ def test_the_first_start_asks_for_an_administrator_by_a_link_that_works_once(tmp
     with started(*arguments) as server:
         url, _, secret = server.wait_for(LINK).partition("/setup#")
         assert secret != old.partition("#")[2]
-        with httpx.Client(base_url=url, timeout=120, headers={"origin": url}) as client:
+        with httpx.Client(base_url=url, timeout=120, headers={"origin": url}, verify=False) as client:
             assert client.get("/api/session").json()["setup"] is True
             assert client.get("/api/targets").status_code == 401
             assert client.post("/prometheus/api/v1/write").status_code == 401
@@ -103,7 +97,7 @@ def test_the_first_start_asks_for_an_administrator_by_a_link_that_works_once(tmp
     # Nothing of it was only in memory: after kill -9 the session holds and no link is offered.
     with started(*arguments) as server:
         url = server.wait_for(r'"url": "(http://[^"]+)"')
-        with httpx.Client(base_url=url, timeout=120, cookies={"loadwatch_session": session}) as client:
+        with httpx.Client(base_url=url, timeout=120, cookies={"loadwatch_session": session}, verify=False) as client:
             assert client.get("/api/session").json()["principal"]["name"] == "ann"
             assert client.get("/api/session").json()["setup"] is False
             entries = client.get("/api/audit").json()["entries"]
@@ -119,7 +113,7 @@ def test_up_shows_the_link_and_gives_its_own_agent_a_token(tmp_path: Path):
     with started("up", "--listen", "0.0.0.0:0", "--data", str(tmp_path)) as up:
         link = up.wait_for(r"(http://\S+/setup#\S+)\n\n  Remote write")
         url, _, secret = link.partition("/setup#")
-        with httpx.Client(base_url=url, timeout=120, headers={"origin": url}) as client:
+        with httpx.Client(base_url=url, timeout=120, headers={"origin": url}, verify=False) as client:
             body = {"secret": secret, "name": "ann", "password": PASSWORD}
             assert client.post("/api/setup", json=body).status_code == 201
             deadline = time.monotonic() + SECONDS
@@ -142,7 +136,7 @@ def test_users_and_tokens_from_the_command_line_hold_at_once_and_lift_a_lock(tmp
     assert "password1234" not in weak.stderr
     with started("server", "--listen", "0.0.0.0:0", **place) as server:
         url = server.wait_for(r'"url": "(http://[^"]+)"')
-        with httpx.Client(base_url=url, timeout=120) as client:
+        with httpx.Client(base_url=url, timeout=120, verify=False) as client:
             token = run("token", "create", "--scope", "read", "--name", "ci", **place).stdout.strip()
             headers = {"authorization": f"Bearer {token}"}
             assert client.get("/api/targets", headers=headers).status_code == 200

@@ -14,22 +14,22 @@ from tests.adding.agent import COLLECTOR, PRESET
 from tests.adding.example import Edit, Example
 from tests.adding.fact import FACT
 from tests.adding.rule import DEFAULT_RULE
-from tests.adding.server import ENDPOINT, IMPORTER, NOTIFIER, PANEL
+from tests.adding.server import ENDPOINT, IMPORTER, NOTIFIER, PACK
 from tests.adding.text import SERVER_TEXT, TEXT
 
 ROOT = Path(__file__).resolve().parent.parent
-EXAMPLES = (COLLECTOR, PRESET, PANEL, ENDPOINT, NOTIFIER, IMPORTER, FACT, DEFAULT_RULE, SERVER_TEXT, TEXT)
+EXAMPLES = (COLLECTOR, PRESET, PACK, ENDPOINT, NOTIFIER, IMPORTER, FACT, DEFAULT_RULE, SERVER_TEXT, TEXT)
 COPIED = (
     "backend/loadwatch_backend",
     "collectors/loadwatch_collectors",
     "formats/loadwatch_formats",
-    "docs/runbooks",
+    "packs/loadwatch_packs",
     "frontend/src",
     "frontend/vite.config.ts",
     "pyproject.toml",
     "scripts/generate_facts.py",
 )
-PACKAGES = ("backend", "collectors", "formats")
+PACKAGES = ("backend", "collectors", "formats", "packs")
 
 
 def rows() -> dict[str, tuple[str, str]]:

@@ -37,6 +37,8 @@ receivers:
 loadwatch: {{default_inhibit_rules: false}}
 """
 POOL = {"job": "shop", "instance": "app-1", "db_name": "main"}
+MORE_THAN_THE_POOL = 20
+"""Connections to the database of runs and alerts: SQLAlchemy keeps five and opens ten more."""
 BEFORE_S = 90
 """What is sent first is a minute and a half of it: nobody has to wait until it has come about."""
 
@@ -145,6 +147,10 @@ def test_one_cause_is_one_message_and_an_independent_one_is_another(shop: Shop) 
     assert held["follows_from"]["finding"] == "pool-exhausted"
     assert held["follows_from"]["alert"] in held["inhibited_by"]
     assert held["finding"]["id"] == "pool-exhausted"
+
+    # Who asks for the alerts while something is held back holds no connection of the database afterwards.
+    for _ in range(MORE_THAN_THE_POOL):
+        assert shop.alert("LoadServerErrors")
 
     # What has nothing to do with it is told.
     goes_on("the disk", lambda: ("firing", "HostDiskFull") in told(shop), load_errors=1, disk_full=1)

@@ -338,16 +338,17 @@ def test_a_region_that_is_unreachable_costs_the_others_nothing(proxy: FaultProxy
     proxy.before(hang(of(region=OTHER_REGION)))
     CloudWatchData(value=lambda _, begin: float(begin % 997)).attach(proxy)
     receiver = Receiver()
+
+    def up(region: str) -> float | None:
+        found = newest(receiver.samples, "aws_place_up", region=region)
+        return None if found is None else found.value
+
     with running(receiver):
         block = f"      regions: [{REGION}, {OTHER_REGION}]\n      timeout: 5s\n"
         with agent(write_config(tmp_path, receiver.url, proxy, block)):
             receiver.wait_for(lambda: bool(receiver.named(SERIES)))
             receiver.wait_for(lambda: newest(receiver.samples, "aws_place_error_info", region=OTHER_REGION) is not None)
-    here = newest(receiver.samples, "aws_place_up", region=REGION)
-    there = newest(receiver.samples, "aws_place_up", region=OTHER_REGION)
-    assert here is not None
-    assert there is not None
-    assert (here.value, there.value) == (1.0, 0.0)
+            receiver.wait_for(lambda: (up(REGION), up(OTHER_REGION)) == (1.0, 0.0))
     assert {sample.labels["region"] for sample in receiver.named(SERIES)} == {REGION}
     assert 1.0 in {sample.value for sample in receiver.named("up") if sample.labels["collector"] == "cloudwatch"}
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loadwatch_backend.signals.catalogue.registry import CATALOGUE
+from loadwatch_backend.catalogue.packs.library import shipped_catalogue
 from loadwatch_collectors.sources.aws.presets import load_presets, preset_files
 
 from collectors.tests.sources.aws import aws_world
@@ -29,7 +29,7 @@ OS = Path(__file__).parents[1] / "collectors/tests/fixtures/aws/enhanced_monitor
 def test_what_is_written_only_when_it_happens_is_the_same_to_the_page_as_to_the_collector():
     presets = load_presets(tuple(preset_files())).values()
     rare = {name for preset in presets for metric in preset.metrics for name in metric.names if metric.absent != "gap"}
-    signals = [signal for group in CATALOGUE.groups for panel in group.panels for signal in panel.signals]
+    signals = [signal for group in shipped_catalogue().groups for panel in group.panels for signal in panel.signals]
     late = [signal for signal in signals if signal.cadence is not None]
     of_events = {one.id for one in late if set(re.findall(r"\baws_\w+", one.expression)) & rare}
     assert of_events == {one.id for one in late if one.cadence is not None and one.cadence.events}

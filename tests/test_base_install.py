@@ -20,6 +20,7 @@ HEAVY = {
     "starlette",
     "uvicorn",
     "duckdb",
+    "jmespath",
     "numpy",
     "pydantic",
     "sqlalchemy",

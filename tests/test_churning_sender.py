@@ -13,8 +13,7 @@ from tests.serving import RealServer
 NOW_MS = int(time.time() * 1000)
 SETTINGS = {
     "LOADWATCH_PROXY_NETWORKS": "127.0.0.0/8",
-    "LOADWATCH_INGEST_SENDER_NEW_SERIES": "150",
-    "LOADWATCH_INGEST_SENDER_SERIES": "120",
+    "LOADWATCH_STORE_SERIES_LIMIT": "500",
 }
 
 
@@ -35,25 +34,25 @@ def test_one_sender_that_churns_does_not_harm_another(tmp_path: Path) -> None:
     try:
         churning, steady = "10.9.8.7", "10.1.1.1"
         assert push(server, steady, "a", "b").status == 204
-        answers = [push(server, churning, *(f"{turn}-{i}" for i in range(50))) for turn in range(4)]
-        assert [answer.status for answer in answers] == [204, 204, 400, 400]
-        detail = json.loads(answers[2].data)["detail"]
-        assert "30 of 50 samples were refused, the others are stored" in detail
-        assert f"{churning} has 100 active series, and a sender may have 120" in detail
-        assert "LOADWATCH_INGEST_SENDER_SERIES" in detail
+        answers = [push(server, churning, *(f"{turn}-{i}" for i in range(45))) for turn in range(6)]
+        assert [answer.status for answer in answers] == [204, 204, 204, 204, 400, 400]
+        detail = json.loads(answers[4].data)["detail"]
+        assert "25 of 45 samples were refused, the others are stored" in detail
+        assert f"{churning} has 180 active series, and a sender may have 200" in detail
+        assert "LOADWATCH_STORE_SERIES_LIMIT" in detail
         # What it has is taken on, also beside a series that is refused.
         mixed = push(server, churning, "0-1", "new", "1-2")
         assert (mixed.status, json.loads(mixed.data)["rejected"], json.loads(mixed.data)["stored"]) == (400, 1, 2)
         # The other one goes on, with new series too.
-        assert push(server, steady, "a", "b", *(str(i) for i in range(90))).status == 204
-        assert (stored(server, churning), stored(server, steady)) == (120, 92)
+        assert push(server, steady, "a", "b", *(str(i) for i in range(40))).status == 204
+        assert (stored(server, churning), stored(server, steady)) == (200, 42)
         with urllib.request.urlopen(f"{server.url}/metrics") as page:
             told = page.read().decode()
         for line in (
-            f'loadwatch_ingest_sender_series{{sender="{churning}"}} 120.0',
-            f'loadwatch_ingest_sender_new_series{{sender="{steady}"}} 92.0',
-            f'loadwatch_ingest_sender_rejected_samples_total{{sender="{churning}"}} 81.0',
-            'loadwatch_ingest_rejected_samples_total{reason="sender_series"} 81.0',
+            f'loadwatch_ingest_sender_series{{sender="{churning}"}} 200.0',
+            f'loadwatch_ingest_sender_new_series{{sender="{steady}"}} 42.0',
+            f'loadwatch_ingest_sender_rejected_samples_total{{sender="{churning}"}} 71.0',
+            'loadwatch_ingest_rejected_samples_total{reason="sender_series"} 71.0',
         ):
             assert f"{line}\n" in told
     finally:

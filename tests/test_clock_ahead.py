@@ -103,7 +103,7 @@ def test_two_agents_that_write_the_same_are_named(server: RealServer, tmp_path: 
             rule = (
                 'count by (job, instance, collector) (time() - timestamp(collector_agent_info{instance="same"}) < 10)'
             )
-            assert [value for _, value in ask(server, rule)] == [2]
+            wait_for("fresh samples of both", lambda: [value for _, value in ask(server, rule)] == [2])
         wait_for("one agent again", lambda: len(agents()) == 1)
         assert agents()[0].startswith(f"{socket.gethostname()}[")
 

@@ -14,8 +14,8 @@ import jsonschema
 import pytest
 import yaml
 from loadwatch_backend.access.principal import Role
-from loadwatch_backend.access.tokens.tokens import match_token, parse_tokens
-from loadwatch_backend.kit.settings import known_variables
+from loadwatch_backend.access.tokens.tokens import hash_token, match_token, parse_tokens
+from loadwatch_backend.core.settings import known_variables
 from loadwatch_collectors.config import load_config
 from loadwatch_collectors.settings_loader import read_document
 from loadwatch_collectors.sources.registry import sources_by_name
@@ -174,13 +174,15 @@ def test_credentials_stay_and_only_what_is_lost_is_made_again(tmp_path: Path) ->
     assert admin.read_text().strip() == admin_token
     records = parse_tokens((tmp_path / "server" / "tokens.json").read_text(), "tokens.json")
     roles = {
-        record.role for token in (admin_token, agent.read_text().strip()) if (record := match_token(records, token))
+        record.role
+        for token in (admin_token, agent.read_text().strip())
+        if (record := match_token(records, hash_token(token)))
     }
     assert roles == {Role.ADMIN, Role.AGENT}
-    load = match_token(records, (tmp_path / "load" / "token").read_text().strip())
+    load = match_token(records, hash_token((tmp_path / "load" / "token").read_text().strip()))
     assert load is not None
     assert load.role is Role.EDITOR, "who starts runs need not be an administrator"
-    assert match_token(records, lost) is None
+    assert match_token(records, hash_token(lost)) is None
 
 
 def filled(text: str) -> str:
@@ -243,7 +245,7 @@ def test_notifications_reach_the_receiver_that_prints_them(tmp_path: Path) -> No
             "generatorURL": "http://127.0.0.1:8000/alerts/1",
         }
         transport = httpx.HTTPTransport(retries=20)
-        with httpx.Client(transport=transport, timeout=30) as client:
+        with httpx.Client(transport=transport, timeout=120) as client:
             assert client.post(f"http://127.0.0.1:{port}/", json={"version": "4", "alerts": [alert]}).status_code == 200
             assert client.post(f"http://127.0.0.1:{port}/", content=b"no JSON").status_code == 200
         assert (

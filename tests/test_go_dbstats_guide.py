@@ -12,11 +12,13 @@ from loadwatch_collectors.settings_loader import parse_document
 from loadwatch_collectors.sources.dbstats import DEFAULT_NUMBERS
 from loadwatch_collectors.sources.dbstats_document import (
     SETTINGS,
+    WorkerSums,
     find_pools,
     info_samples,
     is_absent,
     read_path,
     read_pool,
+    split_workers,
 )
 from loadwatch_collectors.sources.registry import sources_by_name
 
@@ -45,7 +47,10 @@ def test_configuration_is_accepted(configuration: str) -> None:
 
 
 def test_document_is_read() -> None:
-    (text,) = blocks("json")
+    workers, text = blocks("json")
+    found = split_workers(find_pools(json.loads(workers), "root"))
+    main = WorkerSums().add({(name, worker): read_pool(pool, name) for name, worker, pool in found})["main"]
+    assert (main["MaxOpenConnections"], main["InUse"], main["WaitDuration"]) == (10, 6, 0.09)
     document = json.loads(text)
     (name,) = find_pools(document, "main")
     assert name == "hits"

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 import urllib3
-from loadwatch_backend.store.embedded.engine import open_embedded
-from loadwatch_backend.store.embedded.settings import EmbeddedSettings
-from loadwatch_backend.store.port import Matcher, MatchOperator
+from loadwatch_backend.series.store.embedded.engine import open_embedded
+from loadwatch_backend.series.store.embedded.settings import EmbeddedSettings
+from loadwatch_backend.series.store.port import Matcher, MatchOperator
 
 from backend.tests.ingest.writing import HEADERS, body, series
 from tests.serving import RealServer

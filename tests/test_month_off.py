@@ -103,7 +103,9 @@ def test_within_a_longer_retention_a_month_in_the_past_is_taken_and_harms_nobody
 
 def test_what_is_a_month_ahead_in_the_store_is_in_nobodys_way(server: RealServer) -> None:
     """As when the server's own clock was a month ahead for a while."""
-    server.environment = {"LOADWATCH_INGEST_AHEAD_SECONDS": str(MONTH_MS // 1000 + 3_600)}
+    offset = server.directory / "offset"
+    offset.write_text(str(MONTH_MS + HOUR_MS))
+    server.environment = {"LOADWATCH_CLOCK_OFFSET_FILE": str(offset)}
     server.start()
     now_ms = int(time.time() * 1000)
     assert push(server, ("off", now_ms + MONTH_MS, 5.0)) == (204, "")

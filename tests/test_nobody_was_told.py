@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import urllib3
-from loadwatch_backend.store.set_aside import RELATIONS
+from loadwatch_backend.core.database.set_aside import RELATIONS
 
 from backend.tests.notify.receiving import Receiver, answer, run_receiver
 from tests.alerting import RULES, Watch, wait_for

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import urllib3
 from google.protobuf import json_format
-from loadwatch_backend.ingest.otlp.otlp_pb2 import ExportRequest, ExportResponse
+from loadwatch_backend.series.ingest.otlp.otlp_pb2 import ExportRequest, ExportResponse
 from opentelemetry.exporter.otlp.proto.http import Compression
 from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
 from opentelemetry.sdk.metrics import Counter, Histogram, MeterProvider

@@ -72,7 +72,7 @@ def server(tmp_path: Path) -> Iterator[RealServer]:
 
 @pytest.fixture
 def client(server: RealServer) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=server.url, timeout=60) as client:
+    with httpx.Client(base_url=server.url, timeout=60, verify=False) as client:
         yield client
 
 

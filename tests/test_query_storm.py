@@ -11,7 +11,7 @@ from pathlib import Path
 
 import cramjam
 import pytest
-from loadwatch_backend.ingest.remote_pb2 import Label, Sample, TimeSeries, WriteRequest
+from loadwatch_backend.series.store.remote_pb2 import Label, Sample, TimeSeries, WriteRequest
 
 from tests.serving import RealServer
 
@@ -40,10 +40,8 @@ HOSTILE = (
 def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[RealServer]:
     environment = {
         "LOADWATCH_QUERY_MEMORY_BYTES": str(QUERY_MIB * MEBIBYTE),
-        "LOADWATCH_STORE_HEAD_BYTES": str(HEAD_MIB * MEBIBYTE),
-        "LOADWATCH_STORE_DATABASE_BYTES": str(DATABASE_MIB * MEBIBYTE),
+        "LOADWATCH_STORE_MEMORY_BYTES": str((HEAD_MIB + DATABASE_MIB) * MEBIBYTE),
         "LOADWATCH_QUERY_TIMEOUT_SECONDS": "2",
-        "LOADWATCH_QUERY_AT_ONCE": "2",
         "LOADWATCH_DEFAULT_RULES": "false",
     }
     running = RealServer(tmp_path_factory.mktemp("storm"), environment)

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 import urllib3
-from loadwatch_backend.store.embedded.engine import open_embedded
-from loadwatch_backend.store.embedded.settings import EmbeddedSettings
-from loadwatch_backend.store.port import STALE_NAN_BITS, Labels, Matcher, MatchOperator
+from loadwatch_backend.series.store.embedded.engine import open_embedded
+from loadwatch_backend.series.store.embedded.settings import EmbeddedSettings
+from loadwatch_backend.series.store.port import STALE_NAN_BITS, Labels, Matcher, MatchOperator
 
 from backend.tests.ingest.writing import HEADERS, body, series
 from tests.serving import RealServer, free_port, wait_until_answers
@@ -257,7 +257,7 @@ def test_bad_bodies_leave_the_server_well(server: RealServer) -> None:
     good = {"__name__": "fine"}
     cases = [
         (b"garbage", 400, "snappy"),
-        (b"\xff\xff\xff\xff\x0f", 413, "LOADWATCH_INGEST_DECOMPRESSED_BYTES"),
+        (b"\xff\xff\xff\xff\x0f", 413, "after decompression"),
         (body(series({"__name__": "m", "long": "x" * (1 << 20)}, (now, 1.0))), 400, "1048576 bytes"),
         (body(*(series({"__name__": "m", "i": str(n)}, (now, 1.0)) for n in range(100_000))), 400, "100000 new series"),
         (body(series({"__name__": "m"}, (now + year, 1.0)), series(good, (now - 2, 1.0))), 400, "ahead"),

@@ -77,6 +77,48 @@ def test_links_between_documents_lead_somewhere() -> None:
     assert broken == []
 
 
+def sections(page: str) -> set[str]:
+    """The anchors of the headings of a Markdown page."""
+    headings = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```", "", page, flags=re.MULTILINE | re.DOTALL), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_links_to_sections_of_the_guide_lead_to_one() -> None:
+    guide = {page.resolve(): sections(page.read_text("utf-8")) for page in (ROOT / "docs" / "guide").glob("*.md")}
+    broken: list[str] = []
+    for name in tracked_files():
+        text = text_of(name) if name.endswith(".md") else None
+        for target, section in re.findall(r"\]\(([^)#\s:]*)#([^)\s]+)\)", text or ""):
+            page = (ROOT / name).parent / target if target else ROOT / name
+            if section not in guide.get(page.resolve(), {section}):
+                broken.append(f"{name}: {target}#{section}")
+    assert broken == []
+
+
+def test_the_readme_stays_short_and_has_one_picture() -> None:
+    english, japanese = ((ROOT / name).read_text("utf-8") for name in ("README.md", "README.ja.md"))
+    assert len(english.split()) <= 700
+    assert english.count("![") == japanese.count("![") == 1
+    assert re.findall(r"^(#+|- |\|)", english, re.MULTILINE) == re.findall(r"^(#+|- |\|)", japanese, re.MULTILINE)
+
+
+def test_the_changelog_of_the_first_version_stays_short() -> None:
+    first = (ROOT / "CHANGELOG.md").read_text("utf-8").partition("\n## [0.1.0]")[2].partition("\n## ")[0]
+    assert 20 < len(first.splitlines()) <= 80
+
+
+def test_the_guide_stays_short() -> None:
+    pages = [page.read_text("utf-8") for page in (ROOT / "docs" / "guide").rglob("*.md")]
+    assert 20 < len(pages) <= 30
+    assert sum(len(page.split()) for page in pages) <= 30_000
+
+
+def test_the_index_of_the_guide_names_each_page() -> None:
+    folder = ROOT / "docs" / "guide"
+    linked = re.findall(r"\]\(((?:importers/)?[\w-]+\.md)[)#]", (folder / "README.md").read_text("utf-8"))
+    assert set(linked) == {str(page.relative_to(folder)) for page in folder.rglob("*.md")} - {"README.md"}
+
+
 def test_every_decision_has_a_status_and_its_place_in_the_list() -> None:
     folder = ROOT / "docs" / "decisions"
     listed = re.findall(
@@ -87,12 +129,24 @@ def test_every_decision_has_a_status_and_its_place_in_the_list() -> None:
         for path in folder.glob("0*.md")
         if (
             found := re.search(
-                r"^Date: [\d-]+\. Status: (accepted|replaced by \S+\))\.", path.read_text("utf-8"), re.MULTILINE
+                r"^Date: [\d-]+\. Status: (accepted|replaced by \S+\))[.;]", path.read_text("utf-8"), re.MULTILINE
             )
         )
     }
     assert sorted(listed) == sorted(stated.items())
     assert len(stated) == len(list(folder.glob("0*.md")))
+    assert len([status for status in stated.values() if status == "accepted"]) <= 40
+
+
+def test_what_names_a_decision_names_one_that_there_is() -> None:
+    numbers = {path.name[:4] for path in (ROOT / "docs" / "decisions").glob("0*.md")}
+    named = [
+        (name, number)
+        for name in tracked_files()
+        for number in re.findall(r"(?:decisions/|[Dd]ecisions? |\[)(0\d{3})\b", text_of(name) or "")
+    ]
+    assert len(named) > 60
+    assert [(name, number) for name, number in named if number not in numbers] == []
 
 
 def test_the_walk_through_the_code_names_files_that_there_are() -> None:
@@ -119,7 +173,7 @@ def test_the_glossary_names_what_is_there_and_a_word_means_one_thing() -> None:
     assert [word for word in words if defined[word] > 1] == []
 
 
-SEES_SESSIONS = re.compile(r"/(repository|tables)\.py$|^backend/loadwatch_backend/store/")
+SEES_SESSIONS = re.compile(r"/(repository|tables)\.py$|^backend/loadwatch_backend/(core/database|series/store)/")
 
 
 def calls_of_sessions(source: str) -> list[str]:

@@ -22,6 +22,8 @@ def load(name: str) -> ModuleType:
     assert specification.loader is not None
     module = importlib.util.module_from_spec(specification)
     sys.modules[name] = module
+    if (scripts := str(ROOT / "scripts")) not in sys.path:
+        sys.path.append(scripts)  # they import each other
     specification.loader.exec_module(module)
     return module
 
@@ -69,6 +71,50 @@ def test_an_unknown_suite_is_named() -> None:
     )
     assert answer.returncode == 2
     assert "nonsense" in answer.stdout
+
+
+TEST_SOURCES = {
+    "backend/tests/rules/test_read.py": "import loadwatch_backend.alerting.rules.read",
+    "backend/tests/notify/test_table.py": "from loadwatch_backend.alerting.rules import read",
+    "backend/tests/notify/test_other.py": "",
+    "backend/tests/store/test_rows.py": "from tests.shared import rows",
+    "tests/shared.py": "from loadwatch_formats.durations import parse_duration",
+    "tests/test_guide.py": 'TEXT = "guide/alerts.md"',
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "touched"),
+    [
+        ("backend/loadwatch_backend/alerting/rules/read.py", ["notify/test_table", "rules/test_read"]),
+        ("packs/loadwatch_packs/host/rules.yml", ["rules/test_read"]),
+        ("backend/tests/notify/test_other.py", ["notify/test_other"]),
+        ("backend/tests/notify/conftest.py", ["notify/test_other", "notify/test_table"]),
+        ("backend/tests/notify/fixtures/given.json", ["notify/test_other", "notify/test_table"]),
+        ("formats/loadwatch_formats/durations.py", ["store/test_rows"]),
+        ("docs/guide/alerts.md", ["tests/test_guide"]),
+        ("frontend/src/alerts.md", []),
+    ],
+)
+def test_a_changed_file_touches_what_imports_it_names_it_or_tests_its_room(changed: str, touched: list[str]) -> None:
+    found = load("changed_tests").python_tests([changed], TEST_SOURCES)
+    assert [path.removeprefix("backend/tests/").removesuffix(".py") for path in found] == touched
+
+
+def test_a_helper_of_browser_tests_touches_those_that_use_it() -> None:
+    sources = {
+        "e2e/a.spec.ts": 'import "./b"',
+        "e2e/b.ts": 'import { c } from "./c"',
+        "e2e/c.ts": "",
+        "e2e/d.spec.ts": "",
+    }
+    assert load("changed_tests").browser_tests(["e2e/c.ts"], sources) == ["e2e/a.spec.ts"]
+
+
+def test_the_most_expensive_files_are_known(tmp_path: Path) -> None:
+    report = tmp_path / "report.xml"
+    report.write_text('<t><testcase classname="a" time="1.5"/><testcase classname="a" time="2"/></t>')
+    assert load("run_tests").seconds_by_file(report) == {"a": 3.5}
 
 
 def test_a_stale_generated_file_is_named_and_put_back(

@@ -1,6 +1,5 @@
 """A real server on a real VictoriaMetrics: what it takes in while the engine is away, and after kill -9, arrives."""
 
-import hashlib
 import json
 import signal
 import subprocess
@@ -19,8 +18,6 @@ from tests.serving import LOADWATCH, RealServer, wait_until_answers
 
 START_MS = int(time.time() * 1000) // 1000 * 1000 - 12 * 3_600_000
 SERIES = 20
-ABOUT = [hashlib.sha512(f"{number}".encode()).hexdigest() for number in range(SERIES)]
-"""So that little of it is needed to fill a queue."""
 
 
 @pytest.fixture
@@ -31,8 +28,7 @@ def engine(tmp_path: Path) -> Iterator[RealEngine]:
 
 @pytest.fixture
 def server(tmp_path: Path, engine: RealEngine) -> Iterator[RealServer]:
-    settings = {"LOADWATCH_STORE_URL": engine.url, "LOADWATCH_STORE_ENGINE_QUEUE_BYTES": str(1 << 20)}
-    server = RealServer(tmp_path / "server", settings)
+    server = RealServer(tmp_path / "server", {"LOADWATCH_STORE_URL": engine.url})
     server.directory.mkdir()
     yield server
     if server.process is not None:
@@ -55,7 +51,7 @@ def write(server: RealServer, second: int, name: str = "engine_test") -> int:
     """Status of a push of one sample each of all series."""
     content = body(
         *(
-            series({"__name__": name, "i": f"{number:03d}", "about": ABOUT[number]}, (START_MS + second * 1000, second))
+            series({"__name__": name, "i": f"{number:03d}"}, (START_MS + second * 1000, second))
             for number in range(SERIES)
         )
     )
@@ -92,22 +88,15 @@ def test_nothing_acknowledged_is_lost_while_the_engine_is_away(server: RealServe
     assert write(server, 0) == 204
     engine.stop()
 
-    acknowledged, refused = {0}, 0
-    for second in range(1, 10_000):
-        status = write(server, second)
-        if status != 204:
-            assert status == 429
-            refused = second
-            break
-        acknowledged.add(second)
+    for second in range(1, 60):
+        assert write(server, second) == 204
         if second == 20:
             server.kill()
             start(server)
-    assert len(acknowledged) > 30
     assert HTTP.request("GET", f"{server.url}/-/ready").status == 200
     metrics = HTTP.request("GET", f"{server.url}/metrics").data.decode().splitlines()
     (waiting,) = (line for line in metrics if line.startswith("loadwatch_store_engine_queue_samples "))
-    assert float(waiting.split()[1]) >= SERIES * (len(acknowledged) - 1)
+    assert float(waiting.split()[1]) >= SERIES * 59
     away = HTTP.request("GET", f"{server.url}/prometheus/api/v1/query", fields={"query": "engine_test"})
     assert away.status == 503
     assert json.loads(away.data)["errorType"] == "unavailable"
@@ -115,10 +104,8 @@ def test_nothing_acknowledged_is_lost_while_the_engine_is_away(server: RealServe
 
     engine.start()
     start(server)
-    wanted = {(f"{number:03d}", second) for number in range(SERIES) for second in acknowledged}
-    wait_for("all of it is with the engine", lambda: wanted <= rows_of(engine, "engine_test"), 900)
-    assert rows_of(engine, "engine_test") - wanted <= {(f"{number:03d}", refused) for number in range(SERIES)}
-    assert write(server, refused) == 204
+    wanted = {(f"{number:03d}", second) for number in range(SERIES) for second in range(60)}
+    wait_for("all of it is with the engine", lambda: wanted == rows_of(engine, "engine_test"), 900)
     assert server.stop() == 0
 
 
@@ -184,7 +171,6 @@ def test_that_the_engine_is_away_is_told_while_it_is_away(
         **server.environment,
         "LOADWATCH_RULES": str(rules),
         "LOADWATCH_OWN_METRICS_SECONDS": "1",
-        "LOADWATCH_STORE_TIMEOUT_SECONDS": "2",
     }
     start(server)
 
@@ -192,10 +178,12 @@ def test_that_the_engine_is_away_is_told_while_it_is_away(
         return {one["name"] for one in ask(server.url, "/api/alerts", sparklines="false")["alerts"]}
 
     wait_for("rules are evaluated", lambda: "Lost" in names(), 300)
-    assert "Behind" not in names()
+    wait_for("nothing waits", lambda: "Behind" not in names(), 300)
     assert engine.process is not None
     engine.process.send_signal(end)
     try:
         wait_for("it is told", lambda: "Behind" in names(), 900)
+        # What cannot be evaluated now is not resolved.
+        assert "Lost" in names()
     finally:
         engine.process.send_signal(signal.SIGCONT)

@@ -6,13 +6,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
-from loadwatch_backend.promql.engine import Engine
+from loadwatch_backend.catalogue.packs.library import Library
 from loadwatch_backend.runs.snapshots.difference import difference
 from loadwatch_backend.runs.snapshots.schemas import SettingOut
 from loadwatch_backend.runs.snapshots.take import Snapshotter
-from loadwatch_backend.store.embedded.engine import EmbeddedStore, open_embedded
-from loadwatch_backend.store.embedded.settings import EmbeddedSettings
-from loadwatch_backend.store.port import Batch
+from loadwatch_backend.series.promql.engine import Engine
+from loadwatch_backend.series.store.embedded.engine import EmbeddedStore, open_embedded
+from loadwatch_backend.series.store.embedded.settings import EmbeddedSettings
+from loadwatch_backend.series.store.port import Batch
 from loadwatch_collectors.collector import Sample
 from loadwatch_collectors.sources.host import HostCollector, HostSettings
 from loadwatch_collectors.sources.mysql.collector import MySQLCollector, MySQLSettings
@@ -52,7 +53,7 @@ def test_a_variable_that_was_set_between_two_runs_leads_the_difference(tmp_path:
             write(store, at_ms, "host", "db-1", [*HostCollector(HostSettings()).collect(), *sockets.collect()])
             sockets.close()
             write(store, at_ms, "app", "db-1", ProcessCollector(ProcessSettings(pid=os.getpid())).collect())
-            snapshots.append(Snapshotter(Engine(store)).take(at_ms))
+            snapshots.append(Snapshotter(Engine(store), Library()).take(at_ms))
             mariadb.run(
                 "SET GLOBAL max_connections = 300",
                 "SET GLOBAL sql_mode = 'ANSI'",

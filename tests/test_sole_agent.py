@@ -10,6 +10,7 @@ import pytest
 import urllib3
 
 from tests.ports import free_port
+from tests.serving import RealServer
 
 LOADWATCH = Path(sys.executable).with_name("loadwatch")
 CONFIG = "labels: {{{labels}}}\ntargets: [{{job: host, host: {{}}}}]\nspool: {{directory: {spool}}}\n"
@@ -113,6 +114,23 @@ def test_an_agent_beside_up_is_told_to_give_it_the_file(agents: Agents) -> None:
     assert "`loadwatch up --config FILE` in place of `make up`" in told.read_text()
     assert up.poll() is None
     assert len(writers(url)) == 1
+
+
+def test_up_watches_its_own_server_beside_another_one_of_the_host(agents: Agents, tmp_path: Path) -> None:
+    other = RealServer(tmp_path / "other")
+    other.directory.mkdir()
+    other.start()
+    try:
+        url = f"http://127.0.0.1:{free_port()}"
+        log = agents.folder / "up.log"
+        agents.run(["up", "--listen", url.removeprefix("http://"), "--data", str(agents.folder / "data")], log)
+        wait_until(lambda: query(url, 'process_open_fds{job="loadwatch-server"}'), log)
+        [found] = query(url, 'process_open_fds{job="loadwatch-server"}')
+        # No name and no number to tell it from others: it is the only one.
+        assert found.keys() == {"__name__", "job", "instance"}
+        assert query(url, 'collector_error_info{job="loadwatch-server"}') == []
+    finally:
+        other.stop()
 
 
 def query(url: str, expression: str) -> list[dict[str, str]]:

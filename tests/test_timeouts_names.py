@@ -4,10 +4,10 @@ import math
 from dataclasses import fields
 
 import pytest
-from loadwatch_backend.timeouts.model import KINDS, Layer, OrderVerdict, Origin
-from loadwatch_backend.timeouts.readings import Latest, find_paths
-from loadwatch_backend.timeouts.rules import check_ladder
-from loadwatch_backend.timeouts.rungs import build_rungs
+from loadwatch_backend.findings.timeouts.model import KINDS, Layer, OrderVerdict, Origin
+from loadwatch_backend.findings.timeouts.readings import Latest, find_paths
+from loadwatch_backend.findings.timeouts.rules import check_ladder
+from loadwatch_backend.findings.timeouts.rungs import build_rungs
 from loadwatch_collectors.collector import Sample
 from loadwatch_collectors.sources.timeouts import (
     AppTimeouts,

@@ -36,7 +36,6 @@ def test_that_every_collector_stands_there_once() -> None:
         ("mysql_statements", {"plans"}),
         ("mysql", {"processes", "other_variables"}),
         ("pprof", {"kinds"}),
-        ("cloudwatch", {"record"}),
     ],
 )
 def test_that_the_options_it_names_are_there(source: str, names: set[str]) -> None:

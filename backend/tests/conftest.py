@@ -19,21 +19,21 @@ import pytest
 import uvicorn
 from fastapi import FastAPI
 from loadwatch_backend.app.application import create_app
+from loadwatch_backend.app.commands.server import Server, bind
 from loadwatch_backend.app.services import Services
-from loadwatch_backend.commands.server import Server, bind
-from loadwatch_backend.kit.addresses import ListenAddress
-from loadwatch_backend.kit.http_protocol import BoundedHttpProtocol
-from loadwatch_backend.kit.services import find_service
-from loadwatch_backend.kit.settings import Settings
-from loadwatch_backend.store.embedded.database import Database
-from loadwatch_backend.store.embedded.engine import EmbeddedStore
-from loadwatch_backend.store.embedded.settings import EmbeddedSettings
-from loadwatch_backend.store.port import Batch
-from loadwatch_backend.store.relational import default_url, open_relational
+from loadwatch_backend.core.addresses import ListenAddress
+from loadwatch_backend.core.database.relational import default_url, open_relational
+from loadwatch_backend.core.http_protocol import BoundedHttpProtocol
+from loadwatch_backend.core.services import find_service
+from loadwatch_backend.core.settings import Settings
+from loadwatch_backend.series.store.embedded.database import Database
+from loadwatch_backend.series.store.embedded.engine import EmbeddedStore
+from loadwatch_backend.series.store.embedded.settings import EmbeddedSettings
+from loadwatch_backend.series.store.port import Batch
 
 from backend.tests.databases import DATABASES, make_database
 
-NOW_MS = 1_800_000_000_000
+NOW_MS = 1_768_550_400_000
 
 
 @dataclass
@@ -41,6 +41,13 @@ class SetClock:
     """A clock that stands until a test moves it."""
 
     now_ms: int = NOW_MS
+    jumped_ms: int = 0
+    """How much of that is no time that has passed: the clock was set."""
+
+    def jump(self, ms: int) -> None:
+        """Set the clock by so much."""
+        self.now_ms += ms
+        self.jumped_ms += ms
 
     def __call__(self) -> int:
         return self.now_ms
@@ -96,17 +103,19 @@ def _new_files() -> Mapping[str, bytes]:
 
 
 @contextmanager
-def run_server(data: Path, **settings: Any) -> Generator[RunningServer]:
+def run_server(data: Path, clock: SetClock | None = None, **settings: Any) -> Generator[RunningServer]:
     """Serve until the block ends."""
-    clock = SetClock()
+    clock = clock or SetClock()
     if not data.exists():
         data.mkdir(parents=True, mode=0o700)
         for name, content in _new_files().items():
             (data / name).write_bytes(content)
     # What tests count in the store is what they wrote.
     settings.setdefault("own_metrics_seconds", 0)
+    # Tests of rules bring their own, or ask for these: all of them, evaluated at each start, are a third of its work.
+    settings.setdefault("default_rules", False)
     # Tests move the clock to let time pass, so it is its own measure of what passed.
-    app = create_app(Settings(data=data, **settings), clock, monotonic=lambda: clock.now_ms / 1_000)
+    app = create_app(Settings(data=data, **settings), clock, monotonic=lambda: (clock.now_ms - clock.jumped_ms) / 1_000)
     bound = bind(ListenAddress(host="127.0.0.1", port=0))
     thread = _Thread()
 

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from loadwatch_backend.findings.forecast.model import Interval, Refused, Step
-from loadwatch_backend.findings.forecast.scalability import forecast_peak
-from loadwatch_backend.findings.forecast.steps import RunLoad, cut_steps
-from loadwatch_backend.findings.forecast.utilisation import forecast_use
+from loadwatch_backend.runs.compare.forecasts.model import Interval, Refused, Step
+from loadwatch_backend.runs.compare.forecasts.scalability import forecast_peak
+from loadwatch_backend.runs.compare.forecasts.steps import RunLoad, cut_steps
+from loadwatch_backend.runs.compare.forecasts.utilisation import forecast_use
 
 from bench.forecast.systems import Swept, scaled_system, swept_system
 

@@ -8,10 +8,10 @@ import sys
 import time
 from pathlib import Path
 
-from loadwatch_backend.importers.reader import ProcessReader
-from loadwatch_backend.records.contract import ImportOptions
-from loadwatch_backend.records.figures import figures_of
-from loadwatch_backend.records.files import RunFiles
+from loadwatch_backend.evidence.records.contract import ImportOptions
+from loadwatch_backend.evidence.records.figures import figures_of
+from loadwatch_backend.evidence.records.files import RunFiles
+from loadwatch_backend.runs.importers.reader import ProcessReader
 
 
 def main(source: str, target: str) -> None:

@@ -26,7 +26,7 @@ const PATHS = [
   ...["/", "/runs", `/runs/${run}`, `/runs/compare?${pair}`, "/runs/sweep", "/runs/trend", "/runs/meeting"],
   ...[`/runs/${run}/profiles`, `/api/runs/${run}/report?format=html`, share.path, "/share/of-nothing"],
   ...["/access/account", ...(alert === undefined ? [] : [`/alerts/${alert.id}`])],
-  ...["/runs/actions", "/pools", "/timeouts", "/connect", "/targets", "/store", "/access", "/access/tokens", "/access/audit"],
+  ...["/connect", "/targets", "/access", "/access/tokens", "/access/audit"],
   ...["/alerts", "/alerts/history", "/alerts/rules", "/alerts/routes", "/alerts/silences", "/alerts/receivers"],
   ...["/alerts/deliveries", "/no-such-page"],
 ].map((path) => url + path);

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from loadwatch_formats.metrics.model import MetricInfo
+from loadwatch_formats.metrics.model import MetricInfo, metrics_of
 
 Labels = tuple[tuple[str, str], ...]
 """Label pairs of one sample, without `__name__`; no duplicate names, and in the same order at each tick.
@@ -40,8 +40,7 @@ class Sample(NamedTuple):
     timestamp_ms: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MissingPrivilege:
+class MissingPrivilege(NamedTuple):
     """A permission that the collector lacks: what is lost without it, and how to grant it."""
 
     permission: str
@@ -69,8 +68,7 @@ class Collector(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TargetIdentity:
+class TargetIdentity(NamedTuple):
     """The labels that name a target on all its samples."""
 
     job: str
@@ -112,8 +110,7 @@ class DescribesMetrics(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CollectFault:
+class CollectFault(NamedTuple):
     """What was wrong with the last `collect`, though it returned samples.
 
     `total` means that nothing could be read from the source itself, so that `up` is 0; else other parts of it were.
@@ -162,21 +159,20 @@ class KeepsState(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Borrow:
+class Borrow(NamedTuple):
     """Keys that a block takes from another block of the same target.
 
     Attributes:
         block: the block that lends.
-        into: the key of the borrower below which they go; empty for the block itself.
         groups: keys that belong together. Where the borrower gives one of the first group, it borrows nothing at all;
             of another group, nothing of that group.
+        into: the key of the borrower below which they go; empty for the block itself.
         unknown_with: a key of the lender with which its values are not known beforehand.
     """
 
     block: str
-    into: str = ""
     groups: Sequence[tuple[str, ...]]
+    into: str = ""
     unknown_with: str = ""
 
 
@@ -193,7 +189,6 @@ class Source:
     help: str
     settings: type[Any]
     build: Callable[[Any], Collector]
-    metrics: Sequence[MetricInfo]
     timeout_seconds: float = 5.0
     privileges: Sequence[MissingPrivilege] = field(default_factory=tuple)
     """All permissions that the source can make use of, for the reference."""
@@ -203,3 +198,10 @@ class Source:
     """Samples with times of their own come late and now and then: their series are never marked stale."""
     borrow: Borrow | None = None
     """What its block need not repeat of another one."""
+    packs: Sequence[str] = ()
+    """Those that say what its metrics mean."""
+
+    @property
+    def metrics(self) -> list[MetricInfo]:
+        """What its samples mean, as far as that is known beforehand."""
+        return [one for pack in self.packs for one in metrics_of(pack)[self.name]]

@@ -3,7 +3,7 @@
 import itertools
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from loadwatch_collectors.collector import Labels, TargetIdentity
 from loadwatch_collectors.errors import CollectorError
@@ -29,8 +29,7 @@ class Series:
         self.head = b"\x0a" + encode_varint(len(labels) + 18) + labels + b"\x12\x10\x09"
 
 
-@dataclass(frozen=True, slots=True)
-class SampleRow:
+class SampleRow(NamedTuple):
     """Values of several series at one time, in milliseconds since the epoch."""
 
     timestamp_ms: int

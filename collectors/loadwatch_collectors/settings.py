@@ -13,9 +13,9 @@ Allowed types: str, int, float, bool, `Seconds`, `Bytes`, `Limit`, lists and tup
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from loadwatch_formats.durations import GO_NANOSECONDS, parse_go_duration
 
@@ -32,8 +32,7 @@ Bytes = Annotated[int, BYTES]
 """Bytes; written in the file as `64MB`, `1GiB`, or a plain number of bytes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Amount:
+class Amount(NamedTuple):
     """So much of a unit, such as bytes_per_second or cores."""
 
     value: float

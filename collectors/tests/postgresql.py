@@ -53,7 +53,7 @@ class PostgreSQL:
         options = ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=50", *self.options]
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
-                _as_other(
+                as_other(
                     _program("postgres"),
                     f"-D{self.folder / 'data'}",
                     f"-p{self.port}",
@@ -108,15 +108,27 @@ def own_postgresql(*options: str) -> Generator[PostgreSQL]:
         server.stop()
 
 
+@contextmanager
+def own_replica(of: PostgreSQL) -> Generator[PostgreSQL]:
+    """A replica that streams from a server that runs."""
+    folder = _folder()
+    copy = as_other(
+        _program("pg_basebackup"), f"-D{folder / 'data'}", "-h127.0.0.1", f"-p{of.port}", "-Uapp", "-R", "-cfast"
+    )
+    subprocess.run(copy, check=True, capture_output=True, timeout=300, cwd=folder)
+    server = PostgreSQL(folder=folder, port=free_port())
+    try:
+        server.start()
+        yield server
+    finally:
+        server.stop()
+
+
 def _installed(*options: str) -> PostgreSQL:
-    folder = Path(tempfile.mkdtemp(prefix="lw-pg-"))
-    folder.chmod(0o755)
+    folder = _folder()
     data = folder / "data"
-    data.mkdir(mode=0o700)
-    if os.geteuid() == 0:
-        os.chown(data, _other().pw_uid, _other().pw_gid)
     done = subprocess.run(
-        _as_other(
+        as_other(
             _program("initdb"), f"-D{data}", "-Uapp", "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C.UTF-8"
         ),
         check=False,
@@ -126,8 +138,18 @@ def _installed(*options: str) -> PostgreSQL:
         cwd=folder,
     )
     assert done.returncode == 0, f"initdb failed:\n{done.stdout[-2000:]}{done.stderr[-3000:]}"
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return PostgreSQL(folder=folder, port=free_port(), options=options)
+
+
+def _folder() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="lw-pg-"))
+    folder.chmod(0o755)
+    data = folder / "data"
+    data.mkdir(mode=0o700)
+    if os.geteuid() == 0:
+        os.chown(data, _other().pw_uid, _other().pw_gid)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def _program(name: str) -> str:
@@ -138,8 +160,8 @@ def _program(name: str) -> str:
     return found
 
 
-def _as_other(*command: str) -> list[str]:
-    """PostgreSQL refuses to run as root."""
+def as_other(*command: str) -> list[str]:
+    """PostgreSQL and PgBouncer refuse to run as root."""
     if os.geteuid() != 0:
         return list(command)
     other = _other()

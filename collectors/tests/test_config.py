@@ -26,7 +26,7 @@ def build(settings: Any) -> Any:
 
 SOURCES = {
     **sources_by_name(),
-    "fake": Source(name="fake", help="", settings=FakeSettings, build=build, metrics=(), timeout_seconds=7.0),
+    "fake": Source(name="fake", help="", settings=FakeSettings, build=build, timeout_seconds=7.0),
 }
 
 

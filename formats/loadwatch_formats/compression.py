@@ -11,7 +11,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
-# What newer versions of Python have: docs/decisions/0118-zstd-by-the-backport.md. An agent whose files were replaced
+# What newer versions of Python have: docs/decisions/0002-one-distribution.md. An agent whose files were replaced
 # without its libraries goes on, and takes such a file for one that is not compressed.
 _zstd: Any = None
 with suppress(ModuleNotFoundError):

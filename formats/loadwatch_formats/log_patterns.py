@@ -102,7 +102,10 @@ def read_line(line: str) -> Message | None:
         return None
     line = _ESCAPES.sub("", line[: _MOST_OF_JSON if line.startswith("{") else MOST_CHARACTERS])
     level, text = _structured(line) or _plain(line[:MOST_CHARACTERS])
-    words = tuple(_varies(word) for word in mask(_ESCAPES.sub("", text[:MOST_CHARACTERS])).split())
+    shown = _ESCAPES.sub("", text[:MOST_CHARACTERS])
+    if not shown.isprintable():
+        shown = "".join(sign if sign.isprintable() else " " for sign in shown)
+    words = tuple(_varies(word) for word in mask(shown).split())
     if not words:
         return None
     return Message(level, words if len(words) <= MOST_WORDS else (*words[: MOST_WORDS - 1], "…"))

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, fields
 from types import NoneType
 from typing import Any, get_args
 
+from loadwatch_formats import own_figures
+
 LINE_LENGTH = 200
 
 
@@ -187,6 +189,20 @@ class RunFields(RunFacts):
             "description": "As thresholds; what the team expects, shown beside what was measured.",
             "longest": None,
             "most": 20,
+        },
+    )
+    own_figures: list[str] = field(
+        default_factory=list[str],
+        metadata={
+            "description": "Figures of one's own: `NAME=REGEX`, `NAME=json:$.a.b`, `NAME=promql:EXPR`.",
+            "examples": ("score=final score: (\\d+)", "lag=promql:max(lag_seconds)"),
+            "longest": own_figures.LONGEST,
+            "most": own_figures.MOST,
+            "option": "--figure",
+            "help": "A figure of your own: the first group of a regular expression in a line of the command's output, "
+            "json:$.path in JSON of it, or promql:EXPR at the end, where $window is the run. Several times.",
+            "metavar": "NAME=WHAT",
+            "query": "figure",
         },
     )
 

@@ -1,6 +1,7 @@
 """YAML as nodes that know where they stand, within bounds; what the nodes must be is the business of who reads them."""
 
 import difflib
+import io
 from collections.abc import Callable, Collection
 from typing import Any, NamedTuple, TypeGuard, cast
 
@@ -9,7 +10,6 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 MAX_BYTES = 4 * 1024 * 1024
 """Of one file. A thousand rules with long descriptions are under one megabyte."""
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MOST_NODES = 1_000_000
 """Of a document whose aliases are written out; Prometheus' own parser has a like limit."""
 _DEEPEST = 100
@@ -33,6 +33,22 @@ class YamlError(Exception):
         self.text = text
 
 
+_Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _Loader(_Base):
+    # libyaml composes by recursion in C: a deep document would end the process.
+    _depth = 0
+
+    def descend_resolver(self, *around: Any) -> None:
+        self._depth += 1
+        if self._depth > _DEEPEST + 1:
+            raise _error(around[0].start_mark, "the document is nested too deeply")
+
+    def ascend_resolver(self) -> None:
+        self._depth -= 1
+
+
 class Entry(NamedTuple):
     """One key of a mapping, and what stands there."""
 
@@ -40,8 +56,8 @@ class Entry(NamedTuple):
     value: Node
 
 
-def compose(content: bytes | str) -> Node | None:
-    """The root of the only document; None when there is none.
+def compose(content: bytes | str, name: str = "") -> Node | None:
+    """The root of the only document; None when there is none. `name` is that of all marks.
 
     Raises:
         YamlError: it is too large, not UTF-8, not YAML, nested too deeply, or more than one document.
@@ -49,14 +65,16 @@ def compose(content: bytes | str) -> Node | None:
     if len(content) > MAX_BYTES:
         raise YamlError(1, 1, f"the file has more than {MAX_BYTES // 1024**2} MiB")
     text = _decoded(content) if isinstance(content, bytes) else content
-    loader: Any = None
     try:
-        _check_depth(text)
-        loader = _LOADER(text)
-        root: Node | None = loader.get_node() if loader.check_node() else None
-        if root is not None and loader.check_node():
+        stream: Any = io.StringIO(text)
+        stream.name = name
+        loader: Any = _Loader(stream)
+        if not loader.check_node():
+            return None
+        root: Node = loader.get_node()
+        if loader.check_node():
             raise _error(loader.get_node().start_mark, "a second document begins here; write one document in a file")
-        if root is not None and _size(root, {}) > _MOST_NODES:
+        if "&" in text and _size(root, {}) > _MOST_NODES:
             raise _error(
                 root.start_mark, f"with its aliases written out the document has more than {_MOST_NODES} values"
             )
@@ -71,9 +89,6 @@ def compose(content: bytes | str) -> Node | None:
         ) from None
     except yaml.YAMLError as error:
         raise YamlError(1, 1, f"this is not YAML: {error}") from None
-    finally:
-        if loader is not None:
-            loader.dispose()
 
 
 def is_null(node: Node) -> TypeGuard[ScalarNode]:
@@ -136,20 +151,8 @@ def _decoded(content: bytes) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         before = content[: error.start]
-        column = error.start - (before.rfind(b"\n") + 1) + 1
+        column = error.start - before.rfind(b"\n")
         raise YamlError(before.count(b"\n") + 1, column, f"byte 0x{content[error.start]:02x} is not UTF-8") from None
-
-
-def _check_depth(text: str) -> None:
-    # libyaml composes by recursion in C: a deep document would end the process.
-    depth = 0
-    for event in yaml.parse(text, Loader=_LOADER):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            if depth > _DEEPEST:
-                raise _error(event.start_mark, "the document is nested too deeply")
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
 
 
 def _error(mark: Any, text: str) -> YamlError:
@@ -161,10 +164,8 @@ def _size(node: Node, known: dict[int, int]) -> int:
     size = known.get(id(node))
     if size is None:
         known[id(node)] = _MOST_NODES + 1
-        inner: list[Node] = []
-        if isinstance(node, SequenceNode):
-            inner = node.value
-        elif isinstance(node, MappingNode):
+        inner: list[Node] = node.value if isinstance(node, SequenceNode) else []
+        if isinstance(node, MappingNode):
             inner = [part for pair in pairs(node) for part in pair]
         size = known[id(node)] = 1 + sum(_size(part, known) for part in inner)
     return size

@@ -50,6 +50,7 @@ def test_what_a_server_says_when_it_runs_out_of_files_is_one_pattern():
         ("id 3f2504e0-4f89-11d3-9a0c-0305e82c3301 at 0xdeadbeef deadbeef01", "|id <uuid> at <hex> <hex>"),
         ("key abcdefghijklmnopqrstuvwxyzABCDEF", "|key <*>"),
         ("\x1b[31mFATAL\x1b[0m out of memory", "critical|FATAL out of memory"),
+        ("ERROR refused\U00086350now", "error|ERROR refused now"),
         ("[error] 31#31: accept4() failed (24: No files)",
          "error|[error] <num>#<num>: accept4() failed (<num>: No files)"),
         ("[mysql] 2026/11/23 12:00:00 packets.go:122: closing bad idle connection: EOF",

@@ -97,16 +97,15 @@ test("a run leads with what ran out, and the evidence is one click away", async 
   await expectWithin(page, 390);
 
   await page.setViewportSize({ width: 1280, height: 860 });
-  await finding.getByRole("button", { name: "It was not this" }).click();
-  const rejection = page.getByRole("dialog", { name: /^Reject: / });
-  await expect(rejection.getByRole("button", { name: "Reject" })).toBeDisabled();
+  await finding.getByRole("button", { name: "Mark as wrong" }).click();
+  const rejection = page.getByRole("dialog", { name: /^Mark as wrong: / });
+  await expect(rejection.getByRole("button", { name: "Mark as wrong" })).toBeDisabled();
   await rejection.getByLabel("Reason").fill("the test asked for more than was planned");
   await expectAccessibleInBoth(page, "[role=dialog]");
-  await rejection.getByRole("button", { name: "Reject" }).click();
+  await rejection.getByRole("button", { name: "Mark as wrong" }).click();
   await expect(finding.getByText(/more than was planned/)).toBeVisible();
-  await expect(finding.getByText("People of this installation confirmed it 0 of 1 times.")).toBeVisible();
-  await finding.getByRole("button", { name: "Take the opinion back" }).click();
-  await expect(finding.getByRole("button", { name: "It was this" })).toBeVisible();
+  await finding.getByRole("button", { name: "Take the mark back" }).click();
+  await expect(finding.getByRole("button", { name: "Mark as wrong" })).toBeVisible();
 
   await finding.getByRole("button", { name: "Mute on this target" }).click();
   await page
@@ -118,7 +117,7 @@ test("a run leads with what ran out, and the evidence is one click away", async 
   await expect(main.getByText("Only what is muted")).toHaveCount(0);
 
   await section.getByRole("button", { name: "Compute again with today's engine" }).click();
-  await expect(section.getByText("Version 2 of the engine says the same.")).toBeVisible();
+  await expect(section.getByText(/^Version \d+ of the engine says the same\./)).toBeVisible();
 
   const report = await request.get(`/api/runs/${id}/report?format=html&lang=ja`);
   expect(await report.text()).toContain("最初に尽きたもの");
@@ -127,6 +126,31 @@ test("a run leads with what ran out, and the evidence is one click away", async 
   await expect(page.getByRole("region", { name: "What ran out first" })).toContainText("ran out");
   await page.setViewportSize({ width: 390, height: 844 });
   await expectWithin(page, 390);
+});
+
+test("a limit of files that is not in force is said with the restart that it takes", async ({ page, playwright }) => {
+  const request = await playwright.request.newContext({ baseURL: system.url });
+  const shape = { ...RESULT, startMs: Math.floor(Date.now() / 1000) * 1000 - 10_800_000 };
+  const unit = (bound: string) => ({ __name__: "process_unit_max_fds", unit: "shop.service", bound });
+  const limits = [
+    { labels: { __name__: "process_max_fds" }, value: 1024 },
+    { labels: { __name__: "process_max_fds_hard" }, value: 4096 },
+    { labels: unit("soft"), value: 65_536 },
+    { labels: unit("hard"), value: 65_536 },
+  ];
+  const seconds = Array.from({ length: RESULT.seconds + 1 }, (_, second) => shape.startMs + second * 1000);
+  await writeSamples(
+    system.url,
+    seconds.flatMap((timeMs) =>
+      limits.map(({ labels, value }) => ({ labels: { ...labels, job: "shops", instance: "files" }, value, timeMs })),
+    ),
+  );
+  const id = await addRun(request, { name: "limits of files" }, shape);
+  await request.dispose();
+  await page.goto(`${system.url}/runs/${id}`);
+  const findings = page.getByRole("region", { name: "Findings" });
+  await expect(findings).toContainText("LimitNOFILE of shop.service was changed to 65,536 and is not in force");
+  await expect(findings.locator("pre").filter({ hasText: "systemctl restart shop.service" })).toBeAttached();
 });
 
 test("a run without a finding is read without scrolling as well", async ({ page, playwright }) => {

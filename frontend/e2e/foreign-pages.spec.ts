@@ -54,7 +54,9 @@ const answered = (path: string) => counted(DONE, `route="${path.split("?")[0]}",
 
 async function visit(page: Page, host: string, kind: string, path: string): Promise<void> {
   const { port } = foreign.address() as AddressInfo;
-  await page.goto(`http://${host}:${port}/${kind}!${encodeURIComponent(path)}`, { waitUntil: "commit" });
+  const address = `http://${host}:${port}/${kind}!${encodeURIComponent(path)}`;
+  // The page before may still be on its way to where it sent the browser, which interrupts.
+  await expect(() => page.goto(address, { waitUntil: "commit" })).toPass();
 }
 
 // Another name is another site; another port of the same name is another origin of the same site.

@@ -1,4 +1,4 @@
-/** The pool advisor: what ten instances should be set to, what if there were more of them, and what it says of none. */
+/** The pools of the targets: what ten instances should be set to by which formula, and what is said of none. */
 import type { Page } from "@playwright/test";
 import { expect, expectAccessibleInBoth, expectWithin, test } from "./live-test";
 import { type Sample, writeSamples } from "./remote-write";
@@ -40,31 +40,30 @@ async function write(baseURL: string | undefined): Promise<void> {
   ]);
 }
 
-const shop = (page: Page) => page.getByRole("region", { name: "shop / main" });
+const pools = (page: Page) => page.getByRole("region", { name: "Pools" });
 
-async function open(page: Page): Promise<void> {
-  await page.goto("/pools?span=5&server=db-1");
-  await expect(shop(page)).toBeVisible();
+async function open(page: Page, address = "/pools"): Promise<void> {
+  await page.goto(address);
+  await expect(pools(page).getByRole("row", { name: /shop \/ main/ })).toBeVisible();
 }
 
 test("ten pools that are too small, at a database that has no room for what they need", async ({ page, baseURL }) => {
   await write(baseURL);
+  // The address of the page that it was leads to the section.
   await open(page);
+  await expect(page).toHaveURL(/\/targets#pools$/);
+  await expect(pools(page)).toBeInViewport();
   // 8 in use and 4 waiting, with a fifth for bursts, is 15 each; 151 without 30 others and a reserve of 8 leaves 113.
-  const database = page.getByRole("region", { name: "Database" });
-  await expect(database).toContainText("The pools need 150 connections and the database leaves 113");
-  await expect(database.getByRole("figure").nth(1)).toContainText("37 too many");
-  await expect(shop(page).getByRole("listitem").filter({ hasText: "SetMaxOpenConns" })).toContainText("11 now 8");
-  await expect(shop(page)).toContainText("db.SetMaxOpenConns(11)");
-  await expect(shop(page).getByRole("row")).toHaveCount(1 + INSTANCES);
-  await shop(page).getByText("Formula and source").first().click();
-  await expect(shop(page)).toContainText(
+  await expect(pools(page)).toContainText("The pools need 150 connections and the database leaves 113");
+  const row = pools(page).getByRole("row", { name: /shop \/ main/ });
+  await expect(row).toContainText("11 now 8");
+  await expect(row).toContainText("11 now 2");
+  await pools(page).getByText("Formulas and lines of Go for shop / main").click();
+  await expect(pools(page)).toContainText("db.SetMaxOpenConns(11)");
+  await expect(pools(page)).toContainText(
     "8 connections in use + 4 requests waiting at once = 12 × 1.2 for bursts = 15",
   );
-  await expect(shop(page)).toContainText("Little");
-  await shop(page).getByRole("slider", { name: "What if there were 10 instances" }).fill("20");
-  await expect(shop(page)).toContainText("Shared by 20 instances: 6 each");
-  await expect(shop(page)).toContainText("db.SetMaxOpenConns(5)");
+  await expect(pools(page)).toContainText("Source: J. D. C. Little");
 });
 
 test("no pool at all", async ({ page }) => {
@@ -75,18 +74,9 @@ test("no pool at all", async ({ page }) => {
     asked.searchParams.set("end_ms", "61000");
     return route.continue({ url: asked.href });
   });
-  await page.goto("/pools");
-  await expect(page.getByText("No pool is seen")).toBeVisible();
-  await expect(page.getByText("url: http://127.0.0.1:8080/debug/dbstats")).toBeVisible();
-  await expectAccessibleInBoth(page);
-});
-
-test("the page is found from the targets", async ({ page, baseURL }) => {
-  await write(baseURL);
   await page.goto("/targets");
-  await page.getByRole("link", { name: "Pool advisor" }).click();
-  await expect(page.getByRole("heading", { name: "Pool advisor" })).toBeVisible();
-  await expect(shop(page)).toBeVisible();
+  await expect(pools(page)).toContainText("No pool was seen in this window");
+  await expect(pools(page)).toContainText("url: http://127.0.0.1:8080/debug/dbstats");
 });
 
 test("axe finds nothing, wide and narrow, in either scheme", async ({ page, baseURL }) => {
@@ -94,6 +84,7 @@ test("axe finds nothing, wide and narrow, in either scheme", async ({ page, base
   for (const width of [1440, 390]) {
     await page.setViewportSize({ width, height: 860 });
     await open(page);
+    await pools(page).getByText("Formulas and lines of Go for shop / main").click();
     await expectAccessibleInBoth(page);
     await expectWithin(page, width);
   }
@@ -103,8 +94,8 @@ test("in Japanese", async ({ browser, baseURL }) => {
   await write(baseURL);
   const context = await browser.newContext({ locale: "ja-JP", baseURL: baseURL ?? "" });
   const page = await context.newPage();
-  await open(page);
-  await expect(page.getByRole("heading", { name: "プールアドバイザー" })).toBeVisible();
+  await page.goto("/targets");
+  await expect(page.getByRole("heading", { name: "コネクションプール" })).toBeVisible();
   await expect(page.getByText("プールに必要な150接続に対し、DBに残るのは113")).toBeVisible();
   await context.close();
 });

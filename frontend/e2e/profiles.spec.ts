@@ -205,14 +205,15 @@ test("while a run is under way profiles are a click away, and what became of the
   const section = page.getByRole("region", { name: "Profiles" });
   await expect(section.getByText("CPU of shop web-1")).toBeVisible();
   await expect(section.getByText("waits for its turn")).toBeVisible();
-  await section.getByLabel("Kind of profile to take").selectOption({ label: "Heap" });
-  await section.getByRole("button", { name: "Take a profile" }).click();
-  await expect(section.getByText("Heap of shop web-1")).toBeVisible();
-  await expectAccessibleInBoth(page, "#profiles");
+  // At once: an order that no agent takes within a minute is given up.
   const open = await page.request.get(`${system.url}/api/profiles/orders?job=shop`);
   const [order] = ((await open.json()) as { orders: { id: number }[] }).orders;
   await page.request.post(`${system.url}/api/profiles/orders/${order?.id}/begin`);
   const reason = "GET http://127.0.0.1:6060/debug/pprof: answered 403";
   await page.request.post(`${system.url}/api/profiles/orders/${order?.id}/failure`, { data: { reason } });
   await expect(section.getByText(`could not be taken: ${reason}`)).toBeVisible();
+  await section.getByLabel("Kind of profile to take").selectOption({ label: "Heap" });
+  await section.getByRole("button", { name: "Take a profile" }).click();
+  await expect(section.getByText("Heap of shop web-1")).toBeVisible();
+  await expectAccessibleInBoth(page, "#profiles");
 });

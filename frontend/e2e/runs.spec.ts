@@ -54,24 +54,17 @@ test("the list is searched, filtered, sorted and walked by keyboard, and its add
   }
   await page.goto("/runs");
   const rows = page.locator("tr[data-list-item]");
-  const filter = page.getByRole("combobox", { name: /^Filter/ });
-  await filter.fill(`${scenario}-slow`);
+  const search = page.getByRole("searchbox", { name: "Search in names, tags and parameters" });
+  await search.fill(`${scenario}-slow`);
   await expect(rows).toHaveCount(1);
-  await filter.fill("");
-  await filter.pressSequentially("scen");
-  await page.getByRole("option", { name: "scenario:" }).click();
-  await filter.pressSequentially(scenario);
-  await page.keyboard.press("ArrowDown");
-  await page.keyboard.press("Enter");
-  await expect(filter).toHaveValue(`scenario:${scenario} `);
+  await search.fill("");
+  await expect(page).not.toHaveURL(/q=/);
+  await page.getByLabel("Scenario", { exact: true }).selectOption(scenario);
   await expect(rows).toHaveCount(2);
-  await filter.pressSequentially("verdict:perhaps");
-  await page.keyboard.press("Enter");
-  await expect(page.getByText(/Character \d+: "perhaps" is no verdict/)).toBeVisible();
-  await filter.fill(`scenario:${scenario} p95>1ms `);
-  await page.keyboard.press("Enter");
+  await page.getByLabel("Result", { exact: true }).selectOption("passed");
+  await expect(page.getByText("No run matches")).toBeVisible();
+  await page.getByLabel("Result", { exact: true }).selectOption("");
   await expect(rows).toHaveCount(2);
-  await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "Columns" }).click();
   await page.getByRole("checkbox", { name: "Load", exact: true }).click();
   await page.keyboard.press("Escape");
@@ -79,7 +72,7 @@ test("the list is searched, filtered, sorted and walked by keyboard, and its add
   await page.getByRole("button", { name: "p95" }).click();
   await expect(page.getByRole("columnheader", { name: "p95" })).toHaveAttribute("aria-sort", "descending");
   await expect(rows.first()).toContainText("slow");
-  await expect(page).toHaveURL(new RegExp(`where=scenario%3A${scenario}.*sort=p95.*column=load`));
+  await expect(page).toHaveURL(new RegExp(`scenario=${scenario}.*sort=p95.*column=load`));
 
   await page.reload();
   await expect(rows).toHaveCount(2);
@@ -108,7 +101,7 @@ test("rows stay where they are while a pointer is on them, and a sort order that
     );
   await add("slow", 300, 0);
   await add("fast", 5, 1);
-  await page.goto(`/runs?where=scenario%3A${scenario}`);
+  await page.goto(`/runs?scenario=${scenario}`);
   const rows = page.locator("tr[data-list-item]");
   await expect(rows).toHaveCount(2);
   await expect(rows.first()).toContainText("fast");
@@ -140,12 +133,14 @@ test("an address of before shows what it showed, as a filter to go on from", asy
   const rows = page.locator("tr[data-list-item]");
   await page.goto(`/runs?scenario=${scenario}&tag=x+y`);
   await expect(rows).toHaveCount(1);
-  const filter = page.getByRole("combobox", { name: /^Filter/ });
-  await expect(filter).toHaveValue(`scenario:${scenario} tag:"x y"`);
+  await expect(page.getByLabel("Tag", { exact: true })).toHaveValue("x y");
   await expect(rows.first()).toContainText("pool=8");
   await expect(rows.first().getByRole("img", { name: "p95 over the run" })).toBeVisible();
-  await page.goto(`/runs?where=${encodeURIComponent(`scenario:${scenario} pool>10`)}&column=limit&column=param.pool`);
+  await page.goto(
+    `/runs?where=${encodeURIComponent(`scenario:${scenario} pool=32 p95>1ms`)}&column=limit&column=param.pool`,
+  );
   await expect(rows).toHaveCount(1);
+  await expect(page.getByText("Not applied, out of an older address: p95>1ms")).toBeVisible();
   await expect(page.getByRole("columnheader").last()).toHaveText("pool");
   await expect(rows.first()).toContainText("32");
 });
@@ -197,8 +192,7 @@ test("a review saves itself, survives a reload and an absent server, and shows w
 
   await page.route("**/review", (route) => (route.request().method() === "PUT" ? route.abort() : route.continue()));
   await page.getByRole("textbox", { name: "Outcome" }).fill("typed while the server was away");
-  await expect(page.getByText("Server away; kept in this browser")).toBeVisible();
-  await page.reload();
+  await expect(page.getByText("Server away; saved as soon as it answers")).toBeVisible();
   await expect(page.getByRole("textbox", { name: "Outcome" })).toHaveValue("typed while the server was away");
   await page.unroute("**/review");
   await saved(page);
@@ -209,21 +203,32 @@ test("a review saves itself, survives a reload and an absent server, and shows w
   await saved(page);
 });
 
-test("two who write the same field are asked, and neither text is lost", async ({ page }) => {
+test("somebody who saved meanwhile is overwritten, or what they saved is shown, by choice", async ({ page }) => {
   const id = await openRun(page, { name: unique("conflict") });
-  await page.getByRole("textbox", { name: "Approach" }).fill("first words");
+  const approach = page.getByRole("textbox", { name: "Approach" });
+  await approach.fill("first words");
   await saved(page);
   const address = `/api/runs/${id}/review`;
-  const { version } = (await (await page.request.get(address)).json()) as { version: number };
-  const theirs = { approach: "of somebody else", feedback: "looks good", version, author: "mika" };
-  expect((await page.request.put(address, { data: theirs })).ok()).toBe(true);
-  await page.getByRole("textbox", { name: "Approach" }).fill("my own words");
-  const alert = page.getByRole("alert", { name: "Somebody else changed the same fields" });
-  await expect(alert).toContainText("of somebody else");
-  await expect(page.getByRole("textbox", { name: "Feedback" })).toHaveValue("looks good");
-  await alert.getByRole("button", { name: "Keep both" }).click();
-  await expect(page.getByRole("textbox", { name: "Approach" })).toHaveValue("of somebody else\n\nmy own words");
+  const writeBeside = async (text: string) => {
+    const { version } = (await (await page.request.get(address)).json()) as { version: number };
+    const data = { approach: text, feedback: "looks good", version, author: "mika" };
+    expect((await page.request.put(address, { data })).ok()).toBe(true);
+  };
+  const alert = page.getByRole("alert", { name: "Changed by somebody else" });
+  await writeBeside("of somebody else");
+  await approach.fill("my own words");
+  await expect(alert).toContainText("Changed by mika");
+  await expectAccessible(page);
+  await alert.getByRole("button", { name: "Overwrite" }).click();
+  await expect(alert).toHaveCount(0);
   await saved(page);
+  await expect.poll(async () => (await (await page.request.get(address)).json()).approach).toBe("my own words");
+
+  await writeBeside("once more");
+  await approach.fill("my last words");
+  await alert.getByRole("button", { name: "Reload" }).click();
+  await expect(approach).toHaveValue("once more");
+  await expect(page.getByRole("textbox", { name: "Feedback" })).toHaveValue("looks good");
 });
 
 test("a run is renamed, pinned, shared, and deleted with a word on what goes", async ({ page }) => {

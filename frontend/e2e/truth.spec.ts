@@ -1,5 +1,7 @@
-/** One truth on a page: headline, cockpit, headroom, title, run page and report say what the server's one object says. */
-import type { Page } from "@playwright/test";
+/** One truth on a page: headline, cockpit, headroom, title, badge, run page and report say what the server's one object says. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Browser, Page } from "@playwright/test";
 import { expect, OWN_SERVER, test } from "./live-test";
 import { ONCE, type Sample, writeSamples } from "./remote-write";
 import { type System, start, untilReady } from "./start-system";
@@ -14,11 +16,32 @@ const OLDEST_MS = 20_000;
 
 test.use(OWN_SERVER);
 
+const RULES = `groups:
+  - name: pools
+    rules:
+      - alert: PoolFull
+        expr: go_sql_in_use_connections >= ${LIMIT}
+        labels: { severity: warning }
+`;
+/** The names of the regions, by language. */
+const REGIONS = {
+  en: { headline: "What ran out first", headroom: "Headroom", at: "at " },
+  ja: { headline: "最初に尽きたもの", headroom: "余裕", at: "" },
+} as const;
+type Language = keyof typeof REGIONS;
+
+interface Alert {
+  readonly acknowledged: unknown;
+  readonly silenced_by: readonly unknown[];
+  readonly inhibited_by: readonly unknown[];
+  readonly muted: boolean;
+}
+
 interface Said {
   readonly kind: string;
   readonly key: string;
-  readonly title: { readonly en: string };
-  readonly text: { readonly en: string };
+  readonly title: Readonly<Record<Language, string>>;
+  readonly text: Readonly<Record<Language, string>>;
   readonly from_ms: number | null;
   readonly instance: string;
   readonly resource: string;
@@ -28,6 +51,8 @@ interface Moment {
   readonly atMs: number;
   readonly run: string;
   readonly said: Said;
+  /** How many alerts fire that nobody has seen; else how many fire. */
+  readonly alerts: string;
   readonly runs: Readonly<Record<string, { readonly startedMs: number; readonly said: Said | null }>>;
 }
 
@@ -40,7 +65,12 @@ const runs: string[] = [];
 let moments: Moment[] = [];
 
 test.beforeAll(async () => {
-  system = await start("server", () => ({ LOADWATCH_DEFAULT_RULES: "false" }), untilReady);
+  const prepare = (home: string) => {
+    const file = join(home, "rules.yml");
+    writeFileSync(file, RULES);
+    return { LOADWATCH_RULES: file, LOADWATCH_DEFAULT_RULES: "false" };
+  };
+  system = await start("server", prepare, untilReady);
   const now = Math.floor(Date.now() / 1000) * 1000;
   const past = Array.from({ length: 60 }, (_, second) => samplesAt(now - (60 - second) * 1000));
   await writeSamples(system.url, past.flat());
@@ -90,19 +120,27 @@ function samplesAt(timeMs: number): Sample[] {
 }
 
 async function get(path: string): Promise<unknown> {
-  return (await fetch(`${system.url}${path}`, ONCE)).json();
+  const answer = await fetch(`${system.url}${path}`, ONCE);
+  if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
+  return answer.json();
 }
 
 /** Notes what the server says now. */
 async function ask(): Promise<void> {
-  const found = (await get("/api/findings")) as { run: string; headline: Said };
-  const documents = await Promise.all(
-    runs.map(async (run) => {
-      const one = (await get(`/api/runs/${run}`)) as { started_ms: number; diagnosis: { headline: Said } | null };
-      return [run, { startedMs: one.started_ms, said: one.diagnosis?.headline ?? null }] as const;
-    }),
-  );
-  moments.push({ atMs: Date.now(), run: found.run, said: found.headline, runs: Object.fromEntries(documents) });
+  const document = async (run: string) => {
+    const one = (await get(`/api/runs/${run}`)) as { started_ms: number; diagnosis: { headline: Said } | null };
+    return [run, { startedMs: one.started_ms, said: one.diagnosis?.headline ?? null }] as const;
+  };
+  const [found, firing, ...documents] = await Promise.all([
+    get("/api/findings") as Promise<{ run: string; headline: Said }>,
+    get("/api/alerts?state=firing&sparklines=false") as Promise<{ alerts: Alert[] }>,
+    ...runs.map(document),
+  ]);
+  const quiet = (one: Alert) => one.muted || one.silenced_by.length + one.inhibited_by.length > 0;
+  const loud = firing.alerts.filter((one) => one.acknowledged === null && !quiet(one));
+  const alerts = String(loud.length || firing.alerts.length || "");
+  const { run, headline } = found;
+  moments.push({ atMs: Date.now(), run, said: headline, alerts, runs: Object.fromEntries(documents) });
 }
 
 async function begin(name: string): Promise<void> {
@@ -124,6 +162,7 @@ interface Drawn {
   readonly headline: string;
   readonly mark: string;
   readonly title: string;
+  readonly badge: string;
   readonly run: string;
   readonly cockpit: string;
   readonly hero: string;
@@ -131,15 +170,16 @@ interface Drawn {
 }
 
 /** All of it at one instant. */
-function drawnOn(page: Page): Promise<Drawn> {
-  return page.evaluate(() => {
+function drawnOn(page: Page, language: Language = "en"): Promise<Drawn> {
+  return page.evaluate((names) => {
     const text = (selector: string) => document.querySelector(selector)?.textContent ?? "";
-    const bar = "section[aria-label='What ran out first'] [data-tone]";
-    const limits = [...document.querySelectorAll<HTMLElement>("section[aria-label='Headroom'] [data-limit]")];
+    const bar = `section[aria-label='${names.headline}'] [data-tone]`;
+    const limits = [...document.querySelectorAll<HTMLElement>(`[aria-label='${names.headroom}'] [data-limit]`)];
     return {
       headline: document.querySelector(`${bar} > p`)?.firstChild?.textContent ?? "",
       mark: text(`${bar} > span`),
       title: document.title,
+      badge: text("header [data-loud] [aria-hidden]"),
       run: document.querySelector<HTMLElement>("li[data-run]")?.dataset.run ?? "",
       cockpit: text("li[data-run] [data-wide='true'] dd"),
       hero: limits[0]?.dataset.limit ?? "",
@@ -147,38 +187,39 @@ function drawnOn(page: Page): Promise<Drawn> {
         .filter(({ dataset }) => dataset.state === "exhausted")
         .map(({ dataset }) => dataset.limit ?? ""),
     };
-  });
+  }, REGIONS[language]);
 }
 
 /** Whether all that is drawn is what the server said at one moment. */
-function agrees(drawn: Drawn, { run, said, runs: documents }: Moment): boolean {
+function agrees(drawn: Drawn, { run, said, runs: documents }: Moment, language: Language): boolean {
   const found = said.kind === "found";
   const own = documents[drawn.run];
   const cockpit = drawn.run === run && (said.from_ms ?? 0) >= (own?.startedMs ?? 0) ? said : own?.said;
   const elapsed = Math.max(0, Math.round(((cockpit?.from_ms ?? 0) - (own?.startedMs ?? 0)) / 1000));
   const clock = `${Math.floor(elapsed / 60)}:${String(elapsed % 60).padStart(2, "0")}`;
-  const at = cockpit?.from_ms == null ? "" : `at ${clock}`;
+  const at = cockpit?.from_ms == null ? "" : `${REGIONS[language].at}${clock}`;
   return (
-    drawn.headline === said.text.en &&
-    (found ? drawn.title.startsWith(said.title.en) : drawn.mark.includes(said.title.en)) &&
-    (drawn.run === "" || own === undefined || drawn.cockpit === `${cockpit?.title.en ?? "–"}${at}`) &&
+    drawn.headline === said.text[language] &&
+    (found ? drawn.title.includes(said.title[language]) : drawn.mark.includes(said.title[language])) &&
+    (drawn.run === "" || own === undefined || drawn.cockpit === `${cockpit?.title[language] ?? "–"}${at}`) &&
     (!found || said.resource === "" || drawn.hero === said.resource) &&
     (found || drawn.exhausted.length === 0)
   );
 }
 
 /** Compares each second. */
-async function follow(page: Page, seconds: number): Promise<void> {
+async function follow(page: Page, seconds: number, language: Language = "en"): Promise<void> {
   for (let second = 0; second < seconds; second += 1) {
     await expect(async () => {
-      const drawn = await drawnOn(page);
+      const drawn = await drawnOn(page, language);
       moments = moments.filter(({ atMs }) => Date.now() - atMs < OLDEST_MS);
       expect(
-        moments.some((one) => agrees(drawn, one)),
+        // The alerts are asked for by themselves.
+        moments.some((one) => agrees(drawn, one, language)) && moments.some(({ alerts }) => alerts === drawn.badge),
         JSON.stringify({ drawn, moments: moments.slice(-2) }),
       ).toBe(true);
       // A redraw may fall between two answers; a contradiction stays.
-    }).toPass({ timeout: 3000, intervals: [250] });
+    }).toPass({ timeout: 10_000, intervals: [250] });
     await page.waitForTimeout(1000);
   }
 }
@@ -212,28 +253,39 @@ async function expectStill(page: Page): Promise<void> {
 
 test.describe.configure({ mode: "serial" });
 
-async function openLive(page: Page): Promise<void> {
+async function openLive(page: Page, language: Language = "en"): Promise<void> {
   await page.addInitScript(noteShifts);
   await page.goto(`${system.url}/?tz=utc`);
-  await expect(page.getByRole("region", { name: "What ran out first" })).toBeVisible();
-  await expect.poll(async () => (await drawnOn(page)).hero).not.toBe("");
+  await expect(page.getByRole("region", { name: REGIONS[language].headline })).toBeVisible();
+  await expect.poll(async () => (await drawnOn(page, language)).hero).not.toBe("");
 }
 
-test("over two runs all that the live page says first is what the server says", async ({ page }) => {
+async function followInJapanese(browser: Browser, seconds: number): Promise<void> {
+  const context = await browser.newContext({ locale: "ja-JP" });
+  const page = await context.newPage();
+  await openLive(page, "ja");
+  await follow(page, seconds, "ja");
+  await context.close();
+}
+
+test("over two runs all that the live page says first is what the server says", async ({ page, browser }) => {
   await openLive(page);
   await follow(page, 3);
   await begin("the pool of one instance runs out");
   await follow(page, 3);
   sick = true;
   await follow(page, 12);
-  expect(moments.at(-1)?.said).toMatchObject({ kind: "found", instance: SICK });
-  expect((await drawnOn(page)).headline).toContain(SICK);
+  await expect.poll(() => moments.at(-1)?.said).toMatchObject({ kind: "found", instance: SICK });
+  await expect.poll(async () => (await drawnOn(page)).headline).toContain(SICK);
+  await followInJapanese(browser, 2);
+  await expect.poll(() => moments.at(-1)?.alerts).toBe("1");
+  await expect.poll(async () => (await drawnOn(page)).badge).toBe("1");
   sick = false;
   await end();
   await follow(page, 5);
   await begin("nothing suffers");
   await follow(page, 8);
-  expect(moments.at(-1)?.said.kind).not.toBe("found");
+  await expect.poll(() => moments.at(-1)?.said.kind).not.toBe("found");
   await end();
   await expectStill(page);
 });

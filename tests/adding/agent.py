@@ -6,15 +6,13 @@ SOURCES = "collectors/loadwatch_collectors/sources"
 
 COLLECTOR = Example(
     kind="collector",
-    most=1,
-    names={"source": "entropy"},
+    most=2,
+    names={"source": "entropy", "pack": "host"},
     new={
         f"{SOURCES}/entropy.py": '''"""The kernel's random numbers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-from loadwatch_formats.metrics.entropy import METRICS
 
 from loadwatch_collectors.collector import MissingPrivilege, Sample, Source
 from loadwatch_collectors.settings import option
@@ -51,14 +49,8 @@ ENTROPY = Source(
     help="Bits of the kernel's entropy pool.",
     settings=EntropySettings,
     build=EntropyCollector,
-    metrics=METRICS,
+    packs=("host",),
 )
-''',
-        "formats/loadwatch_formats/metrics/entropy.py": '''"""What the collector `entropy` sends."""
-
-from loadwatch_formats.metrics.model import describe
-
-METRICS = describe(node_entropy_available_bits="Bits of available entropy.")
 ''',
     },
     edits=[
@@ -68,6 +60,11 @@ METRICS = describe(node_entropy_available_bits="Bits of available entropy.")
             put="from loadwatch_collectors.sources.entropy import ENTROPY\n",
         ),
         Edit(path=f"{SOURCES}/registry.py", before="    TIMEOUTS,\n", put="    ENTROPY,\n"),
+        Edit(
+            path="packs/loadwatch_packs/host/pack.yml",
+            before="  host:\n    node_cpu_seconds_total: ",
+            put="  entropy:\n    node_entropy_available_bits: Bits of available entropy.\n",
+        ),
     ],
     check="""
 from pathlib import Path
@@ -82,10 +79,10 @@ assert (sample.name, sample.value) == (source.metrics[0].name, 256)
 
 PRESET = Example(
     kind="preset of AWS",
-    most=2,
-    names={"preset": "sqs_fair"},
+    most=1,
+    names={"pack": "aws-sqs", "preset": "sqs_fair"},
     new={
-        f"{SOURCES}/aws/presets/sqs_fair.yml": """title: Fair queues of SQS
+        "packs/loadwatch_packs/aws-sqs/presets/sqs_fair.yml": """title: Fair queues of SQS
 source: https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
 group: sqs
 namespace: AWS/SQS
@@ -100,7 +97,6 @@ metrics:
 """
     },
     edits=[
-        Edit(path=f"{SOURCES}/aws/presets/__init__.py", before='    "lambda",\n', put='    "sqs_fair",\n'),
         Edit(
             path=f"{SOURCES}/aws/iam_actions.yml",
             before="  - {action: sqs:ListQueues}\n",

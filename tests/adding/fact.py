@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.adding.example import Edit, Example
 
 RUNS = "backend/loadwatch_backend/runs/registry"
-VERSIONS = "backend/loadwatch_backend/store/migrations/versions"
+VERSIONS = "backend/loadwatch_backend/core/database/migrations/versions"
 LOCALES = "frontend/src/app/locales"
 LAST = max(path.name[:4] for path in (Path(__file__).parents[2] / VERSIONS).glob("0*.py"))
 REVISION = f"{int(LAST) + 1:04}"
@@ -16,7 +16,7 @@ import { en } from "@/app/locales/en";
 import { ja } from "@/app/locales/ja";
 import { differences } from "@/features/compare/model/difference-rows";
 import { factRows, factsOf, factsPatch, importFacts, OTHER_FACTS } from "@/features/runs/model/facts";
-import { FILTER_FACTS } from "@/features/runs/list/filter-text";
+import { FILTER_FACTS } from "@/features/runs/list/filters";
 import { decodeRunList } from "@/features/runs/list/list-state";
 import { comparison, group, run } from "@/testing/compare-fixtures";
 
@@ -30,7 +30,7 @@ it("is typed, sent, read, compared and filtered by", () => {
   const { facts } = differences(comparison({ groups, runs }));
   expect(facts.map(({ fact, values }) => [fact, ...values])).toEqual([["colour", "blue", "green"]]);
   expect(FILTER_FACTS.map(({ name, facet }) => [name, facet])).toContainEqual(["colour", "colours"]);
-  expect(decodeRunList(new URLSearchParams("colour=blue")).where).toBe("colour:blue");
+  expect(decodeRunList(new URLSearchParams("colour=blue")).filters.values).toEqual({ colour: "blue" });
   expect([en.runs.fact_colour, ja.runs.fact_colour]).toEqual(["Colour", "色"]);
 });
 """
@@ -92,13 +92,13 @@ import runpy, subprocess
 from pathlib import Path
 from click.testing import CliRunner
 from loadwatch_backend.app.application import create_app
-from loadwatch_backend.kit.settings import Settings
+from loadwatch_backend.core.settings import Settings
 from loadwatch_backend.runs.archive.archives import _archived, _row
 from loadwatch_backend.runs.registry.documents import summary_out
 from loadwatch_backend.runs.registry.repository import add_run, contexts, find_facets, find_runs
 from loadwatch_backend.runs.registry.rows import running_row
 from loadwatch_backend.runs.schemas import RunIn, RunQuery
-from loadwatch_backend.store.relational import open_relational
+from loadwatch_backend.core.database.relational import open_relational
 from loadwatch_collectors.commands.import_result import make_query
 from loadwatch_collectors.commands.runs import import_result, list_runs, run
 from loadwatch_formats.run_facts import OPTIONS

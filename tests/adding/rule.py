@@ -2,27 +2,18 @@
 
 from tests.adding.example import Edit, Example
 
+PACK = "packs/loadwatch_packs/host"
 DEFAULT_RULE = Example(
     kind="default rule",
     most=1,
-    names={"topic": "host", "rule": "entropy-low"},
+    names={"pack": "host", "rule": "entropy-low"},
     new={
-        "docs/runbooks/entropy-low.md": "# EntropyLow\n\n## What it means\n\nRandom numbers are short.\n",
-        "docs/runbooks/ja/entropy-low.md": """---
-EntropyLow:
-  summary: '{{ $labels.instance }}: エントロピーは {{ $value }} ビットです'
-  description: 乱数が不足しています。
----
-# EntropyLow
-
-## 意味
-
-乱数が不足しています。
-""",
+        f"{PACK}/runbooks/entropy-low.md": "# EntropyLow\n\n## What it means\n\nRandom numbers are short.\n",
+        f"{PACK}/runbooks/entropy-low.ja.md": "# EntropyLow\n\n## 意味\n\n乱数が不足しています。\n",
     },
     edits=[
         Edit(
-            path="backend/loadwatch_backend/rules/defaults/host.yml",
+            path=f"{PACK}/rules.yml",
             before="      # When: more than 10 % taken by the hypervisor\n",
             put="""      # When: fewer than 100 bits of entropy are left
       - alert: EntropyLow
@@ -31,15 +22,17 @@ EntropyLow:
         annotations:
           summary: '{{ $labels.instance }}: {{ $value }} bits of entropy'
           description: Random numbers are short.
+          loadwatch_summary_ja: '{{ $labels.instance }}: エントロピーは {{ $value }} ビットです'
+          loadwatch_description_ja: 乱数が不足しています。
           runbook_url: '{{ $externalURL }}/runbooks/entropy-low'
 
 """,
         ),
     ],
     check="""
-from loadwatch_backend.kit.language import Language, translations_of
-from loadwatch_backend.rules.files import RuleFiles
-from loadwatch_backend.runbooks.rendering import Runbooks
+from loadwatch_backend.core.language import Language, translations_of
+from loadwatch_backend.alerting.rules.files import RuleFiles
+from loadwatch_backend.catalogue.runbooks.rendering import Runbooks
 
 rules = [rule for group in RuleFiles([], lambda: 0).current().groups for rule in group.rules]
 (rule,) = [rule for rule in rules if rule.name == "EntropyLow"]
@@ -47,6 +40,6 @@ japanese = translations_of(rule.annotations)[Language.JA]
 assert japanese["summary"] == "{{ $labels.instance }}: エントロピーは {{ $value }} ビットです"
 assert japanese["runbook_url"].endswith("/runbooks/entropy-low?lang=ja")
 page = Runbooks().page("entropy-low", Language.JA)
-assert "意味" in page and "summary" not in page
+assert "意味" in page
 """,
 )

@@ -11,15 +11,15 @@ SERVER_TEXT = Example(
     new={},
     edits=[
         Edit(
-            path="backend/loadwatch_backend/texts/reasons.py",
-            before='    "between": ',
-            put='    "too-short": Words("the run was too short", "実行時間が短すぎる"),\n',
+            path="backend/loadwatch_backend/core/texts/messages/reasons.yml",
+            before="between: ",
+            put="too-short: {en: the run was too short, ja: 実行時間が短すぎる}\n",
         ),
     ],
     check="""
 from types import SimpleNamespace
-from loadwatch_backend.kit.language import Language
-from loadwatch_backend.report.reasons import verdict_reasons
+from loadwatch_backend.core.language import Language
+from loadwatch_backend.runs.report.findings import verdict_reasons
 
 run = SimpleNamespace(generator=None, verdict_reasons=["too-short"])
 assert verdict_reasons(run, Language.EN) != ["too-short"] != verdict_reasons(run, Language.JA)

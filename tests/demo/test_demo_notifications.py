@@ -31,7 +31,7 @@ def test_the_demos_server_has_the_callers_receivers(tmp_path: Path, monkeypatch:
         "LOADWATCH_NOTIFY_NETWORKS": "127.0.0.0/8",
     }
     with running_server(tmp_path / "loadwatch", listen=f"127.0.0.1:{free_port()}", settings=settings) as loadwatch:
-        receivers = httpx.get(f"{loadwatch.url}/alertmanager/api/v2/receivers").raise_for_status().json()
+        receivers = httpx.get(f"{loadwatch.url}/alertmanager/api/v2/receivers", timeout=120).raise_for_status().json()
     assert receivers == [{"name": "my-hook"}]
 
 

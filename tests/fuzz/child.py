@@ -74,6 +74,7 @@ def feed(target: Target, seed: int, seconds: float, board: Board, report: Path) 
     resource.setrlimit(resource.RLIMIT_AS, (_HARD_MEMORY, _HARD_MEMORY))
     with tempfile.TemporaryDirectory(prefix="fuzz-") as directory:
         os.chdir(directory)
+        tempfile.tempdir = directory
         outcome = _feed(target, seed, time.monotonic() + seconds, board)
         os.chdir("/")
     document = asdict(outcome)

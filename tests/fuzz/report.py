@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from bench.machine import describe_machine, write_result
 from tests.fuzz.campaign import Result
 from tests.fuzz.target import STALL_SECONDS
+
+ROOT = Path(__file__).parents[2]
 
 
 def write_report(results: Sequence[Result], seed: int) -> None:
@@ -35,7 +38,9 @@ answer, more than {STALL_SECONDS:g} s of processor time for one input, or more m
     documents: list[dict[str, Any]] = []
     for one in results:
         document = asdict(one)
-        document["faults"] = [{"kind": fault.kind, "detail": fault.detail} for fault in one.faults]
+        document["faults"] = [
+            {"kind": fault.kind, "detail": fault.detail.replace(f"{ROOT}/", "")} for fault in one.faults
+        ]
         documents.append(document)
     write_result("fuzz", "Bytes by chance", text, {"machine": describe_machine(), "seed": seed, "targets": documents})
 

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from loadwatch_backend.runs.archive.samples import read_samples, sample_schema
-from loadwatch_backend.store.port import STALE_NAN_BITS
+from loadwatch_backend.series.store.port import STALE_NAN_BITS
 
 from scenarios.samples import move_samples
 

@@ -20,10 +20,10 @@ from loadwatch_backend.access.credentials import (
 from loadwatch_backend.access.principal import Access, Principal, PrincipalKind, Scope
 from loadwatch_backend.access.schemas import SessionIn, SessionOut
 from loadwatch_backend.access.wiring import AccessServices
-from loadwatch_backend.kit.errors import ForbiddenError, UnauthorizedError
-from loadwatch_backend.kit.middleware import ASKER, FROM_PROXY
-from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
-from loadwatch_backend.kit.services import service
+from loadwatch_backend.core.errors import ForbiddenError, UnauthorizedError
+from loadwatch_backend.core.middleware import ASKER, FROM_PROXY
+from loadwatch_backend.core.schemas import PROBLEM_RESPONSES
+from loadwatch_backend.core.services import service
 
 router = APIRouter(prefix="/api/session", tags=["session"], responses=PROBLEM_RESPONSES)
 

@@ -10,17 +10,14 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
 
-from loadwatch_backend.kit.errors import TooManyRequestsError
+from loadwatch_backend.core.errors import TooManyRequestsError
 
 ADDRESSES = 10_000
 """Addresses remembered; the one that was quiet for longest is forgotten first."""
 
 
-class TooManyAttemptsError(TooManyRequestsError):
+class TooManyAttemptsError(TooManyRequestsError, code="too-many-attempts", title="Too many attempts"):
     """One address was wrong too often, or one name was tried too often."""
-
-    code = "too-many-attempts"
-    title = "Too many attempts"
 
 
 def network_of(address: str) -> str:

@@ -1,10 +1,9 @@
-"""Who bears a secret that the database keeps the hash of: one query for each request, and nothing is remembered.
+"""Who bears a secret: by the token file, then by the database in one query for each request; nothing is remembered.
 
 So whatever ends a session or a token holds from the next request on, whoever did it: this server, another one on the
 same database, or the command line. From worker threads only.
 """
 
-from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -17,36 +16,40 @@ from loadwatch_backend.access.repository import (
     touch_session,
     touch_token,
 )
-from loadwatch_backend.access.tokens.tokens import TokenRecord, principal_of
-from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.kit.errors import UnavailableError
-from loadwatch_backend.store.outages import DatabaseError
-from loadwatch_backend.store.relational import Relational
+from loadwatch_backend.access.tokens.tokens import TokenFile, hash_token, match_token, principal_of
+from loadwatch_backend.core.clock import Clock
+from loadwatch_backend.core.database.outages import DatabaseError
+from loadwatch_backend.core.database.relational import Relational
+from loadwatch_backend.core.errors import UnavailableError
 
 TOUCH_MS = 60_000
 """How exactly last uses are known; one write a minute is cheap."""
 
 
-class AccessUnavailableError(UnavailableError):
+class AccessUnavailableError(UnavailableError, code="access-unavailable"):
     """The database that knows who may do what does not answer."""
-
-    code = "access-unavailable"
 
 
 class Lookup:
-    """Finds the bearers of secrets by their hashes."""
+    """Finds the bearers of secrets; `file` holds the tokens of the token file, where there is one."""
 
-    def __init__(self, relational: Relational, clock: Clock) -> None:
+    def __init__(self, relational: Relational, clock: Clock, file: TokenFile | None = None) -> None:
         self._relational = relational
         self._clock = clock
+        self._file = file
 
-    def by_token(self, token_hash: str) -> Principal | None:
-        """Who bears the token; None when it is unknown or over.
+    def by_token(self, token: str, *, file_only: bool = False) -> Principal | None:
+        """Who bears the token, by the file or else by the database; None when it is unknown or over.
+
+        With `file_only` from any thread: the database is not asked.
 
         Raises:
             AccessUnavailableError: the database does not answer.
         """
-        now_ms = self._clock()
+        token_hash, now_ms = hash_token(token), self._clock()
+        found = self._by_file(token_hash, None)
+        if found is not None or file_only:
+            return found
         try:
             with self._relational.connect() as connection:
                 row = bearer_of_token(connection, token_hash)
@@ -70,12 +73,10 @@ class Lookup:
             raise _unavailable(error) from error
         return None if row is None or row.disabled else user_principal(row.id, row.name, row.role, None)
 
-    def by_session(
-        self, secret_hash: str, file_tokens: Callable[[], Sequence[TokenRecord]], *, use: bool = True
-    ) -> Principal | None:
+    def by_session(self, secret: str, *, use: bool = True) -> Principal | None:
         """Who is signed in; None when the session is unknown or over, the user is disabled, or its token is gone.
 
-        `file_tokens` are those of the token file; `use` False looks without prolonging the session.
+        `use` False does not prolong the session.
 
         Raises:
             AccessUnavailableError: the database does not answer.
@@ -83,7 +84,7 @@ class Lookup:
         now_ms = self._clock()
         try:
             with self._relational.connect() as connection:
-                row = bearer_of_session(connection, secret_hash)
+                row = bearer_of_session(connection, hash_token(secret))
             if row is None or row.expires_ms <= now_ms or now_ms - row.last_seen_ms >= IDLE_MS:
                 return None
             if row.user_disabled or (row.token_id is not None and _is_over(row.token_expires_ms, now_ms)):
@@ -93,10 +94,14 @@ class Lookup:
         except DatabaseError as error:
             raise _unavailable(error) from error
         if row.file_token is not None:
-            return next((principal_of(one, row.id) for one in file_tokens() if one.sha256 == row.file_token), None)
+            return self._by_file(row.file_token, row.id)
         if row.user_id is None:
             return token_principal(row, row.id)
         return user_principal(row.user_id, row.user_name, row.user_role, row.id)
+
+    def _by_file(self, token_hash: str, session_id: str | None) -> Principal | None:
+        record = match_token(() if self._file is None else self._file.usable(), token_hash)
+        return None if record is None else principal_of(record, session_id)
 
     # A write that fails must not keep anybody out: what is lost is a minute of "last used".
 
@@ -120,6 +125,7 @@ def token_principal(row: Any, session_id: str | None) -> Principal:
         kind=PrincipalKind.TOKEN,
         token_id=row.token_id,
         session_id=session_id,
+        jobs=frozenset(row.token_jobs.split("\n") if row.token_jobs else ()),
     )
 
 

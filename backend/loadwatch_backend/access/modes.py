@@ -1,8 +1,8 @@
 """Who has to sign in, by the settings; pure."""
 
 from loadwatch_backend.access.principal import Access, Role
-from loadwatch_backend.kit.addresses import parse_cidrs
-from loadwatch_backend.kit.settings import AccessMode, NewUserRole, Settings
+from loadwatch_backend.core.addresses import parse_cidrs
+from loadwatch_backend.core.settings import AccessMode, NewUserRole, Settings
 
 
 class AccessSettingsError(Exception):

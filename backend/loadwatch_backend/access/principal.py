@@ -75,7 +75,8 @@ class Principal:
     """The one who is asking. `role` is None for a token with scopes of its own.
 
     `user_id` is that of a user, `token_id` that of a token of the database, `file_token` the hash of a token of the
-    file; `session_id` is that of a session in the database.
+    file; `session_id` is that of a session in the database. `jobs` are the only ones whose samples and profiles a token
+    may send; without any: all.
     """
 
     name: str
@@ -86,10 +87,15 @@ class Principal:
     token_id: str | None = None
     file_token: str | None = None
     session_id: str | None = None
+    jobs: frozenset[str] = frozenset()
 
     def may(self, scope: Scope) -> bool:
         """Whether the scope is theirs."""
         return scope in self.scopes
+
+    def may_send(self, job: str) -> bool:
+        """Whether samples and profiles of a job may come from them."""
+        return not self.jobs or job in self.jobs
 
     def author(self, typed: str) -> str:
         """By whom something is written: a name that is typed counts only where nobody signs in."""

@@ -279,6 +279,7 @@ _TOKEN_COLUMNS = (
     ApiTokenRow.name.label("token_name"),
     ApiTokenRow.role.label("token_role"),
     ApiTokenRow.scopes.label("token_scopes"),
+    ApiTokenRow.jobs.label("token_jobs"),
     ApiTokenRow.last_used_ms.label("token_used_ms"),
     ApiTokenRow.expires_ms.label("token_expires_ms"),
 )

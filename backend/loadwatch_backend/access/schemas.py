@@ -1,12 +1,12 @@
 """Documents of the session, user, token and audit endpoints."""
 
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from loadwatch_backend.access.principal import Access, Principal, PrincipalKind, Role, RoleSource, Scope
-from loadwatch_backend.kit.schemas import Milliseconds, Schema
+from loadwatch_backend.core.schemas import Milliseconds, Schema
 
 USER_NAME = r"^[A-Za-z0-9][A-Za-z0-9._@+-]*$"
 UserName = Field(min_length=1, max_length=100, pattern=USER_NAME)
@@ -148,6 +148,7 @@ class TokenOut(Schema):
     created_by: str
     last_used_ms: Milliseconds | None
     expires_ms: Milliseconds | None
+    jobs: list[str] = Field(description="The only jobs whose samples it may send; without any: all.")
     from_file: bool = Field(description="It stands in the token file and is revoked there: `loadwatch token revoke`.")
 
 
@@ -163,6 +164,11 @@ class TokenIn(Schema):
     name: str = Field(min_length=1, max_length=63, pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")
     scopes: list[Scope] = Field(min_length=1, max_length=len(Scope))
     expires_ms: Milliseconds | None = None
+    jobs: list[Annotated[str, Field(pattern=r"^[^\n]+$", max_length=99)]] = Field(
+        default_factory=list[str],
+        max_length=20,
+        description="The only jobs whose samples it may send; without any: all. For the scope `samples:write` alone.",
+    )
 
 
 class TokenCreated(Schema):

@@ -1,10 +1,9 @@
-"""Decides who is asking: an ordered tuple of authenticators, the first that knows the asker wins.
+"""Decides who is asking: by a token, a session, or what a proxy claims; the first that knows the asker wins.
 
 What needs no database is decided at once: an open server, and tokens of the file. The rest is one query in a worker
 thread (`identify_stored`).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import structlog
@@ -17,17 +16,10 @@ from loadwatch_backend.access.principal import LOCAL, Access, Principal, Scope
 from loadwatch_backend.access.repository import any_administrator, end_session_by_secret, open_session, owner_of
 from loadwatch_backend.access.schemas import LoginWays, SessionOut, principal_out
 from loadwatch_backend.access.sign_in.proxy_users import ProxyUsers
-from loadwatch_backend.access.tokens.tokens import (
-    TokenFile,
-    TokenFileError,
-    TokenRecord,
-    hash_token,
-    match_token,
-    principal_of,
-)
-from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.kit.errors import UnauthorizedError
-from loadwatch_backend.store.relational import Relational
+from loadwatch_backend.access.tokens.tokens import TokenFile
+from loadwatch_backend.core.clock import Clock
+from loadwatch_backend.core.database.relational import Relational
+from loadwatch_backend.core.errors import UnauthorizedError
 
 SESSION_SECONDS = 7 * 86_400
 """How long browsers keep the cookie of a session; the server ends it earlier when nobody uses it."""
@@ -36,11 +28,8 @@ TOKENS_A_MINUTE = 30
 logger = structlog.get_logger(__name__)
 
 
-class WrongTokenError(UnauthorizedError):
+class WrongTokenError(UnauthorizedError, code="wrong-token", title="Wrong token"):
     """The token offered for a session is not one that may sign in."""
-
-    code = "wrong-token"
-    title = "Wrong token"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,9 +65,6 @@ class AccessParts:
     attempts: FailureLimit = field(default_factory=lambda: FailureLimit(most=20, seconds=300))
 
 
-Authenticator = Callable[[Credentials], Principal | None]
-
-
 class AccessService:
     """Identifies askers, and opens and ends sessions made from tokens."""
 
@@ -87,13 +73,9 @@ class AccessService:
         self.counts = AccessCounts()
         self.attempts = parts.attempts
         self._parts = parts
-        self._lookup = Lookup(parts.relational, parts.clock)
+        self._lookup = Lookup(parts.relational, parts.clock, parts.tokens)
         self._refused = FailureLimit(most=TOKENS_A_MINUTE, seconds=60)
-        self._broken = ""
         self._has_administrator = False
-        is_open = parts.access is Access.OPEN
-        self._at_once: tuple[Authenticator, ...] = (self._anyone,) if is_open else (self._by_file_token,)
-        self._stored: tuple[Authenticator, ...] = (self._by_stored_token, self._by_stored_session, self._by_proxy)
 
     def session(self, principal: Principal | None) -> SessionOut:
         """How one signs in here, and who is."""
@@ -111,7 +93,7 @@ class AccessService:
 
     def identify_at_once(self, credentials: Credentials) -> Principal | None:
         """Who brought the credentials, as far as it can be told without the database."""
-        return _first(self._at_once, credentials)
+        return LOCAL if self.access is Access.OPEN else self._by_token(credentials, file_only=True)
 
     def needs_lookup(self, credentials: Credentials) -> bool:
         """Whether the database could know more."""
@@ -127,7 +109,7 @@ class AccessService:
             TooManyAttemptsError: the address has sent too many tokens that nobody knows.
             ProxyUserError: the proxy's user may not come in.
         """
-        principal = _first(self._stored, credentials)
+        principal = self._by_token(credentials) or self._by_session(credentials) or self._by_proxy(credentials)
         if principal is None and bearer_of(credentials.authorization):
             self._note_refused(credentials.address)
         return principal
@@ -141,8 +123,7 @@ class AccessService:
         if self.access is Access.OPEN:
             return True
         try:
-            found = self.identify_at_once(credentials) or self._by_stored_token(credentials)
-            found = found or self._by_session(credentials, use=False)
+            found = self._by_token(credentials) or self._by_session(credentials, use=False)
             if found is None and principal.user_id is not None and principal.session_id is None:
                 found = self._lookup.by_user(principal.user_id)
         except AccessUnavailableError:
@@ -191,28 +172,14 @@ class AccessService:
                 times=self.counts.headers_ignored_total,
             )
 
-    # Authenticators ---------------------------------------------------------------------------------------------------
-
-    def _anyone(self, credentials: Credentials) -> Principal:
-        del credentials
-        return LOCAL
-
-    def _by_file_token(self, credentials: Credentials) -> Principal | None:
+    def _by_token(self, credentials: Credentials, *, file_only: bool = False) -> Principal | None:
         token = bearer_of(credentials.authorization)
-        record = None if token is None else match_token(self._records(), token)
-        return None if record is None else principal_of(record)
+        return None if token is None else self._lookup.by_token(token, file_only=file_only)
 
-    def _by_stored_token(self, credentials: Credentials) -> Principal | None:
-        token = bearer_of(credentials.authorization)
-        return None if token is None else self._lookup.by_token(hash_token(token))
-
-    def _by_stored_session(self, credentials: Credentials) -> Principal | None:
-        return self._by_session(credentials, use=True)
-
-    def _by_session(self, credentials: Credentials, *, use: bool) -> Principal | None:
+    def _by_session(self, credentials: Credentials, *, use: bool = True) -> Principal | None:
         if not credentials.session:
             return None
-        principal = self._lookup.by_session(hash_token(credentials.session), self._records, use=use)
+        principal = self._lookup.by_session(credentials.session, use=use)
         # Users sign in only where users are asked for; sessions from before a change of the setting rest.
         return None if principal and principal.user_id is not None and self.access is not Access.USERS else principal
 
@@ -221,11 +188,8 @@ class AccessService:
             return None
         return self._parts.proxy.identify(credentials.claim)
 
-    # ------------------------------------------------------------------------------------------------------------------
-
     def _sign_in_with(self, token: str, visit: Visit) -> SignedIn:
-        record = match_token(self._records(), token)
-        principal = self._lookup.by_token(hash_token(token)) if record is None else principal_of(record)
+        principal = self._lookup.by_token(token)
         owner = None if principal is None else owner_of(principal)
         if principal is None or owner is None:
             raise WrongTokenError(
@@ -257,28 +221,6 @@ class AccessService:
             with self._parts.relational.transaction() as session:
                 self._has_administrator = any_administrator(session)
         return self._has_administrator
-
-    def _records(self) -> "list[TokenRecord]":
-        """All tokens of the file; none while it cannot be read, so that a damaged file lets nobody in."""
-        if self._parts.tokens is None:
-            return []
-        try:
-            records = list(self._parts.tokens.records())
-        except TokenFileError as error:
-            if str(error) != self._broken:
-                self._broken = str(error)
-                logger.error("token file unusable; every token is refused", reason=self._broken)
-            return []
-        self._broken = ""
-        return records
-
-
-def _first(authenticators: tuple[Authenticator, ...], credentials: Credentials) -> Principal | None:
-    for authenticate in authenticators:
-        principal = authenticate(credentials)
-        if principal is not None:
-            return principal
-    return None
 
 
 def _check_may_read(principal: Principal) -> None:

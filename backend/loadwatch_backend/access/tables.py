@@ -3,12 +3,11 @@
 from sqlalchemy import BigInteger, Boolean, ForeignKey, Index, Integer, String, Text
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from loadwatch_backend.store.relational import Base, Identity
+from loadwatch_backend.core.database.relational import BINARY_TEXT, Base, Identity
 
-# Compare text as it was typed; see annotations/tables.py.
-BINARY_TEXT = {"mysql_charset": "utf8mb4", "mysql_collate": "utf8mb4_bin"}
 NAME_LENGTH = 100
 TEXT_LENGTH = 200
+JOBS_LENGTH = 2_000
 KEY_LENGTH = 40
 HASH_LENGTH = 64
 SHORT_LENGTH = 20
@@ -35,7 +34,7 @@ class UserRow(Base):
 
 
 class ApiTokenRow(Base):
-    """A token; `scopes` are separated by spaces, `token_hash` is its SHA-256."""
+    """A token; `scopes` are separated by spaces, `jobs` by line feeds, `token_hash` is its SHA-256."""
 
     __tablename__ = "api_tokens"
     __table_args__ = BINARY_TEXT
@@ -49,6 +48,7 @@ class ApiTokenRow(Base):
     created_by: Mapped[str] = mapped_column(String(NAME_LENGTH))
     last_used_ms: Mapped[int | None] = mapped_column(BigInteger)
     expires_ms: Mapped[int | None] = mapped_column(BigInteger)
+    jobs: Mapped[str] = mapped_column(String(JOBS_LENGTH), server_default="")
 
 
 class UserSessionRow(Base):

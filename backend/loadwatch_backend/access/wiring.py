@@ -2,13 +2,12 @@
 
 import hashlib
 import hmac
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from anyio import CapacityLimiter
 
 from loadwatch_backend.access.audit.audit import AuditLog
-from loadwatch_backend.access.modes import AccessSettingsError, access_of, check_settings, role_of
+from loadwatch_backend.access.modes import access_of, check_settings, role_of
 from loadwatch_backend.access.principal import Access
 from loadwatch_backend.access.service import AccessParts, AccessService
 from loadwatch_backend.access.sign_in.group_roles import RolePolicy, parse_group_roles
@@ -18,12 +17,12 @@ from loadwatch_backend.access.sign_in.proxy_users import ProxyUsers
 from loadwatch_backend.access.sign_in.sealing_key import load_sealing_key
 from loadwatch_backend.access.sign_in.sign_in import SignInService
 from loadwatch_backend.access.tokens.api_tokens import TokenService
-from loadwatch_backend.access.tokens.tokens import TokenFile, TokenFileError, TokenRecord
+from loadwatch_backend.access.tokens.tokens import TokenFile
 from loadwatch_backend.access.users.service import UserService
-from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.kit.paths import SIGN_IN_CALLBACK
-from loadwatch_backend.kit.settings import Settings
-from loadwatch_backend.store.relational import Relational
+from loadwatch_backend.core.clock import Clock
+from loadwatch_backend.core.database.relational import Relational
+from loadwatch_backend.core.paths import SIGN_IN_CALLBACK
+from loadwatch_backend.core.settings import Settings
 
 LOOKUPS_AT_ONCE = 4
 """Threads for the gates alone: slow queries, which fill the others, must not keep anybody waiting at the gate."""
@@ -55,7 +54,7 @@ class AccessServices:
     """Of streams, which fill them while the database hangs."""
 
 
-def build_access(settings: Settings, relational: Relational, clock: Clock) -> AccessServices:
+def open_access(settings: Settings, relational: Relational, clock: Clock) -> AccessServices:
     """The services, for the event loop that runs.
 
     Raises:
@@ -84,7 +83,7 @@ def build_access(settings: Settings, relational: Relational, clock: Clock) -> Ac
         gate=gate,
         sign_in=sign_in,
         users=UserService(relational, clock, passwords),
-        tokens=TokenService(relational, clock, lambda: _records(file)),
+        tokens=TokenService(relational, clock, file),
         audit=audit,
         oidc=_oidc(settings, parts, gate, sign_in) if access is Access.USERS and settings.oidc_issuer else None,
         headers=headers,
@@ -122,7 +121,7 @@ def _oidc(settings: Settings, parts: AccessParts, gate: AccessService, sign_in: 
     # Imported here: it brings a whole HTTP client along, which most servers have no use for.
     from loadwatch_backend.access.sign_in.oidc_provider import OidcClient, OidcProvider
 
-    secret = _oidc_secret(settings)
+    secret = settings.oidc_client_secret.reveal() if settings.oidc_client_secret else None
     client = OidcClient(
         issuer=settings.oidc_issuer,
         client_id=settings.oidc_client_id,
@@ -143,24 +142,5 @@ def _oidc(settings: Settings, parts: AccessParts, gate: AccessService, sign_in: 
     return OidcSignIn(parts, gate, sign_in, OidcProvider(client), policy, flow_key)
 
 
-def _oidc_secret(settings: Settings) -> str | None:
-    if settings.oidc_client_secret_file is None:
-        return None if settings.oidc_client_secret is None else settings.oidc_client_secret.get_secret_value()
-    try:
-        return settings.oidc_client_secret_file.read_text().strip()
-    except OSError as error:
-        raise AccessSettingsError(
-            f"LOADWATCH_OIDC_CLIENT_SECRET_FILE: cannot read {settings.oidc_client_secret_file}: {error.strerror}."
-        ) from error
-
-
 def _derive(secret: str) -> bytes:
     return hmac.new(secret.encode(), b"loadwatch sign-ins under way", hashlib.sha256).digest()
-
-
-def _records(file: TokenFile | None) -> Sequence[TokenRecord]:
-    """Tokens of the file for the list; none while it cannot be read, which the gate logs."""
-    try:
-        return [] if file is None else file.records()
-    except TokenFileError:
-        return []

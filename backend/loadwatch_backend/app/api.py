@@ -13,51 +13,53 @@ from loadwatch_backend.access.endpoints import router as session_router
 from loadwatch_backend.access.principal import Access, Principal, Scope
 from loadwatch_backend.access.schemas import PrincipalOut, principal_out
 from loadwatch_backend.access.users.endpoints import audit_router, own_router, setup_router, tokens_router, users_router
-from loadwatch_backend.alerts.alertmanager.endpoints import alertmanager_router
-from loadwatch_backend.alerts.endpoints import alerts_router, rules_router
-from loadwatch_backend.alerts.prometheus.endpoints import prometheus_rules_router
-from loadwatch_backend.annotations.endpoints import router as annotations_router
+from loadwatch_backend.alerting.alerts.alertmanager.endpoints import alertmanager_router
+from loadwatch_backend.alerting.alerts.endpoints import alerts_router, rules_router
+from loadwatch_backend.alerting.alerts.prometheus.endpoints import prometheus_rules_router
+from loadwatch_backend.alerting.notify.endpoints import (
+    deliveries_router,
+    receivers_router,
+    routes_router,
+    silences_router,
+)
+from loadwatch_backend.alerting.notify.outbox.failing import FailingIntegrations
+from loadwatch_backend.alerting.notify.outbox.service import DeliveryService
+from loadwatch_backend.alerting.notify.schemas import UndeliveredOut, undelivered_out
+from loadwatch_backend.app.connect.endpoints import router as connect_router
+from loadwatch_backend.app.live.endpoints import router as live_router
+from loadwatch_backend.app.observe.endpoints import health_router, metrics_router
 from loadwatch_backend.app.services import Services
-from loadwatch_backend.backups.endpoints import router as backup_router
-from loadwatch_backend.compare.endpoints import router as compare_router
-from loadwatch_backend.compare.forecasts.endpoints import router as forecasts_router
-from loadwatch_backend.connect.endpoints import router as connect_router
-from loadwatch_backend.evidence.cost.endpoints import router as cost_router
+from loadwatch_backend.catalogue.runbooks.endpoints import router as runbooks_router
+from loadwatch_backend.catalogue.signals.endpoints import router as signals_router
+from loadwatch_backend.core.database.outages import DatabaseError, Outage
+from loadwatch_backend.core.middleware import SAFE_METHODS
+from loadwatch_backend.core.schemas import PROBLEM_RESPONSES, Milliseconds, Schema
+from loadwatch_backend.core.services import service
+from loadwatch_backend.core.version import VERSION
+from loadwatch_backend.evidence.endpoints import cost_router, tables_router
 from loadwatch_backend.evidence.files.endpoints import router as evidence_files_router
-from loadwatch_backend.evidence.log_patterns.endpoints import router as log_patterns_router
 from loadwatch_backend.evidence.profiles.capture.endpoints import agents_router as profile_agents_router
 from loadwatch_backend.evidence.profiles.capture.endpoints import router as profile_orders_router
 from loadwatch_backend.evidence.profiles.views.endpoints import router as profiles_router
-from loadwatch_backend.evidence.routes.endpoints import router as run_routes_router
-from loadwatch_backend.evidence.statements.endpoints import router as statements_router
-from loadwatch_backend.exports.endpoints import router as export_router
 from loadwatch_backend.findings.advisor.endpoints import router as pool_advice_router
 from loadwatch_backend.findings.endpoints import router as findings_router
-from loadwatch_backend.ingest.endpoints import router as write_router
-from loadwatch_backend.ingest.otlp.endpoints import router as otlp_router
-from loadwatch_backend.kit.middleware import SAFE_METHODS
-from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES, Milliseconds, Schema
-from loadwatch_backend.kit.services import service
-from loadwatch_backend.kit.version import VERSION
-from loadwatch_backend.live.endpoints import router as live_router
-from loadwatch_backend.notify.endpoints import deliveries_router, receivers_router, routes_router, silences_router
-from loadwatch_backend.notify.outbox.failing import FailingIntegrations
-from loadwatch_backend.notify.outbox.service import DeliveryService
-from loadwatch_backend.notify.schemas import UndeliveredOut, undelivered_out
-from loadwatch_backend.observe.endpoints import health_router, metrics_router
-from loadwatch_backend.promql.http.endpoints import root_router as prometheus_root_router
-from loadwatch_backend.promql.http.endpoints import router as prometheus_router
-from loadwatch_backend.promql.http.status import status_router as prometheus_status_router
-from loadwatch_backend.report.endpoints import router as report_router
-from loadwatch_backend.report.endpoints import share_router
-from loadwatch_backend.runbooks.endpoints import router as runbooks_router
+from loadwatch_backend.findings.timeouts.endpoints import router as timeouts_router
+from loadwatch_backend.runs.annotations.endpoints import router as annotations_router
+from loadwatch_backend.runs.compare.endpoints import router as compare_router
+from loadwatch_backend.runs.compare.forecasts.endpoints import router as forecasts_router
 from loadwatch_backend.runs.endpoints import router as runs_router
-from loadwatch_backend.signals.endpoints import router as signals_router
-from loadwatch_backend.storage.endpoints import router as store_router
-from loadwatch_backend.store.outages import DatabaseError, Outage
-from loadwatch_backend.targets.endpoints import router as targets_router
-from loadwatch_backend.targets.prometheus.endpoints import prometheus_targets_router
-from loadwatch_backend.timeouts.endpoints import router as timeouts_router
+from loadwatch_backend.runs.report.endpoints import router as report_router
+from loadwatch_backend.runs.report.endpoints import share_router
+from loadwatch_backend.series.backups.endpoints import router as backup_router
+from loadwatch_backend.series.exports.endpoints import router as export_router
+from loadwatch_backend.series.ingest.endpoints import router as write_router
+from loadwatch_backend.series.ingest.otlp.endpoints import router as otlp_router
+from loadwatch_backend.series.promql.http.endpoints import root_router as prometheus_root_router
+from loadwatch_backend.series.promql.http.endpoints import router as prometheus_router
+from loadwatch_backend.series.promql.http.status import status_router as prometheus_status_router
+from loadwatch_backend.series.storage.endpoints import router as store_router
+from loadwatch_backend.series.targets.endpoints import prometheus_targets_router
+from loadwatch_backend.series.targets.endpoints import router as targets_router
 
 
 class StandstillOut(Schema):
@@ -132,12 +134,10 @@ WRITES_OF = (
     (annotations_router, Scope.NOTES_WRITE),
     (runs_router, Scope.RUNS_WRITE),
     (evidence_files_router, Scope.RUNS_WRITE),
-    (log_patterns_router, Scope.RUNS_WRITE),
     (cost_router, Scope.RUNS_WRITE),
     (profiles_router, Scope.RUNS_WRITE),
     (profile_orders_router, Scope.RUNS_WRITE),
-    (statements_router, Scope.RUNS_WRITE),
-    (run_routes_router, Scope.RUNS_WRITE),
+    (tables_router, Scope.RUNS_WRITE),
     (compare_router, Scope.RUNS_WRITE),
     (forecasts_router, Scope.RUNS_WRITE),
     (report_router, Scope.RUNS_WRITE),

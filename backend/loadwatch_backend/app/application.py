@@ -6,9 +6,12 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
+from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 
@@ -17,11 +20,14 @@ from loadwatch_backend.access.credentials import CookieKind, cookie_name
 from loadwatch_backend.access.modes import access_of
 from loadwatch_backend.access.principal import Access
 from loadwatch_backend.app.api import build_routes
-from loadwatch_backend.app.errors import add_error_handlers
+from loadwatch_backend.app.observe.metrics import ServerMetrics
 from loadwatch_backend.app.services import Given, Services, open_services
-from loadwatch_backend.kit.addresses import parse_cidrs
-from loadwatch_backend.kit.clock import Clock, system_clock
-from loadwatch_backend.kit.middleware import (
+from loadwatch_backend.core.addresses import parse_cidrs
+from loadwatch_backend.core.clock import Clock, system_clock
+from loadwatch_backend.core.database.outages import problem_of
+from loadwatch_backend.core.errors import ProblemError
+from loadwatch_backend.core.middleware import (
+    REFUSAL,
     BodyLimitMiddleware,
     ClientMiddleware,
     GuardMiddleware,
@@ -31,20 +37,55 @@ from loadwatch_backend.kit.middleware import (
     Observer,
     SecurityHeadersMiddleware,
 )
-from loadwatch_backend.kit.problems import PROMETHEUS_OTLP, PROMETHEUS_WRITE
-from loadwatch_backend.kit.processes.agent_control import AgentControl
-from loadwatch_backend.kit.schemas import Problem
-from loadwatch_backend.kit.settings import Settings
-from loadwatch_backend.kit.ui import UI_DIRECTORY, UserInterface
-from loadwatch_backend.kit.version import VERSION
-from loadwatch_backend.observe.metrics import ServerMetrics
-from loadwatch_backend.store.outages import problem_of
+from loadwatch_backend.core.problems import (
+    PROMETHEUS_OTLP,
+    PROMETHEUS_WRITE,
+    error_document,
+    problem_of_status,
+    problem_of_validation,
+)
+from loadwatch_backend.core.processes.agent_control import AgentControl
+from loadwatch_backend.core.schemas import Problem
+from loadwatch_backend.core.settings import Settings
+from loadwatch_backend.core.ui import UI_DIRECTORY, UserInterface
+from loadwatch_backend.core.version import RELEASE
+
+
+def add_error_handlers(app: FastAPI) -> None:
+    """For problems of ours, of the router, and of what a request carries."""
+    app.exception_handler(ProblemError)(_respond)
+    app.exception_handler(HTTPException)(_answer_http)
+    app.exception_handler(RequestValidationError)(_answer_invalid)
+
+
+async def _respond(request: Request, error: ProblemError) -> JSONResponse:
+    request.scope[REFUSAL] = error.code
+    headers = error.headers()
+    if error.status == 401:
+        headers["WWW-Authenticate"] = 'Bearer realm="loadwatch"'
+    document, media_type = error_document(error, request.url.path)
+    return JSONResponse(document, error.status, headers, media_type=media_type)
+
+
+async def _answer_http(request: Request, error: HTTPException) -> JSONResponse:
+    problem = problem_of_status(error.status_code, str(error.detail), request.method, request.url.path)
+    response = await _respond(request, problem)
+    if error.headers and "allow" in {name.lower() for name in error.headers}:
+        response.headers["Allow"] = dict(error.headers).get("Allow", "")
+    return response
+
+
+async def _answer_invalid(request: Request, error: RequestValidationError) -> JSONResponse:
+    return await _respond(request, problem_of_validation(error.errors()))
+
 
 DESCRIPTION = """Samples in by Prometheus remote write, questions in PromQL or by named signals, notes on the time line.
 
 Times are milliseconds since the epoch. Errors are RFC 9457 problem details with a stable `code`; below
 `/prometheus/api/v1` they have the shape of Prometheus' HTTP API."""
 
+BODY_BYTES = 1 << 20
+"""Largest body of a request to /api."""
 OWN_BODY_LIMITS = re.compile(
     rf"{re.escape(PROMETHEUS_WRITE)}|{re.escape(PROMETHEUS_OTLP)}|/api/imports|/api/archives"
     r"|/api/runs/[^/]+/(evidence|profiles)"
@@ -77,7 +118,7 @@ def create_app(
 
     app = FastAPI(
         title="Loadwatch",
-        version=VERSION,
+        version=RELEASE,
         description=DESCRIPTION,
         lifespan=lifespan,
         docs_url=None,
@@ -120,7 +161,7 @@ def _middleware(settings: Settings, observer: Observer) -> list[Middleware]:
         ),
         Middleware(MistakeMiddleware, known=problem_of),
         Middleware(HeadMiddleware),
-        Middleware(BodyLimitMiddleware, most=settings.request_body_bytes, exempt=OWN_BODY_LIMITS.fullmatch),
+        Middleware(BodyLimitMiddleware, most=BODY_BYTES, exempt=OWN_BODY_LIMITS.fullmatch),
         Middleware(GZipMiddleware, minimum_size=GZIP_LEAST_BYTES, compresslevel=GZIP_LEVEL),
         Middleware(AuditMiddleware),
     ]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from loadwatch_backend.app.application import create_app
-from loadwatch_backend.kit.settings import Settings
+from loadwatch_backend.core.settings import Settings
 
 
 def format_document() -> str:

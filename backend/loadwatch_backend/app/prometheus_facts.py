@@ -5,9 +5,9 @@ from typing import Any
 import yaml
 from loadwatch_formats.durations import format_duration
 
-from loadwatch_backend.app.foundation import Foundation
-from loadwatch_backend.kit.settings import Settings
-from loadwatch_backend.promql.http.status import ServerFacts
+from loadwatch_backend.core.settings import Settings
+from loadwatch_backend.series.foundation import Foundation
+from loadwatch_backend.series.promql.http.status import ServerFacts
 
 
 def prometheus_facts(ground: Foundation) -> ServerFacts:
@@ -29,8 +29,8 @@ def _flags(ground: Foundation) -> dict[str, str]:
         "alertmanager.notification-queue-capacity": "0",
         "query.lookback-delta": format_duration(engine.lookback_ms),
         "query.max-concurrency": str(ground.queries.api.settings.at_once),
-        "query.max-samples": str(settings.query_samples),
-        "query.timeout": format_duration(round(settings.query_timeout_seconds * 1_000)),
+        "query.max-samples": str(engine.max_samples),
+        "query.timeout": format_duration(round(engine.timeout_seconds * 1_000)),
         "storage.tsdb.retention.size": "0B",
         "storage.tsdb.retention.time": format_duration(settings.retention_ms),
         "web.enable-admin-api": "false",

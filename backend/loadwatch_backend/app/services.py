@@ -1,57 +1,26 @@
 """All services of the application, put together."""
 
 import functools
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
 from loadwatch_backend.access.principal import Access
 from loadwatch_backend.access.sign_in.setup import begin_setup
-from loadwatch_backend.access.wiring import AccessServices, build_access
-from loadwatch_backend.alerts.alertmanager.service import AlertmanagerApi
-from loadwatch_backend.alerts.wiring import AlertServices
-from loadwatch_backend.annotations.service import AnnotationService
-from loadwatch_backend.app.alerting import open_alerts, open_changes, open_heartbeat, open_notifications
-from loadwatch_backend.app.costs import CostRuns
-from loadwatch_backend.app.foundation import Foundation, open_foundation
-from loadwatch_backend.app.profiling import ProfiledRuns, open_profile_orders
-from loadwatch_backend.app.prometheus_facts import prometheus_facts
-from loadwatch_backend.app.run_functions import ProfiledFunctions, ProfiledWaits
-from loadwatch_backend.app.run_notes import RunNotes
-from loadwatch_backend.app.run_statements import NewestFiles, RunRequestCounts, find_anew
-from loadwatch_backend.backups.service import Backups
-from loadwatch_backend.changes.watcher import ChangeWatcher
-from loadwatch_backend.compare.forecasts.service import ForecastService
-from loadwatch_backend.compare.service import CompareService
-from loadwatch_backend.connect.service import ConnectService
-from loadwatch_backend.evidence.cost.service import Costs, RunCosts
-from loadwatch_backend.evidence.files.schemas import EvidenceKind
-from loadwatch_backend.evidence.files.service import EvidenceFiles
-from loadwatch_backend.evidence.log_patterns.service import LogPatternService
-from loadwatch_backend.evidence.profiles.capture.orders import ProfileOrders
-from loadwatch_backend.evidence.profiles.views.service import Profiles
-from loadwatch_backend.evidence.routes.service import RouteTables
-from loadwatch_backend.evidence.statements.kept_digest import KeptDigests
-from loadwatch_backend.evidence.statements.service import Statements
-from loadwatch_backend.exports.service import Exports
-from loadwatch_backend.findings.advisor.service import PoolAdvisor
-from loadwatch_backend.findings.opinions.service import Opinions
-from loadwatch_backend.findings.read import Span
-from loadwatch_backend.findings.service import Findings
-from loadwatch_backend.findings.watch import FindingsWatch
-from loadwatch_backend.importers.reader import ProcessReader
-from loadwatch_backend.ingest.limits import IngestLimits
-from loadwatch_backend.ingest.otlp.names import Strategy
-from loadwatch_backend.ingest.otlp.service import OtlpService
-from loadwatch_backend.ingest.otlp.translate import OtlpRules
-from loadwatch_backend.ingest.service import IngestService
-from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.kit.processes.agent_control import AgentControl
-from loadwatch_backend.kit.settings import Settings
-from loadwatch_backend.live.hub import LiveHub
-from loadwatch_backend.notify.assembly import NotificationServices
-from loadwatch_backend.notify.heartbeat import Heartbeat
-from loadwatch_backend.observe.metrics import (
+from loadwatch_backend.access.wiring import AccessServices, open_access
+from loadwatch_backend.alerting.alerts.alertmanager.service import AlertmanagerApi
+from loadwatch_backend.alerting.alerts.evaluation.evaluator import Evaluator
+from loadwatch_backend.alerting.alerts.schemas import AlertState
+from loadwatch_backend.alerting.alerts.wiring import AlertServices, open_alerts
+from loadwatch_backend.alerting.notify.assembly import NotificationServices, open_notifications
+from loadwatch_backend.alerting.notify.causes.explained import explained_by, rules_by_finding
+from loadwatch_backend.alerting.notify.heartbeat import TIMEOUT_MS, Heartbeat
+from loadwatch_backend.alerting.rules.files import RuleFiles
+from loadwatch_backend.alerting.run_notices import RunNotices
+from loadwatch_backend.app.changes.watcher import ChangeWatcher, open_changes
+from loadwatch_backend.app.connect.service import ConnectService
+from loadwatch_backend.app.live.hub import LiveHub
+from loadwatch_backend.app.observe.metrics import (
     Number,
     ServerMetrics,
     access_numbers,
@@ -67,32 +36,71 @@ from loadwatch_backend.observe.metrics import (
     sender_numbers,
     store_numbers,
 )
-from loadwatch_backend.observe.self_watch import SelfWatch
-from loadwatch_backend.promql.admission.classes import Queries
-from loadwatch_backend.promql.engine import Engine
-from loadwatch_backend.promql.http.status import ServerFacts
-from loadwatch_backend.records.figures import figures_of
-from loadwatch_backend.report.service import ReportService
-from loadwatch_backend.report.source import ReportSource
-from loadwatch_backend.runs.analysis.analyst import Analyst
-from loadwatch_backend.runs.imports.places import Places
-from loadwatch_backend.runs.registry.deletion import PinnedWindows
+from loadwatch_backend.app.observe.self_watch import write_own_metrics
+from loadwatch_backend.app.prometheus_facts import prometheus_facts
+from loadwatch_backend.catalogue.packs.library import Library
+from loadwatch_backend.catalogue.runbooks.rendering import Runbooks
+from loadwatch_backend.catalogue.signals.service import SignalService
+from loadwatch_backend.core.clock import Clock
+from loadwatch_backend.core.database.leadership import Leadership, load_holder
+from loadwatch_backend.core.database.relational import Relational
+from loadwatch_backend.core.periodic import Periodic
+from loadwatch_backend.core.processes.agent_control import AgentControl
+from loadwatch_backend.core.settings import Settings
+from loadwatch_backend.evidence.cost.service import Costs, RunCosts
+from loadwatch_backend.evidence.files.schemas import EvidenceFile, EvidenceKind
+from loadwatch_backend.evidence.files.service import EvidenceFiles
+from loadwatch_backend.evidence.kept_digests import KeptDigests
+from loadwatch_backend.evidence.log_patterns.service import LogPatternService
+from loadwatch_backend.evidence.profiles.capture.orders import ProfileOrders
+from loadwatch_backend.evidence.profiles.capture.planning import FiringAlert, Process, RunNow, kinds_asked
+from loadwatch_backend.evidence.profiles.capture.watch import PAUSE_SECONDS, RETRY_SECONDS, ProfileWatch, read_processes
+from loadwatch_backend.evidence.profiles.views.service import Profiles
+from loadwatch_backend.evidence.routes.service import RouteTables
+from loadwatch_backend.evidence.run_tables import RunTables
+from loadwatch_backend.evidence.statements.service import StatementTables
+from loadwatch_backend.findings.advisor.service import PoolAdvisor
+from loadwatch_backend.findings.opinions.service import Opinions
+from loadwatch_backend.findings.read import Span
+from loadwatch_backend.findings.service import Findings
+from loadwatch_backend.findings.timeouts.service import TimeoutService
+from loadwatch_backend.findings.watch import LOOK_SECONDS, FindingsWatch
+from loadwatch_backend.runs.analyses import Analyses
+from loadwatch_backend.runs.annotations.service import AnnotationService
+from loadwatch_backend.runs.catch_up import DUE_SECONDS
+from loadwatch_backend.runs.compare.forecasts.service import ForecastService
+from loadwatch_backend.runs.compare.service import CompareService
+from loadwatch_backend.runs.errors import RunNotFoundError
+from loadwatch_backend.runs.registry.news import NewsDesk
 from loadwatch_backend.runs.registry.repository import find_run
-from loadwatch_backend.runs.registry.under_way import latest_began_ms
-from loadwatch_backend.runs.service import RunParts, RunServices, build_run_services
-from loadwatch_backend.runs.snapshots.take import Snapshotter
-from loadwatch_backend.signals.service import SignalService, build_signal_service
-from loadwatch_backend.storage.service import Storage
-from loadwatch_backend.store.leadership import Leadership, load_holder
-from loadwatch_backend.store.port import SampleStore
-from loadwatch_backend.store.relational import Relational
-from loadwatch_backend.targets.service import TargetService
-from loadwatch_backend.timeouts.service import TimeoutService
+from loadwatch_backend.runs.registry.under_way import latest_began_ms, runs_under_way
+from loadwatch_backend.runs.report.service import ReportService
+from loadwatch_backend.runs.service import RunServices, open_runs
+from loadwatch_backend.series.backups.service import Backups
+from loadwatch_backend.series.exports.service import Exports
+from loadwatch_backend.series.foundation import Foundation, open_foundation
+from loadwatch_backend.series.ingest.limits import IngestLimits
+from loadwatch_backend.series.ingest.otlp.names import Strategy
+from loadwatch_backend.series.ingest.otlp.service import OtlpService
+from loadwatch_backend.series.ingest.otlp.translate import OtlpRules
+from loadwatch_backend.series.ingest.service import IngestService
+from loadwatch_backend.series.promql.admission.classes import Queries
+from loadwatch_backend.series.promql.engine import Engine
+from loadwatch_backend.series.promql.http.status import ServerFacts
+from loadwatch_backend.series.storage.service import Storage
+from loadwatch_backend.series.store.port import SampleStore
+from loadwatch_backend.series.targets.service import TargetService
+
+PROFILE = "profile"
+"""The label, or the annotation, by which a rule asks for profiles."""
+OTLP_SCOPE = "otel.scope"
+HEARTBEAT_SLACK_MS = 60_000
+"""Patience with rules that are late, before the sign of life is withheld."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Services:
-    """One of each type: endpoints find theirs by it (`kit.services`)."""
+    """One of each type: endpoints find theirs by it (`core.services`)."""
 
     clock: Clock
     store: SampleStore
@@ -109,14 +117,11 @@ class Services:
     signals: SignalService
     findings: Findings
     opinions: Opinions
-    costs: RunCosts
-    statements: Statements
-    route_tables: RouteTables
+    run_tables: RunTables
     pool_advisor: PoolAdvisor
     targets: TargetService
     timeouts: TimeoutService
     evidence_files: EvidenceFiles
-    log_patterns: LogPatternService
     profiles: Profiles
     profile_orders: ProfileOrders
     runs: RunServices
@@ -127,6 +132,7 @@ class Services:
     leadership: Leadership
     notifications: NotificationServices
     alerts: AlertServices
+    runbooks: Runbooks
     alertmanager: AlertmanagerApi
     changes: ChangeWatcher
     heartbeat: Heartbeat | None
@@ -162,13 +168,23 @@ def open_services(
     ground = open_foundation(settings, clock, monotonic, stack)
     if given.agent_control is not None:
         stack.callback(given.agent_control.close)
-    store, relational, engine, live = ground.store, ground.relational, ground.engine, ground.live
-    pins = PinnedWindows(relational, clock)
+    store, relational, engine, live = ground.store, ground.relational, ground.engine, LiveHub()
+    live.open()
     annotations = AnnotationService(relational, clock)
-    signals = build_signal_service(engine, clock)
+    library = Library(settings.packs or [settings.data / "packs"])
+    rules = RuleFiles(
+        settings.rules,
+        clock,
+        library=library,
+        built_in=settings.default_rules,
+        interval_ms=round(settings.rules_interval_seconds * 1_000),
+    )
+    stack.callback(rules.close)
+    explained = explained_by(lambda: rules.current().explained)
+    signals = SignalService(engine, clock, library)
     evidence_files = EvidenceFiles(relational, settings.data, find_run, clock)
     evidence_files.mend()
-    access_logs = NewestFiles(files=evidence_files, kind=EvidenceKind.ACCESS_LOG)
+    access_logs = KeptDigests(files=evidence_files, kind=EvidenceKind.ACCESS_LOG)
     costs = Costs(store, clock, access_logs)
     findings = Findings(
         store,
@@ -176,33 +192,52 @@ def open_services(
         began=lambda: latest_began_ms(relational, clock),
         latest=lambda: runs.analyses.latest(),
         costs=costs,
-        profiles=ProfiledWaits(files=evidence_files),
+        files=evidence_files,
+        library=library,
     )
     opinions = Opinions(relational, clock)
     findings_watch = FindingsWatch(
-        lambda: opinions.judged_now(findings.live()), store, clock, writes=settings.own_metrics_seconds > 0
+        lambda: opinions.judged_now(findings.live()),
+        store,
+        clock,
+        writes=settings.own_metrics_seconds > 0,
+        rules_by_finding=lambda: rules_by_finding(rules.current().explained),
     )
-    ingest = IngestService(store, _ingest_limits(settings), clock, ground.steady.span)
-    runs = _open_runs(ground, pins, findings, opinions, evidence_files, RunNotes(annotations), ingest)
-    evidence_files.tell(functools.partial(find_anew, runs.analyses))
-    log_patterns = LogPatternService(store, CostRuns(runs=runs, clock=clock))
-    access = build_access(settings, relational, clock)
+    ingest = IngestService(store, _ingest_limits(settings), clock, ground.steady)
+    runs = open_runs(ground, library, findings, opinions, evidence_files, annotations, ingest)
+    evidence_files.tell(functools.partial(_find_anew, runs.analyses))
+    access = open_access(settings, relational, clock)
     leadership = Leadership(relational, "alerts", load_holder(settings.data))
     stack.callback(leadership.stop)
-    notifications = open_notifications(ground, leadership, runs, findings_watch)
+    notices = RunNotices(NewsDesk(relational, runs.registry, clock), ground.external_url)
+    notifications = open_notifications(ground, leadership, notices, explained, findings_watch.lately)
     targets = TargetService(store, clock, relational)
-    alerts = open_alerts(ground, leadership, notifications, findings_watch, targets)
-    changes = open_changes(ground, leadership, annotations)
+    runbooks = Runbooks(library.folders)
+    alerts = open_alerts(
+        ground,
+        rules,
+        explained,
+        runbooks,
+        leadership,
+        notifications,
+        findings_watch.current,
+        targets,
+        news=lambda: live.publish_alerts(clock()),
+    )
+    changes = open_changes(ground, leadership, annotations, library)
     leadership.start()
-    cost_runs = CostRuns(runs=runs, clock=clock)
-    route_tables = RouteTables(store=store, runs=cost_runs, logs=access_logs)
-    profiles = Profiles(evidence_files, ProfiledRuns(runs.registry, relational, route_tables))
-    run_costs = RunCosts(costs, cost_runs, ProfiledFunctions(profiles=profiles, runs=cost_runs), store)
-    statements = Statements(
-        store=store,
-        runs=cost_runs,
-        requests=RunRequestCounts(registry=runs.registry, route_tables=route_tables),
-        digests=KeptDigests(NewestFiles(files=evidence_files, kind=EvidenceKind.SLOW_LOG)),
+    route_tables = RouteTables(store=store, logs=access_logs)
+    profiles = Profiles(evidence_files, runs.registry, route_tables)
+    run_tables = RunTables(
+        runs=runs.registry,
+        routes=route_tables,
+        statements=StatementTables(
+            store=store,
+            routes=route_tables,
+            digests=KeptDigests(files=evidence_files, kind=EvidenceKind.SLOW_LOG),
+        ),
+        costs=RunCosts(costs, profiles, store),
+        log_lines=LogPatternService(store),
     )
     compare = CompareService(runs.registry, signals)
     services = Services(
@@ -229,37 +264,30 @@ def open_services(
         signals=signals,
         findings=findings,
         opinions=opinions,
-        costs=run_costs,
-        statements=statements,
-        route_tables=route_tables,
-        pool_advisor=PoolAdvisor(store, clock, functools.partial(_run_span, runs, clock)),
+        run_tables=run_tables,
+        pool_advisor=PoolAdvisor(store, clock, functools.partial(_run_span, runs)),
         targets=targets,
         timeouts=TimeoutService(store, clock),
         evidence_files=evidence_files,
-        log_patterns=log_patterns,
         profiles=profiles,
-        profile_orders=open_profile_orders(ground, leadership, alerts.evaluator, evidence_files),
+        profile_orders=_open_profile_orders(ground, leadership, alerts.evaluator, evidence_files),
         runs=runs,
         compare=compare,
-        forecasts=ForecastService(runs.registry, store, engine, relational, clock),
+        forecasts=ForecastService(runs.registry, store, engine, relational, clock, library),
         reports=ReportService(
-            ReportSource(
-                runs=runs,
-                costs=run_costs,
-                route_tables=route_tables,
-                statements=statements,
-                annotations=annotations,
-                log_patterns=log_patterns,
-                evidence_files=evidence_files,
-                compare=compare,
-            ),
-            signals,
-            clock,
+            runs=runs,
+            tables=run_tables,
+            files=evidence_files,
+            annotations=annotations,
+            compare=compare,
+            signals=signals,
+            clock=clock,
         ),
         access=access,
         leadership=leadership,
         notifications=notifications,
         alerts=alerts,
+        runbooks=runbooks,
         alertmanager=AlertmanagerApi(
             relational=relational,
             dispatch=notifications.dispatcher,
@@ -269,62 +297,107 @@ def open_services(
             clock=clock,
         ),
         changes=changes,
-        heartbeat=open_heartbeat(ground, leadership, notifications, alerts),
+        heartbeat=_open_heartbeat(ground, leadership, notifications, alerts),
         connect=ConnectService(given.agent_control, clock),
-        backups=Backups(
-            relational=relational, store=store, data=settings.data, clock=clock, monotonic=ground.monotonic
-        ),
+        backups=Backups(relational=relational, store=store, data=settings.data, clock=clock),
         prometheus_facts=prometheus_facts(ground),
         setup_secret=begin_setup(relational, clock, given.setup_secret) if access.gate.access is Access.USERS else None,
     )
     metrics.show(_numbers(services))
     _watch_itself(ground, metrics)
-    stack.callback(findings_watch.stop)
-    findings_watch.start()
-    runs.scorer.start()
-    runs.catch_up.start()
-    store.keep_pinned(pins)
+    stack.enter_context(Periodic("findings-watch", findings_watch.tick, LOOK_SECONDS))
+    runs.catch_up.start(DUE_SECONDS)
+    store.keep_pinned(runs.pins)
     stack.callback(store.on_commit(live.publish))
     return services
 
 
-def _run_span(runs: RunServices, clock: Clock, run_id: str) -> Span:
-    run = runs.registry.summary(run_id)
-    return Span(from_ms=run.started_ms, to_ms=clock() if run.ended_ms is None else run.ended_ms)
+def _run_span(runs: RunServices, run_id: str) -> Span:
+    run = runs.registry.window(run_id)
+    return Span(from_ms=run.from_ms, to_ms=run.to_ms)
 
 
-def _open_runs(
-    ground: Foundation,
-    pins: PinnedWindows,
-    findings: Findings,
-    opinions: Opinions,
-    evidence_files: EvidenceFiles,
-    notes: RunNotes,
-    ingest: IngestService,
-) -> RunServices:
-    settings, clock, engine = ground.settings, ground.clock, ground.engine
-    reader = ProcessReader(seconds=settings.import_seconds, unpacked_bytes=settings.import_unpacked_bytes)
-    services = build_run_services(
-        RunParts(
-            relational=ground.relational,
-            store=ground.store,
-            places=Places(settings.data),
-            pins=pins,
-            analyst=Analyst(engine, clock, figures_of, findings),
-            snapshots=Snapshotter(engine),
-            reader=reader,
-            opinions=opinions,
-            evidence_files=evidence_files,
-            notes=notes,
-            admit=ingest.admit,
-            clock=clock,
-            retention_ms=settings.retention_ms,
-            import_bytes=settings.import_bytes,
-        )
+def _find_anew(analyses: Analyses, file: EvidenceFile) -> None:
+    """Requests of a run are known only once its access log is imported: what is found of it is found again."""
+    if file.kind is EvidenceKind.ACCESS_LOG:
+        with suppress(RunNotFoundError):
+            analyses.refresh(file.run, anew=True)
+
+
+def _open_profile_orders(
+    ground: Foundation, leadership: Leadership, evaluator: Evaluator, files: EvidenceFiles
+) -> ProfileOrders:
+    """Profiles are ordered while this server leads."""
+
+    def runs() -> Sequence[RunNow]:
+        return [
+            RunNow(id=run.id, started_ms=run.started_ms, planned_seconds=run.planned_seconds)
+            for run in runs_under_way(ground.relational, ground.clock)
+        ]
+
+    def processes() -> Sequence[Process]:
+        return read_processes(ground.store, ground.clock())
+
+    orders = ProfileOrders(ground.relational, files, runs, processes, ground.clock)
+    watch = ProfileWatch(
+        relational=ground.relational,
+        orders=orders,
+        runs=runs,
+        processes=processes,
+        alerts=lambda: _alerts_with_profiles(evaluator),
+        fence=leadership.check,
+        leads=lambda: leadership.held,
+        clock=ground.clock,
     )
-    ground.stack.callback(services.close)
-    ground.stack.callback(reader.close)
-    return services
+    loop = Periodic("profile-orders", watch.tick, PAUSE_SECONDS, retry_seconds=RETRY_SECONDS)
+    ground.stack.callback(loop.close)
+    loop.start(PAUSE_SECONDS)
+    return orders
+
+
+def _alerts_with_profiles(evaluator: Evaluator) -> Sequence[FiringAlert]:
+    """Firing alerts whose rule asks for profiles."""
+    found: list[FiringAlert] = []
+    for one in evaluator.live().values():
+        alert = one.alert
+        kinds = kinds_asked(alert.labels.get(PROFILE) or alert.annotations.get(PROFILE, ""))
+        if kinds and alert.state is AlertState.FIRING:
+            found.append(
+                FiringAlert(
+                    id=alert.id,
+                    rule=alert.labels.get("alertname", ""),
+                    kinds=kinds,
+                    job=alert.labels.get("job", ""),
+                    instance=alert.labels.get("instance", ""),
+                )
+            )
+    return found
+
+
+def _open_heartbeat(
+    ground: Foundation, leadership: Leadership, notifications: NotificationServices, alerts: AlertServices
+) -> Heartbeat | None:
+    """The sign of life that others watch the server by, where an address is set."""
+    settings = ground.settings
+    if settings.heartbeat_url is None:
+        return None
+
+    def is_well() -> bool:
+        with ground.relational.transaction() as session:
+            leadership.check(session)
+        return alerts.evaluator.is_current(ground.clock(), HEARTBEAT_SLACK_MS)
+
+    heartbeat = Heartbeat(
+        url=settings.heartbeat_url,
+        seconds=settings.heartbeat_seconds,
+        context=notifications.context,
+        is_well=is_well,
+        external_url=ground.external_url,
+    )
+    beats = Periodic("notify-heartbeat", heartbeat.tick, settings.heartbeat_seconds)
+    ground.stack.callback(beats.close, TIMEOUT_MS / 1_000)
+    beats.start()
+    return heartbeat
 
 
 def _numbers(services: Services) -> list[Number]:
@@ -349,36 +422,25 @@ def _watch_itself(ground: Foundation, metrics: ServerMetrics) -> None:
     """The server's own metrics in its own store."""
     settings = ground.settings
     if settings.own_metrics_seconds:
-        watch = SelfWatch(
-            collect=metrics.registry.collect,
-            store=ground.store,
-            clock=ground.clock,
-            instance=f"{settings.listen.host}:{settings.listen.port}",
-            seconds=settings.own_metrics_seconds,
-        )
-        watch.start()
-        ground.stack.callback(watch.stop)
+        instance = f"{settings.listen.host}:{settings.listen.port}"
+        write = functools.partial(write_own_metrics, metrics.registry.collect, ground.store, ground.clock, instance)
+        ground.stack.enter_context(Periodic("self-watch", write, settings.own_metrics_seconds))
 
 
 def _otlp_rules(settings: Settings) -> OtlpRules:
+    promote = frozenset(name.strip() for name in settings.otlp_promote.split(",") if name.strip())
     return OtlpRules(
         strategy=Strategy(settings.otlp_translation),
-        promote=frozenset(name.strip() for name in settings.otlp_promote.split(",") if name.strip()),
-        scope=settings.otlp_scope,
+        promote=promote - {OTLP_SCOPE},
+        scope=OTLP_SCOPE in promote,
     )
 
 
 def _ingest_limits(settings: Settings) -> IngestLimits:
+    most = settings.store_series_limit
     return IngestLimits(
-        body_bytes=settings.ingest_body_bytes,
-        decompressed_bytes=settings.ingest_decompressed_bytes,
-        entries=settings.ingest_entries,
-        labels=settings.ingest_labels,
-        label_name_bytes=settings.ingest_label_name_bytes,
-        label_value_bytes=settings.ingest_label_value_bytes,
-        new_series=settings.ingest_new_series,
-        sender_series=settings.ingest_sender_series,
-        sender_new_series=settings.ingest_sender_new_series,
-        ahead_ms=settings.ingest_ahead_seconds * 1_000,
+        new_series=most // 10,
+        sender_series=most * 2 // 5,
+        sender_new_series=most * 2 // 5,
         retention_ms=settings.retention_ms,
     )

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadwatch_backend.kit.language import Language
-from loadwatch_backend.store.port import Matcher, MatchOperator, Reader
-from loadwatch_backend.texts.missing import MISSING
-from loadwatch_backend.texts.words import Texts
+from loadwatch_backend.core.language import Language
+from loadwatch_backend.core.texts.words import Texts
+from loadwatch_backend.series.store.port import Matcher, MatchOperator, Reader
 
 ROUTE_COLLECTORS = ("access_log",)
 STATEMENT_COLLECTORS = ("mysql_statements", "postgresql_statements")
@@ -58,10 +57,10 @@ def read_faults(store: Reader, collectors: Sequence[str], from_ms: int, to_ms: i
 
 def fault_remarks(faults: Sequence[Fault], language: Language) -> list[str]:
     """What failed, in words. Pure."""
-    say = Texts(MISSING, language)
+    say = Texts("missing", language)
     return [say("failed", collector=one.collector, instance=one.instance, error=one.error) for one in faults]
 
 
 def profile_remarks(faults: Sequence[Fault], language: Language) -> list[str]:
     """That there are no profiles, and what to do. Pure."""
-    return [Texts(MISSING, language)("no_profiles"), *fault_remarks(faults, language)]
+    return [Texts("missing", language)("no_profiles"), *fault_remarks(faults, language)]

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from loadwatch_backend.records.model import FloatArray, IntArray
-from loadwatch_backend.store.errors import QueryLimitError
-from loadwatch_backend.store.port import STALE_NAN_BITS, Matcher, MatchOperator, Reader, Selection
+from loadwatch_backend.evidence.records.model import FloatArray, IntArray
+from loadwatch_backend.series.store.errors import QueryLimitError
+from loadwatch_backend.series.store.port import STALE_NAN_BITS, Matcher, MatchOperator, Reader, Selection
 
 BoolArray = npt.NDArray[np.bool_]
 SLICE_MS = 600_000

@@ -3,7 +3,9 @@
 import math
 from collections.abc import Sequence
 
+from loadwatch_backend.core.texts.words import Words, message_of
 from loadwatch_backend.evidence.cost.model import Cost
+from loadwatch_backend.findings.engine import LEAST_SECONDS, too_short
 from loadwatch_backend.findings.model import (
     Checked,
     Diagnosis,
@@ -30,11 +32,10 @@ from loadwatch_backend.findings.schemas import (
     StepOut,
     TextOut,
 )
-from loadwatch_backend.texts.findings import FINDINGS
-from loadwatch_backend.texts.words import Words
 
-MOST_NAMED = 4
+MOST_NAMED = 3
 """Named in the sentence; all of them are listed."""
+MOST_UNWATCHED = 6
 HOST_NOISE = "host-noise"
 """A note that is no all-clear: programs that are not watched filled the host."""
 
@@ -64,7 +65,7 @@ def findings_out(
 def headline_of(diagnosis: DiagnosisOut, findings: Sequence[FindingOut]) -> HeadlineOut:
     """What is said first: the first finding that accuses, or why there is none.
 
-    What people have muted or rejected leads nothing, nor does what was over before the latest run.
+    What people have muted or marked wrong leads nothing, nor does what was over before the latest run.
     """
     own = [one for one in findings if not one.before_run]
     shown = [one for one in own if not one.muted and (one.mark is None or one.mark.opinion is not Opinion.REJECTED)]
@@ -89,53 +90,59 @@ def headline_of(diagnosis: DiagnosisOut, findings: Sequence[FindingOut]) -> Head
     muted = sum(one.severity is not Severity.INFO for one in own)
     text: TextOut | None
     if muted:
-        kind, text = HeadlineKind.MUTED, _text(FINDINGS["muted_count"].fill(count=muted))
+        kind, text = HeadlineKind.MUTED, _text(message_of("findings", "muted_count", count=muted))
     elif diagnosis.state is DiagnosisState.CANNOT_TELL:
-        kind, text = HeadlineKind.CANNOT_TELL, diagnosis.cannot_tell
+        kind, told = HeadlineKind.CANNOT_TELL, [one for one in (diagnosis.cannot_tell, *noise[:1]) if one]
+        text = TextOut(en=" ".join(one.en for one in told), ja="".join(one.ja for one in told))
     elif full:
         kind, text = HeadlineKind.FULL, full[0]
     else:
-        kind, text = HeadlineKind.NONE, _text(FINDINGS["checked_count"].fill(count=len(diagnosis.checked)))
-    title = _text(FINDINGS[f"headline_{kind}"])
+        kind, text = HeadlineKind.NONE, _text(message_of("findings", "checked_count", count=len(diagnosis.checked)))
+    title = _text(message_of("findings", f"headline_{kind}"))
     return HeadlineOut(kind=kind, title=title, text=text or TextOut(en="", ja=""), more=len(shown))
 
 
 def _why_unknown(diagnosis: Diagnosis) -> Words:
-    """The symptoms, and what could not be judged, and why."""
-    parts = [*diagnosis.symptoms]
+    """The first symptom, and the first reasons why a kind could not be judged; the page lists all of them."""
+    parts = [*diagnosis.symptoms[:1]]
+    if len(diagnosis.symptoms) > 1:
+        parts.append(message_of("findings", "more_symptoms", count=len(diagnosis.symptoms) - 1))
+    seconds = (diagnosis.to_ms - diagnosis.from_ms) / 1_000
+    if seconds < 1:
+        # What sends nothing is not known, either: collectors look each second.
+        parts.append(too_short(LEAST_SECONDS, seconds))
+        return Words(" ".join(one.en for one in parts), "".join(one.ja for one in parts))
+    parts += diagnosis.observations[:1]
+    unwatched = [one.kind.title for one in diagnosis.missing if one.unwatched]
+    if unwatched:
+        parts.append(message_of("findings", "not_watched", named=_named(unwatched, MOST_UNWATCHED)))
     alike: dict[Words, list[Words]] = {}
     for one in diagnosis.unjudged:
         alike.setdefault(one.text, []).append(one.kind.title)
     # What one kind alone says is about this run; what several say alike is about its length.
-    for text, titles in sorted(alike.items(), key=lambda group: len(group[1]))[:MOST_NAMED]:
-        parts.append(
-            Words(
-                f"{', '.join(one.en for one in titles)}: {text.en}", f"{'、'.join(one.ja for one in titles)}: {text.ja}"
-            )
-        )
-    usual = [one for one in diagnosis.missing if one.usual]
+    if alike:
+        text, titles = min(alike.items(), key=lambda group: len(group[1]))
+        named = _named(titles)
+        parts.append(Words(f"{named.en}: {text.en}", f"{named.ja}: {text.ja}"))
+    usual = [one for one in diagnosis.missing if one.usual and not unwatched]
     if not diagnosis.checked:
         collectors = ", ".join(dict.fromkeys(one.switched_on_by.partition(":")[0] for one in usual)).strip(", ")
         parts.append(
-            Words(f"These collectors send nothing: {collectors}.", f"次のコレクターのデータがない: {collectors}。")
+            message_of("findings", "silent_collectors", collectors=collectors)
             if collectors
-            else Words("Nothing that was measured could be checked.", "計測された中に確認できる項目がない。")
+            else message_of("findings", "nothing_checked")
         )
     elif usual:
-        more = len(usual) - MOST_NAMED
-        titles = [one.kind.title for one in usual[:MOST_NAMED]]
-        parts.append(
-            Words(
-                f"Not measured: {', '.join(one.en for one in titles)}" + (f" and {more} more." if more > 0 else "."),
-                f"計測されていない: {'、'.join(one.ja for one in titles)}" + (f"ほか{more}件。" if more > 0 else "。"),
-            )
-        )
+        parts.append(message_of("findings", "not_measured", named=_named([one.kind.title for one in usual])))
     elif not diagnosis.unjudged:
-        kinds = len(diagnosis.checked)
-        parts.append(
-            Words(f"None of the {kinds} kinds that were checked explains it.", f"確認した{kinds}項目では説明できない。")
-        )
+        parts.append(message_of("findings", "none_explains", kinds=len(diagnosis.checked)))
     return Words(" ".join(one.en for one in parts), "".join(one.ja for one in parts))
+
+
+def _named(titles: Sequence[Words], most: int = MOST_NAMED) -> Words:
+    first, more = titles[:most], len(titles) - most
+    named = Words(", ".join(one.en for one in first), "、".join(one.ja for one in first))
+    return message_of("findings", "and_more", named=named, count=more) if more > 0 else named
 
 
 def _routes(cost: Cost) -> list[RouteFigure]:

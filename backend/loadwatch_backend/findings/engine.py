@@ -4,7 +4,11 @@ import heapq
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 
+from loadwatch_backend.core.texts.words import Words
+from loadwatch_backend.findings.detectors.saturation import saturation_detectors
 from loadwatch_backend.findings.fleet import merge_fleets
+from loadwatch_backend.findings.measures.log_lines import with_log_lines
+from loadwatch_backend.findings.messages.read import message
 from loadwatch_backend.findings.model import (
     Checked,
     Detector,
@@ -16,11 +20,9 @@ from loadwatch_backend.findings.model import (
     Missing,
     Severity,
 )
-from loadwatch_backend.findings.seen.log_lines import with_log_lines
-from loadwatch_backend.findings.seen.numbers import figure
 from loadwatch_backend.findings.symptoms import find_symptoms
+from loadwatch_backend.findings.unwatched import find_unwatched
 from loadwatch_backend.findings.window import APART_MS, Window
-from loadwatch_backend.texts.words import Words
 
 EARLIER_MS = 3_000
 """A cause may be seen this much later than what follows from it: each is sampled at its own instants."""
@@ -29,12 +31,15 @@ TOGETHER_MS = 1_500
 MOST_ALIKE = 2
 MOST_TRIED = 50
 """Targets that are tried one by one where a detector fails."""
+LEAST_SECONDS = 3.0
+"""A shorter load clears nothing: collectors look each second, and what they see needs a moment to come."""
 LASTS_MS = 15_000
 """What follows may begin this long after its cause has ended."""
 
 
 def diagnose(window: Window, detectors: Sequence[Detector]) -> Diagnosis:
     """All that the detectors say of a window, in order."""
+    detectors = [*detectors, *saturation_detectors(window, detectors)]
     findings: list[Finding] = []
     observations: list[Words] = []
     checked: list[Checked] = []
@@ -61,20 +66,25 @@ def diagnose(window: Window, detectors: Sequence[Detector]) -> Diagnosis:
         findings.extend(with_log_lines(window, one) for one in look.findings)
         observations.extend(_few(look.observations))
         reason = look.unjudged
-        if look.clear is not None and seconds < detector.least_seconds:
-            reason = reason or Words(
-                f"Needs {figure(detector.least_seconds)} s; there were {figure(seconds)} s.",
-                f"{figure(detector.least_seconds)}秒必要({figure(seconds)}秒しかない)。",
-            )
+        least = max(LEAST_SECONDS, detector.least_seconds)
+        if look.clear is not None and seconds < least:
+            reason = reason or too_short(least, seconds)
         if reason is not None and not look.findings:
             unjudged.append(Checked(kind=detector.kind, text=reason))
         elif look.clear is not None and not look.findings:
             checked.append(Checked(kind=detector.kind, text=look.clear))
     symptoms = find_symptoms(window)
-    because_of = link_causes(findings, {detector.kind.id: detector.follows for detector in detectors})
+    unwatched = find_unwatched(window)
+    missing = [*unwatched, *(_as_usual(one, window, unwatched) for one in missing)]
+    # Others know the load alone: what it did, and not what it met.
+    measuring = {detector.kind.id for detector in detectors if detector.needs or detector.measures}
+    follows: dict[str, list[str]] = {}
+    for detector in detectors:
+        follows.setdefault(detector.kind.id, []).extend(detector.follows)
+    because_of = link_causes(findings, follows)
     findings, because_of = merge_fleets(window, findings, because_of)
     return Diagnosis(
-        state=_state(findings, symptoms, checked, unjudged),
+        state=_state(findings, symptoms, any(one.kind.id in measuring for one in checked), unjudged),
         from_ms=window.from_ms,
         to_ms=window.to_ms,
         findings=put_in_order(findings, because_of),
@@ -88,11 +98,30 @@ def diagnose(window: Window, detectors: Sequence[Detector]) -> Diagnosis:
     )
 
 
+def _as_usual(one: Missing, window: Window, unwatched: Sequence[Missing]) -> Missing:
+    """What only MySQL or Go could tell is not usual where another database, or another pool, is used."""
+    seen = {one.kind.id for one in unwatched}
+    for pack in window.packs:
+        kinds = {each.kind for each in pack.resources}
+        family = ("mysql_", "aws_rds_") if "connections" in kinds else ("go_sql_",) if "pool" in kinds else ()
+        own = all(metric.startswith(family) for metric in pack.there_when) if family else True
+        if own or not (pack.id in seen or window.names.intersection(pack.there_when)):
+            continue
+        if all(metric.startswith(family) for metric in one.needs):
+            return replace(one, usual=False)
+    return one
+
+
+def too_short(least: float, seconds: float) -> Words:
+    """Why a load of so many seconds clears nothing."""
+    return message("check.too-short", least=least, seconds=seconds)
+
+
 def _few(words: Sequence[Words]) -> list[Words]:
     """The first of what one detector says of many alike, and how many more there are."""
     different = list(dict.fromkeys(words))
     more = len(different) - MOST_ALIKE
-    return different[:MOST_ALIKE] + ([Words(f"And {more} more alike.", f"ほか同様に{more}件。")] if more > 0 else [])
+    return different[:MOST_ALIKE] + ([message("check.more-alike", more=more)] if more > 0 else [])
 
 
 def _without_failing(detector: Detector, window: Window) -> Look:
@@ -107,10 +136,7 @@ def _without_failing(detector: Detector, window: Window) -> Look:
     names = ", ".join(f"{job} {instance}".strip() for job, instance in failing[:3]) if look is not None else ""
     return replace(
         Look() if look is None else look,
-        unjudged=Words(
-            f"This check failed{f' at {names}' if names else ''}; the server's log says how.",
-            f"この確認は{f'{names}で' if names else ''}失敗した。詳細はサーバーのログにある。",
-        ),
+        unjudged=message("check.failed-at", names=names) if names else message("check.failed"),
     )
 
 
@@ -171,7 +197,7 @@ def link_causes(findings: Sequence[Finding], follows: Mapping[str, Sequence[str]
 
 
 def put_in_order(findings: Sequence[Finding], because_of: Mapping[str, Sequence[str]]) -> list[Finding]:
-    """Causes before consequences, else by when harm began; warnings that nobody felt and then notes come last."""
+    """Causes before consequences, else by when harm began; warnings without an effect and then notes come last."""
     by_key = {one.key: one for one in findings}
     ready: list[tuple[tuple[bool, bool, int, int, int], str]] = []
     position = {one.key: place for place, one in enumerate(findings)}
@@ -181,10 +207,10 @@ def put_in_order(findings: Sequence[Finding], because_of: Mapping[str, Sequence[
 
     def rank(key: str) -> tuple[bool, bool, int, int, int]:
         one = by_key[key]
-        felt = any(evidence.link is Link.EFFECT for evidence in one.evidence)
-        unfelt = not felt and one.weight is not Severity.CRITICAL
+        has_effect = any(evidence.link is Link.EFFECT for evidence in one.evidence)
+        harmless = not has_effect and one.weight is not Severity.CRITICAL
         severity = list(Severity).index(one.weight)
-        return one.weight is Severity.INFO, unfelt, begun[key], severity, position[key]
+        return one.weight is Severity.INFO, harmless, begun[key], severity, position[key]
 
     ordered: list[Finding] = []
     for key in list(waiting):
@@ -225,12 +251,12 @@ def _same_place(one: Finding, other: Finding) -> bool:
 
 
 def _state(
-    findings: Sequence[Finding], symptoms: Sequence[Words], checked: Sequence[Checked], unjudged: Sequence[Checked]
+    findings: Sequence[Finding], symptoms: Sequence[Words], measured: bool, unjudged: Sequence[Checked]
 ) -> DiagnosisState:
-    """Nothing ran out only where all could be judged and the load had no symptom."""
+    """Nothing ran out only where systems were measured, all could be judged and the load had no symptom."""
     if any(one.weight is not Severity.INFO for one in findings):
         return DiagnosisState.FOUND
-    return DiagnosisState.CANNOT_TELL if symptoms or unjudged or not checked else DiagnosisState.NONE
+    return DiagnosisState.CANNOT_TELL if symptoms or unjudged or not measured else DiagnosisState.NONE
 
 
 def look_of(finding: Finding | None, clear: Words | None) -> Look:

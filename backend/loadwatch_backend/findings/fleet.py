@@ -11,18 +11,21 @@ from statistics import median
 
 import numpy as np
 
-from loadwatch_backend.findings.detectors.instances.sick import KIND as SICK
+from loadwatch_backend.catalogue.signals.model import Unit
+from loadwatch_backend.core.texts.numbers import duration, duration_ja
+from loadwatch_backend.core.texts.words import Words
+from loadwatch_backend.findings.detectors.instances import sick as sick_instance
+from loadwatch_backend.findings.measures.hosts import CPU
+from loadwatch_backend.findings.measures.peers import FAR, instances_of
+from loadwatch_backend.findings.measures.process_ends import DATABASE
+from loadwatch_backend.findings.messages.read import message
 from loadwatch_backend.findings.model import Evidence, Finding, Link, Severity
-from loadwatch_backend.findings.seen.hosts import CPU
-from loadwatch_backend.findings.seen.lives import DATABASE
-from loadwatch_backend.findings.seen.numbers import duration, duration_ja
-from loadwatch_backend.findings.seen.peers import FAR, instances_of
 from loadwatch_backend.findings.window import Window
-from loadwatch_backend.signals.model import Unit
-from loadwatch_backend.texts.words import Words
 
 APART_MS = 60_000
 """What begins so long after the others had ended is another matter."""
+APART = ("database", "cache")
+"""Kinds of what packs watch that are no fleet."""
 Causes = Mapping[str, Sequence[str]]
 
 
@@ -54,7 +57,7 @@ def merge_fleets(window: Window, findings: Sequence[Finding], because_of: Causes
     for place, sick in enumerate(merged):
         for one, lower in differing:
             same = (sick.labels.get("job"), sick.labels.get("instance")) == (one.labels["job"], one.instances[0])
-            if sick.kind is SICK and same:
+            if sick.kind == sick_instance.kind and same:
                 cause, effect = (one, sick) if lower else (sick, one)
                 causes[effect.key] = [*causes[effect.key], cause.key]
                 if not lower:
@@ -81,6 +84,10 @@ def _belongs(window: Window, one: Finding, other: Finding) -> bool:
         and _shared(one) == _shared(other)
         and all("instance" in each.labels and "job" in each.labels for each in (one, other))
         and not any(len(window[metric].where(job=one.labels["job"])) for metric in (DATABASE, CPU))
+        and not any(
+            use.resource.finding_id == one.id and use.resource.entity is not None and use.resource.entity.kind in APART
+            for use in window.uses
+        )
     )
 
 
@@ -124,7 +131,11 @@ def _limit(one: Finding) -> float:
 def _living(window: Window, one: Finding) -> set[str]:
     """Instances of its job that send what it was found by: in a run at any time, on the live page at its end."""
     span = window.focus if window.of_run else slice(window.focus.stop - 1, window.focus.stop)
-    found: set[str] = set()
+    found = {
+        use.labels.get("instance", "")
+        for use in window.uses
+        if use.resource.finding_id == one.id and np.isfinite(use.used[span]).any()
+    }
     for metric in re.findall(r"\w+", " ".join(each.expression for each in one.evidence)):
         for name, table in instances_of(window[metric].where(job=one.labels["job"])).items():
             if np.isfinite(table.held[:, span]).any():
@@ -138,13 +149,13 @@ def _together(window: Window, members: Sequence[Finding], *, differs: bool) -> F
     head, evidence = _head(window, members, differs=differs)
     return replace(
         worst,
-        sentence=Words(f"{head.en}. {worst.sentence.en}", f"{head.ja}。{worst.sentence.ja}"),
+        sentence=message("fleet.sentence", head=head, sentence=worst.sentence),
         from_ms=worst.from_ms if differs else min(one.from_ms for one in members),
         to_ms=max(one.to_ms for one in members),
         labels=labels,
         evidence=[*worst.evidence, *evidence],
         severity=min((one.weight for one in members), key=list(Severity).index),
-        instances=[name, *sorted((one.labels["instance"] for one in others), key=_natural)],
+        instances=[name, *sorted((one.labels["instance"] for one in others), key=natural_order)],
     )
 
 
@@ -162,7 +173,7 @@ def _head(window: Window, members: Sequence[Finding], *, differs: bool) -> tuple
         ), []
     own = Words(harm.words.en.format(duration(harm.seconds)), harm.words.ja.format(duration_ja(harm.seconds)))
     usual, low, high = median(known), min(known), max(known)
-    rest = Words(f"the other {len(others)} of {job}", f"{job}の他の{len(others)}台")
+    rest = message("fleet.rest", others=len(others), job=job)
     if len(others) == 1:
         rest = Words(others[0].labels["instance"], others[0].labels["instance"])
     shown = next(one for one in worst.evidence if one.link is Link.DEMAND)
@@ -179,15 +190,14 @@ def _head(window: Window, members: Sequence[Finding], *, differs: bool) -> tuple
         chart=None,
     )
     if differs:
-        return Words(
-            f"{name} {own.en}, {rest.en} {duration(usual)}", f"{name}の{own.ja}、{rest.ja}は{duration_ja(usual)}"
-        ), [evidence]
+        return message("fleet.head", name=name, own=own, rest=rest, usual=usual), [evidence]
     return Words(
         f"{counted} instances of {job} are affected, {name} most: it {own.en}, the others {duration(usual)}",
         f"{job}の{everyone}が該当し、最も悪いのは{name}({own.ja}、他は{duration_ja(usual)})",
     ), [evidence]
 
 
-def _natural(name: str) -> list[tuple[int, str]]:
+def natural_order(name: str) -> list[tuple[int, str]]:
     """web-2 before web-10."""
-    return [(int(part) if part.isdigit() else 0, part) for part in re.split(r"(\d+)", name)]
+    # A number of more digits is the greater one, however long a label makes it.
+    return [(len(part) if part.isdecimal() else 0, part) for part in re.split(r"0*(\d+)", name)]

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 from loadwatch_formats.metrics.loadtest import DURATION, REQUESTS, TARGET_RATE, USERS
 
+from loadwatch_backend.evidence.records.model import OUTCOME_CODES, FloatArray, Seconds
 from loadwatch_backend.findings.window import Grid, Load, Table
-from loadwatch_backend.records.model import OUTCOME_CODES, FloatArray, Seconds
 
 SECOND_MS = 1_000
 STREAMED = (REQUESTS, DURATION, TARGET_RATE, USERS)

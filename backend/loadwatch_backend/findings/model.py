@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from loadwatch_backend.records.model import FloatArray
-from loadwatch_backend.signals.model import Unit
-from loadwatch_backend.texts.words import Words
+from loadwatch_backend.catalogue.signals.model import Unit
+from loadwatch_backend.core.texts.words import Words
+from loadwatch_backend.evidence.records.model import FloatArray
 
 if TYPE_CHECKING:
     from loadwatch_backend.findings.window import Window
 
-ENGINE = 2
+ENGINE = 3
 """Version of the engine: raised with every change that may say something else of the same samples."""
 
 
@@ -152,6 +152,8 @@ class Finding:
     """Fewer possible causes than those of the detector, where this one cannot follow from some."""
     harm: Harm | None = None
     instances: Sequence[str] = ()
+    surest: Certainty = Certainty.CERTAIN
+    """No surer than this, whatever evidence there is."""
     began_earlier: bool = False
     """It began at `from_ms` or at any time before: nobody looked further back."""
 
@@ -175,7 +177,8 @@ class Finding:
         """By how many kinds of evidence there are."""
         if self.kind.is_fact:
             return Certainty.CERTAIN
-        return _CERTAINTY[len({one.link for one in self.evidence})]
+        found = _CERTAINTY[len({one.link for one in self.evidence})]
+        return max(found, self.surest, key=list(Certainty).index)
 
 
 def key_of(id: str, labels: Mapping[str, str]) -> str:
@@ -193,7 +196,7 @@ class Look:
     Attributes:
         clear: why it is not this, with the figure that shows it; None where nothing could be seen.
         unjudged: why it cannot tell, though its metrics are there: "needs 20 s of load; there were 12 s".
-        observations: limits that were full and hurt nobody.
+        observations: what was full or unusual and hurt nobody.
     """
 
     findings: Sequence[Finding] = ()
@@ -214,6 +217,7 @@ class Detector:
         usual: a system of the usual kind has what it needs; without it, nobody can say that nothing ran out.
         switched_on_by: lines of loadwatch.yml that bring what it needs; empty where no line does.
         least_seconds: in a shorter time it finds nothing, and cannot tell.
+        measures: it looks at a system, and at none of `needs`: what it needs is there.
     """
 
     kind: Kind
@@ -224,6 +228,7 @@ class Detector:
     usual: bool = True
     switched_on_by: str = ""
     least_seconds: float = 0.0
+    measures: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,6 +247,8 @@ class Missing:
     needs: Sequence[str]
     switched_on_by: str
     usual: bool = True
+    unwatched: bool = False
+    """It is seen to be used: the lines are those of its own host and port."""
 
 
 class Opinion(StrEnum):
@@ -258,9 +265,9 @@ class HeadlineKind(StrEnum):
 
     FOUND = "found"
     MUTED = "muted"
-    """What accuses is muted or rejected, and nothing else does."""
+    """What accuses is muted or marked wrong, and nothing else does."""
     FULL = "full"
-    """Something was full, and nothing suffered."""
+    """Something was full, and no harm was seen."""
     NONE = "none"
     CANNOT_TELL = "cannot-tell"
 

@@ -12,9 +12,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from loadwatch_backend.evidence.records.model import FloatArray
 from loadwatch_backend.findings.model import Diagnosis, Finding
 from loadwatch_backend.findings.window import Table, Target, Window
-from loadwatch_backend.records.model import FloatArray
 
 INFO, START = "collector_target_info", "process_start_time_seconds"
 _ADDRESS = re.compile(r"(?!localhost:|127\.|\[::1\]).+:\d+")

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from loadwatch_backend.evidence.records.model import FloatArray
 from loadwatch_backend.evidence.series import LARGEST_VALUE
 from loadwatch_backend.findings.programs import join_programs
 from loadwatch_backend.findings.window import BoolArray, Grid, Table, usual_interval_ms
-from loadwatch_backend.records.model import FloatArray
-from loadwatch_backend.store.errors import QueryLimitError
-from loadwatch_backend.store.port import STALE_NAN_BITS, Matcher, MatchOperator, Reader, Selection
+from loadwatch_backend.series.store.errors import QueryLimitError
+from loadwatch_backend.series.store.port import STALE_NAN_BITS, Matcher, MatchOperator, Reader, Selection
 
 MARGIN_MS = 60_000
 """What is seen before and after: what was usual, and what stayed behind."""

@@ -4,9 +4,9 @@ from typing import Literal
 
 from pydantic import Field
 
+from loadwatch_backend.catalogue.signals.model import Unit
+from loadwatch_backend.core.schemas import Count, Milliseconds, Schema
 from loadwatch_backend.findings.model import Certainty, DiagnosisState, HeadlineKind, Link, Opinion, Severity
-from loadwatch_backend.kit.schemas import Count, Milliseconds, Schema
-from loadwatch_backend.signals.model import Unit
 
 Change = Literal["added", "gone", "other-certainty", "other-figures", "other-place"]
 
@@ -54,8 +54,9 @@ class RuleOfThumb(Schema):
 
 
 class MarkOut(Schema):
-    """What somebody said of a finding."""
+    """What somebody said of a finding. `confirmed` is only of marks by earlier versions."""
 
+    id: int
     opinion: Opinion
     reason: str
     author: str
@@ -83,8 +84,9 @@ class FindingOut(Schema):
     steps: list[StepOut]
     rule_of_thumb: RuleOfThumb
     refuted_by: TextOut
-    mark: MarkOut | None = Field(default=None, description="Confirmed or rejected, with the reason.")
+    mark: MarkOut | None = Field(default=None, description="Who marked it wrong in this run, and why.")
     muted: bool = Field(default=False, description="Muted on this target: kept, and not said.")
+    mute: int | None = Field(default=None, description="Id of that mute.")
     began_earlier: bool = Field(default=False, description="It began at `from_ms` or before: more than an hour ago.")
     before_run: bool = Field(
         default=False, description="Of the present: it was over before the latest run began, and does not lead."
@@ -147,7 +149,7 @@ class DiagnosisOut(Schema):
     to_ms: Milliseconds
     said_ms: Milliseconds = Field(description="When it was said; of a run it stays as it was said then.")
     requests: Count | None = Field(default=None, description="Requests of the load that was known then.")
-    observations: list[TextOut] = Field(description="Limits that were full and hurt nobody.")
+    observations: list[TextOut] = Field(description="What was full or unusual and hurt nobody.")
     checked: list[CheckedOut]
     unjudged: list[CheckedOut] = Field(
         default_factory=list[CheckedOut], description="Kinds that had their metrics and could not tell, each with why."
@@ -157,7 +159,7 @@ class DiagnosisOut(Schema):
         description="What went wrong with the load: failures, slow answers, a failed threshold, rows that are missing.",
     )
     cannot_tell: TextOut | None = Field(
-        default=None, description="Of the state `cannot-tell`: the symptoms, and why nothing explains them."
+        default=None, description="Of the state `cannot-tell`: the first symptom, and why nothing explains it."
     )
     missing: list[MissingOut]
     routes: list[RouteFigure] = Field(

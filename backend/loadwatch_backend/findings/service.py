@@ -4,27 +4,30 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import structlog
 
+from loadwatch_backend.catalogue.packs.library import Library
+from loadwatch_backend.core.clock import Clock
+from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.evidence.cost.model import Cost
 from loadwatch_backend.evidence.cost.service import Costs
+from loadwatch_backend.evidence.files.service import EvidenceFiles
+from loadwatch_backend.evidence.profiles.run_waits import lock_waits_of_run
 from loadwatch_backend.evidence.profiles.waiting import LockWaits
+from loadwatch_backend.evidence.records.model import FloatArray, Seconds
 from loadwatch_backend.findings.documents import findings_out
 from loadwatch_backend.findings.engine import diagnose
 from loadwatch_backend.findings.load import STREAMED, load_of_seconds, load_of_tables
+from loadwatch_backend.findings.measures.process_ends import LIFE_METRICS
 from loadwatch_backend.findings.model import Detector, Diagnosis, DiagnosisState, Finding, Severity, key_of
 from loadwatch_backend.findings.programs import with_real_labels
 from loadwatch_backend.findings.read import Span, grid_of, read_tables
 from loadwatch_backend.findings.registry import DETECTORS, METRICS
 from loadwatch_backend.findings.schemas import FindingOut, FindingsOut
-from loadwatch_backend.findings.seen.lives import LIFE_METRICS
+from loadwatch_backend.findings.uses import UseReader
 from loadwatch_backend.findings.window import APART_MS, Baseline, Counts, Generator, Sweep, Totals, Window
-from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.kit.errors import ProblemError
-from loadwatch_backend.records.model import FloatArray, Seconds
-from loadwatch_backend.store.port import Reader
+from loadwatch_backend.series.store.port import Reader
 
 logger = structlog.get_logger(__name__)
 
@@ -70,14 +73,6 @@ class LatestRun:
     found: FindingsOut | None
 
 
-class RunProfiles(Protocol):
-    """Profiles that runs kept."""
-
-    def lock_waits(self, run_id: str) -> Sequence[LockWaits]:
-        """By mutex and block profiles of the run; none where it kept none that can be read."""
-        ...
-
-
 class Findings:
     """Says what ran out."""
 
@@ -90,11 +85,13 @@ class Findings:
         began: Callable[[], int | None] = lambda: None,
         latest: Callable[[], LatestRun | None] = lambda: None,
         costs: Costs | None = None,
-        profiles: RunProfiles | None = None,
+        files: EvidenceFiles | None = None,
+        library: Library | None = None,
     ) -> None:
         """`used` tells the CPU time of the present thread, seconds; `began`, when the latest run began, ms."""
         self._costs = Costs(store, clock) if costs is None else costs
-        self._profiles = profiles
+        self._uses = UseReader(store, clock, Library() if library is None else library)
+        self._files = files
         self._store = store
         self._clock = clock
         self._used = used
@@ -133,16 +130,16 @@ class Findings:
         requests = None if about.totals is None else about.totals.requests
         if load is not None:
             requests = int(load.seconds.requests.sum())
-        found = findings_out(_diagnose(window), self._clock(), requests, cost)
+        found = findings_out(_diagnose(self._uses.add(window)), self._clock(), requests, cost)
         self._run_every_ms = self._pace(begun)
         return found
 
     def _lock_waits(self, run_id: str) -> Sequence[LockWaits]:
         """Other findings do without, where they cannot be had."""
-        if self._profiles is None or not run_id:
+        if self._files is None or not run_id:
             return ()
         try:
-            return self._profiles.lock_waits(run_id)
+            return lock_waits_of_run(self._files, run_id)
         except Exception as error:
             logger.error("the profiles of a run could not be read", run=run_id, exc_info=error)
             return ()
@@ -188,6 +185,7 @@ class Findings:
             tables = read_tables(self._store, METRICS, grid)
             load, began_ms = load_of_tables(tables, grid), self._began() or 0
             window = Window(grid=grid, from_ms=span.from_ms, to_ms=span.to_ms, tables=tables, load=load)
+            window = self._uses.add(window)
             before: Sequence[FindingOut] = ()
             if span.from_ms < began_ms < end_ms:
                 before = self._before_run(window, began_ms)
@@ -254,11 +252,14 @@ class Findings:
             grid = grid_of(Span(from_ms=from_ms, to_ms=end_ms), NO_MARGIN_MS)
             try:
                 tables = read_tables(self._store, {*STREAMED, *LIFE_METRICS, *detector.needs, *detector.reads}, grid)
+                uses = self._uses.read(grid, detector.kind.id) if detector.measures else ()
             except ProblemError as error:
                 logger.warning("an hour could not be read", detector=detector.kind.id, exc_info=error)
                 return None
             load, is_open = load_of_tables(tables, grid), from_ms > began_ms
-            return Window(grid=grid, from_ms=from_ms, to_ms=end_ms, tables=tables, load=load, is_open=is_open)
+            return Window(
+                grid=grid, from_ms=from_ms, to_ms=end_ms, tables=tables, uses=uses, load=load, is_open=is_open
+            )
 
         return read
 

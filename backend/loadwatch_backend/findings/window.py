@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 import numpy.typing as npt
 
+from loadwatch_backend.catalogue.signals.model import Demand, Pack, Resource
+from loadwatch_backend.core.texts.words import Words
 from loadwatch_backend.evidence.cost.model import Cost
 from loadwatch_backend.evidence.profiles.waiting import LockWaits
-from loadwatch_backend.records.model import FloatArray, IntArray
-from loadwatch_backend.texts.words import Words
+from loadwatch_backend.evidence.records.model import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from loadwatch_backend.findings.model import Detector, Finding
@@ -240,6 +241,49 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Unmet:
+    """How much of a resource was wanted in vain, [instant]; None where only a log tells, by what `search` finds."""
+
+    demand: Demand
+    values: FloatArray | None
+    search: Callable[[str], object] | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Use:
+    """What one target uses of a resource, on the grid of the window.
+
+    Attributes:
+        labels: of the target.
+        used, limit: [instant]; NaN where unknown.
+        limits: [instant] by name, inf where there is none. The lowest counts.
+        interval_ms: how often samples come; 0 where nothing tells.
+        names: what else the target is called, by the info series of its pack; `places` all its names as host and port.
+        also: what other sources see of it.
+        proven: [instant] where a demand says that it is full, whatever its use; None where none ever does.
+        wanted: where it may have been full.
+        held: [instant] by the values of each label of its holders, where it may have been full.
+    """
+
+    resource: Resource
+    labels: Mapping[str, str]
+    used: FloatArray
+    limit: FloatArray
+    limits: Mapping[str, FloatArray] = field(default_factory=dict[str, FloatArray])
+    interval_ms: int = 0
+    names: Sequence[str] = ()
+    places: frozenset[tuple[str, str]] = frozenset()
+    also: "list[Use]" = field(default_factory=list["Use"])
+    proven: BoolArray | None = None
+    wanted: Sequence[Unmet] = ()
+    held: Mapping[str, Mapping[str, FloatArray]] = field(default_factory=dict[str, Mapping[str, FloatArray]])
+
+    def limit_name(self, span: slice) -> str:
+        """The limit that is lowest in most of some instants; empty where there is one only."""
+        return max(self.limits, key=lambda name: int((self.limits[name] <= self.limit)[span].sum()), default="")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Generator:
     """What is known of the load generator. `state` and `reasons` as in a run's check of its generator."""
 
@@ -275,11 +319,17 @@ class Totals:
     Attributes:
         requests: None where nobody told.
         outcomes: requests by how they ended.
+        fastest, median, p95, slowest: seconds, of the endpoint that was asked most; None where nothing tells, the
+            fastest also where a request failed.
         broken: thresholds that were not met, each as a sentence.
     """
 
     requests: int | None = None
     outcomes: Mapping[str, float] = field(default_factory=dict[str, float])
+    fastest: float | None = None
+    median: float | None = None
+    p95: float | None = None
+    slowest: float | None = None
     broken: Sequence[Words] = ()
 
 
@@ -349,6 +399,8 @@ class Window:
         grid: covers the focus, and some time before and after.
         from_ms, to_ms: the focus: the run, or the sliding window of the live page.
         tables: by the metric's name.
+        uses: of the resources of packs.
+        packs: all of them; `names`, metrics that there are.
         load: None where nobody generated load.
         of_run: the focus is a run's, else that of the live page.
         totals: of the whole run; None where no tool told them.
@@ -366,6 +418,9 @@ class Window:
     from_ms: int
     to_ms: int
     tables: Mapping[str, Table] = field(default_factory=dict[str, Table])
+    uses: Sequence[Use] = ()
+    packs: Sequence[Pack] = ()
+    names: frozenset[str] = frozenset()
     load: Load | None = None
     generator: Generator | None = None
     counts: Counts | None = None

@@ -3,17 +3,21 @@
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
 
 import orjson
 import structlog
 
+from loadwatch_backend.core.clock import Clock
+from loadwatch_backend.core.database.outages import ConstraintError
+from loadwatch_backend.core.database.relational import Relational, Session
+from loadwatch_backend.core.errors import ProblemError
+from loadwatch_backend.core.texts.words import SILENT, Words
+from loadwatch_backend.evidence.records.model import LoadResult, Seconds
+from loadwatch_backend.evidence.records.result_file import load
 from loadwatch_backend.findings.changes import compare_findings
 from loadwatch_backend.findings.schemas import FindingsAgain, FindingsOut
 from loadwatch_backend.findings.service import LIVE_WINDOW_MS, LatestRun
-from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.records.model import LoadResult, Seconds
-from loadwatch_backend.records.result_file import load
+from loadwatch_backend.runs.analysis.analyst import Analyst
 from loadwatch_backend.runs.analysis.load import Load
 from loadwatch_backend.runs.analysis.reconciliation import LONGEST_DRAIN_MS
 from loadwatch_backend.runs.analysis.schemas import Analysis, PercentilesOut, ThresholdOut
@@ -43,8 +47,6 @@ from loadwatch_backend.runs.registry.repository import (
 )
 from loadwatch_backend.runs.registry.tables import RunAnalysisRow, RunRow
 from loadwatch_backend.runs.registry.windows import LONGEST_RUN_MS
-from loadwatch_backend.store.outages import ConstraintError
-from loadwatch_backend.store.relational import Relational, Session
 
 logger = structlog.get_logger(__name__)
 
@@ -61,34 +63,10 @@ RETRY_MS = 60_000
 """Pause before an analysis that failed is tried again."""
 
 
-class Analyser(Protocol):
-    """What runs ask of the analysis; see `runs.analysis.analyst.Analyst`."""
-
-    def check(self, expressions: Sequence[str]) -> None:
-        """Refuse expressions that cannot be read."""
-        ...
-
-    def analyse(self, subject: Subject) -> Analysis:
-        """All that is computed of a run."""
-        ...
-
-    def measure(self, expressions: Sequence[str], subject: Subject) -> list[ThresholdOut]:
-        """Measure expressions on a run."""
-        ...
-
-    def percentiles(self, names: Sequence[str], subject: Subject) -> PercentilesOut:
-        """Measure any percentiles, over the steady window, the whole run and each endpoint."""
-        ...
-
-    def load(self, subject: Subject) -> Load:
-        """Per-second series and figures of a run."""
-        ...
-
-
 class Analyses:
     """Computes, keeps and reads analyses; safe to use from any thread."""
 
-    def __init__(self, relational: Relational, places: Places, analyst: Analyser, clock: Clock) -> None:
+    def __init__(self, relational: Relational, places: Places, analyst: Analyst, clock: Clock) -> None:
         self.analyst = analyst
         self._relational = relational
         self._places = places
@@ -129,6 +107,8 @@ class Analyses:
             baseline=baseline,
             parameters={parameter.name: parameter.value for parameter in row.parameters},
             trials=trials,
+            own_figures=tuple(details.own_figures),
+            reported=tuple(details.reported),
             previous_ms=previous_ms,
             next_ms=next_ms,
             skew_ms=0 if row.skew_ms is None or abs(row.skew_ms) < LEAST_SKEW_MS else row.skew_ms,
@@ -151,7 +131,10 @@ class Analyses:
         return Analysis.model_validate({**document, "endpoints": [], "errors": []})
 
     def latest(self) -> LatestRun | None:
-        """What is kept of the run that began last of those under way, else of the one that has just ended."""
+        """What is kept of the run that began last of those under way, else of the one that has just ended.
+
+        Where that is stale it is analysed for whoever asks next.
+        """
         now_ms = self._clock()
         with self._relational.transaction() as session:
             row = next((row for row in find_running(session, now_ms) if not is_silent(row, now_ms)), None)
@@ -162,7 +145,11 @@ class Analyses:
             if known is None or known[1:] != (row.id, analysed_ms):
                 kept = self.read(session, row)
                 known = self._latest = (None if kept is None else kept.findings, row.id, analysed_ms)
-            return LatestRun(id=row.id, ended_ms=row.ended_ms, found=known[0])
+            stale = self.is_stale(row, analysed_ms)
+            latest = LatestRun(id=row.id, ended_ms=row.ended_ms, found=known[0])
+        if stale:
+            self.refresh_for_reader(latest.id, later=True)
+        return latest
 
     def is_stale(self, row: RunRow, analysed_ms: int | None) -> bool:
         """Whether a reader should have the run analysed first."""
@@ -264,6 +251,14 @@ class Analyses:
     def measure(self, row: RunRow, expressions: Sequence[str]) -> list[ThresholdOut]:
         """Measure expressions on a run."""
         return self.analyst.measure(expressions, self.subject(row)) if expressions else []
+
+    def problem_of(self, expression: str, row: RunRow) -> Words:
+        """Why an expression is no threshold of a run; empty where it is one, or is empty itself."""
+        try:
+            self.analyst.check([expression] if expression.strip() else [], read_details(row).own_figures)
+        except ProblemError as error:
+            return Words(error.detail, error.detail_ja or error.detail)
+        return SILENT
 
     def percentiles(self, row: RunRow, names: Sequence[str]) -> PercentilesOut:
         """Any percentiles of a run, each by its shortest name."""

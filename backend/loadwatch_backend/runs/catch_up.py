@@ -1,17 +1,17 @@
 """Runs are analysed again when what could not be told at their end is known, whether or not anybody reads them.
 
+Runs that have settled are then measured by what actions expect of them.
+
 Runs that an older version analysed get what lists show of them since, one by one, while nothing else goes on.
 """
 
 import math
-import threading
 import time
 from collections.abc import Callable
 
-import structlog
-
-from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.runs.analyses import CLOSE_SECONDS, Analyses
+from loadwatch_backend.core.clock import Clock
+from loadwatch_backend.core.database.relational import Relational, Session
+from loadwatch_backend.runs.analyses import Analyses
 from loadwatch_backend.runs.analysis.reconciliation import LONGEST_DRAIN_MS
 from loadwatch_backend.runs.registry.documents import is_silent
 from loadwatch_backend.runs.registry.repository import (
@@ -21,9 +21,6 @@ from loadwatch_backend.runs.registry.repository import (
     find_without_course,
 )
 from loadwatch_backend.runs.registry.tables import RunRow
-from loadwatch_backend.store.relational import Relational, Session
-
-logger = structlog.get_logger(__name__)
 
 DUE_SECONDS = 5.0
 DUE_MS = 86_400_000
@@ -36,42 +33,38 @@ MOST_RUNS = 1_000
 
 
 class CatchUp:
-    """A thread of its own. Any number of servers may do it: it does what a reader of the run's page sets off."""
+    """Any number of servers may do it: it does what a reader of the run's page sets off."""
 
     def __init__(
-        self, relational: Relational, analyses: Analyses, clock: Clock, used: Callable[[], float] = time.thread_time
+        self,
+        relational: Relational,
+        analyses: Analyses,
+        clock: Clock,
+        score: Callable[[], None],
+        used: Callable[[], float] = time.thread_time,
     ) -> None:
-        """`used` tells the CPU time of the present thread, seconds."""
+        """`score` measures runs by actions; `used` gives the CPU time of the present thread, seconds."""
         self._relational = relational
         self._analyses = analyses
         self._clock = clock
+        self._score = score
         self._used = used
         self._tried: set[str] = set()
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="run-catch-up", daemon=True)
+        self._older_in = LOOK_SECONDS
 
-    def start(self) -> None:
-        """Begin to look."""
-        self._thread.start()
+    def turn(self) -> None:
+        """Analyse and measure what is due, and bring one older run up to date when that has its turn.
 
-    def stop(self) -> None:
-        """End, after a run that is being analysed if that is soon."""
-        self._stopping.set()
-        if self._thread.is_alive():
-            self._thread.join(CLOSE_SECONDS)
-
-    def _run(self) -> None:
-        older_in = LOOK_SECONDS
-        while not self._stopping.wait(DUE_SECONDS):
-            older_in -= DUE_SECONDS
-            try:
-                self.analyse_due()
-                if older_in <= 0:
-                    begun = self._used()
-                    goes_on = self.tick()
-                    older_in = max(LOOK_SECONDS, (self._used() - begun) / MOST_CORE) if goes_on else math.inf
-            except Exception as error:
-                logger.warning("runs cannot be analysed again", error=type(error).__name__, detail=str(error))
+        Raises:
+            ProblemError, DatabaseError: the runs or their samples cannot be read.
+        """
+        self._older_in -= DUE_SECONDS
+        self.analyse_due()
+        self._score()
+        if self._older_in <= 0:
+            begun = self._used()
+            goes_on = self.tick()
+            self._older_in = max(LOOK_SECONDS, (self._used() - begun) / MOST_CORE) if goes_on else math.inf
 
     def analyse_due(self) -> None:
         """Analyse those again of which more is known by now: by what the database says, so also after a restart."""

@@ -8,19 +8,25 @@ from fastapi.responses import FileResponse, StreamingResponse
 
 from loadwatch_backend.access.endpoints import Actor
 from loadwatch_backend.access.principal import PrincipalKind, Scope
-from loadwatch_backend.evidence.files.schemas import FileId
-from loadwatch_backend.evidence.files.service import MOST_FILES
-from loadwatch_backend.findings.opinions.schemas import MarkIn
+from loadwatch_backend.core.schemas import PROBLEM_RESPONSES
+from loadwatch_backend.core.services import REPORTS, announced_size, request_body, service
+from loadwatch_backend.evidence.files.schemas import MOST_FILES, FileId
+from loadwatch_backend.findings.opinions.schemas import MarkedOut, MarkIn, MarkList
 from loadwatch_backend.findings.schemas import FindingsAgain
-from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
-from loadwatch_backend.kit.services import REPORTS, announced_size, request_body, service
 from loadwatch_backend.runs.analysis.schemas import FiguresOut, PercentilesOut
 from loadwatch_backend.runs.archive.archives import Chosen
 from loadwatch_backend.runs.fields import ID_PATTERN
 from loadwatch_backend.runs.imports.schemas import ImportJob, ImportRequest
-from loadwatch_backend.runs.reviews.actions.schemas import ActionList, ActionState
-from loadwatch_backend.runs.reviews.schemas import Meeting, MeetingIn, ReviewHistory, ReviewIn, ReviewOut
-from loadwatch_backend.runs.reviews.share_schemas import ShareIn, ShareList, ShareOut
+from loadwatch_backend.runs.reviews.schemas import (
+    Meeting,
+    MeetingIn,
+    ReviewHistory,
+    ReviewIn,
+    ReviewOut,
+    ShareIn,
+    ShareList,
+    ShareOut,
+)
 from loadwatch_backend.runs.schemas import (
     Deletion,
     RunFacets,
@@ -116,10 +122,25 @@ def unpin_baseline(services: Services, run_id: Id) -> RunOut:
 # Findings -------------------------------------------------------------------------------------------------------------
 
 
-@router.put("/runs/{run_id}/findings/mark", summary="Confirm or reject a finding of a run")
-def mark_finding(services: Services, run_id: Id, body: MarkIn, actor: Actor) -> RunOut:
-    """Kept with the run; shown with the finding, and in the precision of this installation."""
-    return services.registry.mark(run_id, body, actor.author(body.author))
+@router.get("/findings/marks", summary="List muted and wrong findings")
+def list_marks(services: Services) -> MarkList:
+    """The newest first."""
+    return services.registry.marks()
+
+
+@router.post("/findings/marks", status_code=201, summary="Mute a finding, or mark it wrong")
+def create_mark(services: Services, body: MarkIn, actor: Actor) -> MarkedOut:
+    """Without a run: mute it on targets with all of the labels. With a run: its finding of this key is wrong, and why.
+
+    Both are still found and kept, and no page leads with them.
+    """
+    return services.registry.mark(body, actor.author(body.author))
+
+
+@router.delete("/findings/marks/{mark_id}", status_code=204, summary="Take a mute or a mark back")
+def delete_mark(services: Services, mark_id: Annotated[int, Path(ge=1, le=2**53)]) -> None:
+    """The finding counts again."""
+    services.registry.take_back(mark_id)
 
 
 @router.post("/runs/{run_id}/findings", summary="Compute a run's findings again")
@@ -256,17 +277,6 @@ def write_review(services: Services, run_id: Id, body: ReviewIn, actor: Actor) -
 def read_review_history(services: Services, run_id: Id) -> ReviewHistory:
     """All versions, the newest first."""
     return services.reviews.history(run_id)
-
-
-@router.get("/actions", summary="List actions of reviews")
-def list_actions(
-    services: Services,
-    state: Annotated[ActionState | None, Query(description="All by default.")] = None,
-    limit: Annotated[int, Query(ge=1, le=500)] = 100,
-    offset: Annotated[int, Query(ge=0, le=1_000_000_000)] = 0,
-) -> ActionList:
-    """Of all runs: those that are due first, each with what the newest run says of it."""
-    return services.actions.list(state, limit, offset)
 
 
 @router.get("/meetings/next", summary="List the runs of the next review meeting")

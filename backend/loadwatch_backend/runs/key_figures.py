@@ -10,12 +10,15 @@ from dataclasses import dataclass
 from loadwatch_backend.runs.analysis.schemas import (
     FiguresOut,
     KeyFigure,
+    OwnFigureOut,
     ReconciliationOut,
     ThresholdOut,
     ThresholdState,
 )
 from loadwatch_backend.runs.analysis.thresholds import is_latency
 
+OWN = "figure:"
+"""Before the name of a figure of the user's own."""
 STEADY, WHOLE = "steady", "whole"
 LATENCIES = ("p95", "p99", "p90", "p50", "max", "mean")
 """Of several latencies with a threshold, which is shown; none has one, the first."""
@@ -30,8 +33,9 @@ def key_figures(
     target_rate: float | None,
     thresholds: Sequence[ThresholdOut],
     reconciliation: ReconciliationOut | None,
+    own: Sequence[OwnFigureOut] = (),
 ) -> list[KeyFigure]:
-    """Good answers of the target rate, a latency, the share that failed, and rows stored of requests accepted.
+    """Figures of the user's own; good answers of the target rate, a latency, failures, rows stored of those accepted.
 
     Where nothing counts what was stored, a second latency stands in its place. Without a result all are unknown.
     `steady` is of a window that is a part of the run: None where that is all of it, or there is none.
@@ -40,6 +44,7 @@ def key_figures(
     latency = _latency_name(thresholds)
     stored = None if reconciliation is None else _stored(reconciliation)
     return [
+        *(_own(covered, one) for one in own),
         _good(covered, target_rate),
         _latency(covered, latency),
         _failing(covered),
@@ -101,6 +106,12 @@ class _Covered:
         return sorted(
             (name for name, count in counts.items() if count and name != "ok"), key=lambda name: -counts[name]
         )
+
+
+def _own(covered: _Covered, one: OwnFigureOut) -> KeyFigure:
+    figure = covered.read(f"{OWN}{one.name}", "", lambda _: None)
+    note = "" if one.value is not None else "not-measured"
+    return covered.judge(figure.model_copy(update={"value": one.value, "window": WHOLE, "note": note}), one.name)
 
 
 def _good(covered: _Covered, target_rate: float | None) -> KeyFigure:

@@ -1,14 +1,14 @@
 """Documents of the run endpoints. `RunOut` is a contract that scripts rely on: fields are added, never taken away."""
 
 from enum import StrEnum
+from typing import Annotated, Literal
 
-from loadwatch_formats import run_facts
+from loadwatch_formats import own_figures, run_facts
 from pydantic import ConfigDict, Field, create_model
 
+from loadwatch_backend.core.schemas import LAST_MILLISECOND, Count, Milliseconds, Schema
 from loadwatch_backend.findings.model import Certainty
 from loadwatch_backend.findings.schemas import DiagnosisOut, FindingOut, TextOut
-from loadwatch_backend.kit.language import Language
-from loadwatch_backend.kit.schemas import LAST_MILLISECOND, Count, Milliseconds, Schema
 from loadwatch_backend.runs.analysis.schemas import (
     ClockOut,
     EndpointOut,
@@ -16,15 +16,30 @@ from loadwatch_backend.runs.analysis.schemas import (
     GeneratorCheck,
     KeyFigure,
     LatencyOut,
+    OwnFigureOut,
     RampOut,
     ReconciliationOut,
     RemarkOut,
+    ReportedFigure,
     ResourceReached,
     SteadyWindow,
     ThresholdOut,
 )
-from loadwatch_backend.runs.facts import checked, facets, filtered, listed, patched
-from loadwatch_backend.runs.fields import Finite, Line, ReportedExitCode, RunId, RunState, Verdict, Window
+from loadwatch_backend.runs.annotations.schemas import Text
+from loadwatch_backend.runs.fields import (
+    Finite,
+    Line,
+    ReportedExitCode,
+    RunId,
+    RunState,
+    Verdict,
+    Window,
+    checked,
+    facets,
+    filtered,
+    listed,
+    patched,
+)
 from loadwatch_backend.runs.imports.schemas import ImportOut
 
 MOST_TAGS = next(fact.most for fact in run_facts.FACTS if fact.name == "tags")
@@ -70,6 +85,13 @@ class Generator(Schema):
     retransmits: Count | None = None
 
 
+class RunMarker(Schema):
+    """A line of the command's output that was asked for."""
+
+    at_ms: Milliseconds = Field(description="By the sender's clock.")
+    text: Annotated[Text, Field(max_length=own_figures.LONGEST_MARKER)]
+
+
 class RunFinish(Schema):
     """A run has ended."""
 
@@ -79,6 +101,10 @@ class RunFinish(Schema):
     aborted: bool = Field(default=False, description="Ended by a signal or by hand before its time.")
     reason: Line = Field(default="", description="Why it was aborted.")
     generator: Generator | None = None
+    figures: list[ReportedFigure] = Field(default=[], max_length=own_figures.MOST)
+    markers: list[RunMarker] = Field(
+        default=[], max_length=own_figures.MOST_MARKERS, description="They become annotations of the run."
+    )
 
 
 class RunProgress(Schema):
@@ -100,7 +126,7 @@ class RunOut(CheckedFacts):
     verdict: Verdict | None
     verdict_reasons: list[str]
     key_figures: list[KeyFigure] = Field(
-        description="Four: good answers, a latency, failures, and what was stored or a second latency."
+        description="Those of one's own; good answers, a latency, failures, and what was stored or a second latency."
     )
     is_baseline: bool = Field(description="The pinned baseline of its scenario.")
     baseline: str | None = Field(description="Id of the pinned baseline of its scenario.")
@@ -133,6 +159,7 @@ class RunOut(CheckedFacts):
     steady: FiguresOut | None
     thresholds: list[ThresholdOut]
     expectations: list[ThresholdOut]
+    own_figures: list[OwnFigureOut]
     ramp: RampOut | None
     resources: list[ResourceReached]
     findings: list[FindingOut] = Field(
@@ -222,20 +249,23 @@ class RunSort(StrEnum):
 class RunQuery(create_model("RunQuery", **filtered())):
     """Which runs of the list are asked for, and in which order; what is left out filters nothing."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
-    where: str = Field(
+    q: str = Field(
         default="",
-        max_length=1_000,
-        description="Terms that all have to hold; docs/guide/runs.md.",
-        examples=["scenario:checkout pool>10 verdict:failed since:7d"],
+        max_length=200,
+        description="Words in name, scenario, tool, commit, branch, author, id, tags and parameters (`pool=8`).",
     )
-    lang: Language = Field(default=Language.EN, description="Of what is said of a filter that cannot be read.")
-    q: str = Field(default="", max_length=200, description="Words in name, scenario, tool, commit, tags, author.")
     state: RunState | None = None
-    verdict: Verdict | None = None
+    verdict: Verdict | Literal["none"] | None = None
+    finding: str | None = Field(
+        default=None,
+        max_length=100,
+        description="Runs with a finding whose id begins like this; or `none`, `cannot-tell`.",
+    )
     tag: list[str] = Field(default_factory=list[str], max_length=MOST_TAGS, description="Runs that have all of these.")
     commit: str | None = Field(default=None, description="Begins with this.")
+    open_actions: bool = Field(default=False, description="Runs whose review has actions that are open.")
     start_ms: Milliseconds = Field(default=0, description="Runs that overlap the span.")
     end_ms: Milliseconds = LAST_MILLISECOND
     sort: RunSort = RunSort.STARTED

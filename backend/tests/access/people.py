@@ -29,7 +29,7 @@ class Town:
     def browser(self, **headers: str) -> httpx.Client:
         """A client with cookies of its own that says where its requests come from, as browsers do."""
         return self.stack.enter_context(
-            httpx.Client(base_url=self.url, timeout=30, headers={"origin": self.url, **headers})
+            httpx.Client(base_url=self.url, timeout=120, headers={"origin": self.url, **headers}, verify=False)
         )
 
     def signed_in(self, name: str, password: str = PASSWORD) -> httpx.Client:

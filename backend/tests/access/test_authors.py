@@ -29,7 +29,7 @@ def test_a_name_that_is_typed_is_not_believed(people: Town):
     review = {"version": 0, "author": "ann", "approach": "x"}
     assert ed.put(f"/api/runs/{run}/review", json=review).json()["author"] == "ed"
     mute = {"finding_id": "pool-exhausted", "labels": {"job": "a"}, "author": "ann"}
-    assert ed.post("/api/findings/mutes", json=mute).json()["author"] == "ed"
+    assert ed.post("/api/findings/marks", json=mute).json()["author"] == "ed"
 
 
 def test_an_archive_with_samples_needs_the_scope_of_samples(people: Town):

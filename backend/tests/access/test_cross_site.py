@@ -9,7 +9,7 @@ NOTE = {"author": "a", "text": "t", "start_ms": 5}
 
 
 def send(people: Town, cookie: str, **headers: str) -> httpx.Response:
-    with httpx.Client(base_url=people.url) as client:
+    with httpx.Client(base_url=people.url, verify=False, timeout=120) as client:
         given = {"cookie": f"loadwatch_session={cookie}", **{name.replace("_", "-"): headers[name] for name in headers}}
         return client.post("/api/annotations", json=NOTE, headers=given)
 

@@ -10,7 +10,7 @@ from loadwatch_backend.access.principal import Role
 from loadwatch_backend.access.repository import IDLE_MS
 from loadwatch_backend.access.tokens.tokens import TokenFile
 
-NOW = datetime(2027, 1, 15, 8, tzinfo=UTC)
+NOW = datetime(2026, 1, 16, 8, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -128,7 +128,12 @@ def test_sessions_of_a_token_are_listed_and_ended_one_by_one(guarded: Any, token
         with ExitStack() as stack:
             browsers = [
                 stack.enter_context(
-                    httpx.Client(base_url=guarded.url, headers={"origin": guarded.url, "user-agent": name})
+                    httpx.Client(
+                        base_url=guarded.url,
+                        headers={"origin": guarded.url, "user-agent": name},
+                        verify=False,
+                        timeout=120,
+                    )
                 )
                 for name in ("one", "two")
             ]

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from loadwatch_backend.access.modes import AccessSettingsError, access_of, check_settings
 from loadwatch_backend.access.principal import Access
-from loadwatch_backend.kit.settings import Settings
+from loadwatch_backend.core.settings import Settings
 
 FILE = {"token_file": Path("tokens.json")}
 PROXY = {"proxy_user_header": "X-User", "proxy_networks": "10.0.0.0/8"}

@@ -7,7 +7,7 @@ import httpx
 import pytest
 from loadwatch_backend.access.principal import SCOPES_OF, Role
 from loadwatch_backend.app.application import create_app
-from loadwatch_backend.kit.settings import Settings
+from loadwatch_backend.core.settings import Settings
 
 from backend.tests.access.people import Town, town
 from backend.tests.conftest import run_server
@@ -48,7 +48,6 @@ TABLE = {
         POST /api/profiles/orders/{order_id}/profile
     """,
     "read": """
-        GET /api/actions
         GET /api/alerts
         GET /api/alerts/history
         GET /api/alerts/{alert_id}
@@ -61,8 +60,7 @@ TABLE = {
         GET /api/evidence/{file_id}
         GET /api/export
         GET /api/findings
-        GET /api/findings/mutes
-        GET /api/findings/precision
+        GET /api/findings/marks
         GET /api/forecasts
         GET /api/headroom
         GET /api/imports/{import_id}
@@ -147,8 +145,8 @@ TABLE = {
         POST /api/archives
         PATCH /api/evidence/{file_id}
         DELETE /api/evidence/{file_id}
-        POST /api/findings/mutes
-        DELETE /api/findings/mutes/{mute_id}
+        POST /api/findings/marks
+        DELETE /api/findings/marks/{mark_id}
         POST /api/imports
         DELETE /api/imports/{import_id}
         POST /api/meetings
@@ -161,7 +159,6 @@ TABLE = {
         POST /api/runs/{run_id}/profiles
         POST /api/runs/{run_id}/evidence
         POST /api/runs/{run_id}/findings
-        PUT /api/runs/{run_id}/findings/mark
         POST /api/runs/{run_id}/finish
         POST /api/runs/{run_id}/progress
         PUT /api/runs/{run_id}/review
@@ -234,7 +231,10 @@ def ask(place: Town, route: str, headers: dict[str, str]) -> int:
         path = path.replace("{" + name + "}", "nobody")
     for name in ("annotation_id", "user_id", "integration", "delivery_id", "alert_id", "silence_id"):
         path = path.replace("{" + name + "}", "4095")
-    with httpx.Client(base_url=place.url, timeout=30) as client, client.stream(method, path, headers=headers) as answer:
+    with (
+        httpx.Client(base_url=place.url, timeout=120, verify=False) as client,
+        client.stream(method, path, headers=headers) as answer,
+    ):
         return answer.status_code
 
 

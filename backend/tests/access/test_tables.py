@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,9 +17,9 @@ from loadwatch_backend.access.sign_in.passwords import Passwords
 from loadwatch_backend.access.sign_in.setup import SetupLinkError, begin_setup, use_setup
 from loadwatch_backend.access.tables import ApiTokenRow, AuditRow, SetupRow, UserRow, UserSessionRow
 from loadwatch_backend.access.tokens.api_tokens import TokenService
-from loadwatch_backend.access.tokens.tokens import hash_token
+from loadwatch_backend.access.tokens.tokens import TokenFile
 from loadwatch_backend.access.users.service import LastAdministratorError, UserService
-from loadwatch_backend.store.relational import Relational, open_relational
+from loadwatch_backend.core.database.relational import Relational, open_relational
 from sqlalchemy import delete
 
 PASSWORD = "four random words here"
@@ -43,19 +45,34 @@ def test_users_sessions_and_tokens_on_a_real_database(relational: Relational):
     assert users.find("aNN") == made
     with relational.transaction() as session:
         session_id, secret = open_session(session, SessionOwner(user_id=made.id), VISIT, now_ms=clock[0])
-    found = lookup.by_session(hash_token(secret), list)
+    found = lookup.by_session(secret)
     assert found is not None
     assert (found.name, found.role, found.session_id) == ("Ann", Role.ADMIN, session_id)
     token = tokens.create(TokenIn(name="ci", scopes=[Scope.READ], expires_ms=2_000_000), "Ann")
-    bearer = lookup.by_token(hash_token(token.token))
+    bearer = lookup.by_token(token.token)
     assert bearer is not None
     assert bearer.scopes == {Scope.READ}
     clock[0] = 2_000_000
-    assert lookup.by_token(hash_token(token.token)) is None
+    assert lookup.by_token(token.token) is None
     assert tokens.revoke(token.record.id) == "ci"
     users.create(UserIn(name="bo", role=Role.ADMIN, password=PASSWORD))
     users.delete(made.id)
-    assert lookup.by_session(hash_token(secret), list) is None
+    assert lookup.by_session(secret) is None
+
+
+def test_one_lookup_finds_tokens_of_the_file_and_of_the_database(relational: Relational, tmp_path: Path):
+    file = TokenFile(tmp_path / "tokens.json")
+    lookup = Lookup(relational, lambda: 1_000, file)
+    filed = file.create("agent", Role.AGENT, datetime.now(UTC))
+    stored = TokenService(relational, lambda: 1_000, file).create(TokenIn(name="ci", scopes=[Scope.READ]), "Ann").token
+    found = [lookup.by_token(filed), lookup.by_token(filed, file_only=True), lookup.by_token(stored)]
+    assert [one and one.name for one in found] == ["agent", "agent", "ci"]
+    assert lookup.by_token(stored, file_only=True) is None
+    assert lookup.by_token(stored + "x") is None
+    # A file that cannot be read lets nobody in, and keeps nobody of the database out.
+    file.path.write_text("no JSON")
+    assert lookup.by_token(filed) is None
+    assert lookup.by_token(stored) is not None
 
 
 def test_of_two_who_demote_each_other_at_once_one_stays_administrator(relational: Relational):

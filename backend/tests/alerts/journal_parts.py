@@ -4,12 +4,12 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from loadwatch_backend.alerts.history.journal import Journal
-from loadwatch_backend.notify.contract import Quiet
-from loadwatch_backend.notify.model import NotifiedAlert
-from loadwatch_backend.notify.schemas import DeliveryOut
-from loadwatch_backend.store.leadership import Leadership
-from loadwatch_backend.store.relational import Relational, open_relational
+from loadwatch_backend.alerting.alerts.history.journal import Journal
+from loadwatch_backend.alerting.notify.contract import Quiet
+from loadwatch_backend.alerting.notify.model import NotifiedAlert
+from loadwatch_backend.alerting.notify.schemas import DeliveryOut
+from loadwatch_backend.core.database.leadership import Leadership
+from loadwatch_backend.core.database.relational import Relational, open_relational
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 

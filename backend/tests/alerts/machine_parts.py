@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
-from loadwatch_backend.alerts.evaluation.machine import Machine, MachineSettings, unexplained
-from loadwatch_backend.alerts.evaluation.state import (
+from loadwatch_backend.alerting.alerts.evaluation.machine import Machine, MachineSettings, unexplained
+from loadwatch_backend.alerting.alerts.evaluation.state import (
     NO_RUNS,
     RuleStates,
     Runs,
@@ -14,11 +14,11 @@ from loadwatch_backend.alerts.evaluation.state import (
     Transition,
     source_key,
 )
-from loadwatch_backend.promql.parsing.parse import parse_expression
-from loadwatch_backend.rules.contract import ActiveSeries, RuleResult
-from loadwatch_backend.rules.model import NoDataPolicy, Rule, RuleKind
+from loadwatch_backend.alerting.rules.contract import ActiveSeries, RuleResult
+from loadwatch_backend.alerting.rules.model import NoDataPolicy, Rule, RuleKind
 from loadwatch_backend.runs.registry.under_way import RunFacts
-from loadwatch_backend.store.port import Labels
+from loadwatch_backend.series.promql.parsing.parse import parse_expression
+from loadwatch_backend.series.store.port import Labels
 
 NOW_MS = 1_800_000_000_000
 

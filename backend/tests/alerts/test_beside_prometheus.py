@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import urllib3
-from loadwatch_backend.kit.clock import system_clock
+from loadwatch_backend.core.clock import system_clock
 
 from backend.tests.alerts.watched import wait_for
 from backend.tests.conftest import run_server
@@ -95,7 +95,7 @@ def test_the_same_states_in_the_same_order(prometheus: str, tmp_path: Path) -> N
     rules = tmp_path / "rules.yml"
     rules.write_text(RULES)
     http = urllib3.PoolManager(retries=False, timeout=60)
-    with run_server(tmp_path / "data", rules=(str(rules),), default_rules=False, flap_changes=0) as server:
+    with run_server(tmp_path / "data", rules=(str(rules),), flap_changes=0) as server:
         ours = f"{server.url}/prometheus"
         followers = Follower(prometheus), Follower(ours)
         for values, settled in STORY:

@@ -2,17 +2,18 @@
 
 from dataclasses import replace
 
-from loadwatch_backend.alerts.documents import Around, alert_out, steps_of
-from loadwatch_backend.alerts.evaluation.machine import MachineSettings
-from loadwatch_backend.alerts.history.episodes import episode_values, facts_of
-from loadwatch_backend.alerts.history.tables import EpisodeRow
-from loadwatch_backend.alerts.schemas import AlertOut
-from loadwatch_backend.findings.standing import Moment
-from loadwatch_backend.kit.language import Language
-from loadwatch_backend.notify.causes.fitting import annotations_of
-from loadwatch_backend.rules.model import RuleGroup
-from loadwatch_backend.runbooks.rendering import Runbooks
-from loadwatch_backend.texts.words import Words
+import orjson
+from loadwatch_backend.alerting.alerts.documents import AlertContext, alert_out, steps_of
+from loadwatch_backend.alerting.alerts.evaluation.machine import MachineSettings
+from loadwatch_backend.alerting.alerts.history.episodes import episode_values, facts_of
+from loadwatch_backend.alerting.alerts.history.tables import EpisodeRow
+from loadwatch_backend.alerting.alerts.schemas import AlertOut
+from loadwatch_backend.alerting.notify.causes.fitting import FINDING_SAID, annotations_of
+from loadwatch_backend.alerting.rules.model import RuleGroup
+from loadwatch_backend.catalogue.runbooks.rendering import Runbooks
+from loadwatch_backend.core.language import Language
+from loadwatch_backend.core.texts.words import Words
+from loadwatch_backend.findings.snapshot import FindingsSnapshot
 
 from backend.tests.alerts.history.test_incidents import alert
 from backend.tests.alerts.machine_parts import make_rule
@@ -24,12 +25,12 @@ NOW = replace(
 )
 
 
-def read(now: Moment | None, **changed: object) -> AlertOut:
+def read(now: FindingsSnapshot | None, **changed: object) -> AlertOut:
     rule = make_rule()
     group = RuleGroup(name="g", file="f.yml", interval_ms=1_000, rules=[rule])
     given = alert("a", annotations_of(FIRST, moment(FIRST)))
     row = EpisodeRow(**(episode_values(facts_of(group, rule), given, AT_MS) | changed))
-    return alert_out(row, Around(moment=now), MachineSettings())
+    return alert_out(row, AlertContext(snapshot=now), MachineSettings())
 
 
 def test_the_sentence_is_the_one_that_stands_when_it_is_read() -> None:
@@ -43,6 +44,13 @@ def test_where_it_does_not_stand_any_more_it_is_the_one_of_then() -> None:
     for found in (read(None).finding, read(moment()).finding, read(moment(NOW), **over).finding):
         assert found is not None
         assert (found.sentence.en, found.said_ms) == ("13 waited.", AT_MS)
+
+
+def test_a_time_of_thousands_of_digits_that_a_rule_wrote_is_none() -> None:
+    written = {**annotations_of(FIRST, moment(FIRST)), FINDING_SAID: "1" * 5_000}
+    found = read(None, annotations=orjson.dumps(written)).finding
+    assert found is not None
+    assert found.said_ms is None
 
 
 def test_the_first_step_is_what_the_finding_says() -> None:

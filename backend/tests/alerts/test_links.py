@@ -1,4 +1,4 @@
-from loadwatch_backend.alerts.links import alert_path, moment_path
+from loadwatch_backend.alerting.alerts.links import alert_path, moment_path
 
 MINUTE = 60_000
 

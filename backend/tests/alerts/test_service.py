@@ -220,7 +220,7 @@ def test_prometheus_rules_and_alerts(tmp_path: Path) -> None:
         assert group["rules"][1]["duration"] == 60
         alerts = group["rules"][0]["alerts"]
         assert {alert["labels"]["i"]: alert["value"] for alert in alerts} == {"a": "6e+00", "b": "7.5e+00"}
-        assert alerts[0]["activeAt"] == "2027-01-15T08:00:00.000Z"
+        assert alerts[0]["activeAt"] == "2026-01-16T08:00:00.000Z"
         assert group["rules"][2]["labels"] == {"made": "yes"}
         assert len(watched.get("/prometheus/api/v1/alerts")["data"]["alerts"]) == 3
 

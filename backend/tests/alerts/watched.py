@@ -69,5 +69,5 @@ def watch(folder: Path, rules: str, **settings: Any) -> Generator[Watched]:
     folder.mkdir(exist_ok=True)
     path = folder / "rules.yml"
     path.write_text(rules)
-    with run_server(folder / "data", rules=(str(path),), default_rules=False, **settings) as server:
+    with run_server(folder / "data", rules=(str(path),), **settings) as server:
         yield Watched(server, path)

@@ -1,9 +1,9 @@
 from collections.abc import Iterator
 
 import pytest
-from loadwatch_backend.annotations.schemas import AnnotationIn, AnnotationPatch
-from loadwatch_backend.annotations.service import AnnotationService
-from loadwatch_backend.store.relational import Relational, RelationalError, migrate, open_relational
+from loadwatch_backend.core.database.relational import Relational, RelationalError, migrate, open_relational
+from loadwatch_backend.runs.annotations.schemas import AnnotationIn, AnnotationPatch
+from loadwatch_backend.runs.annotations.service import AnnotationService
 from sqlalchemy import inspect
 
 

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from loadwatch_backend.kit.schemas import Problem
+from loadwatch_backend.core.schemas import Problem
+from loadwatch_backend.core.version import VERSION
 from structlog.testing import capture_logs
 
 STRANGE = "~" * 40
@@ -93,7 +94,7 @@ def test_status(server: Any):
     found = client.get("/api/status").json()
     assert found.pop("principal")["name"] == "local"
     assert found == {
-        "version": "0.1.0",
+        "version": VERSION,
         "now_ms": now,
         "newest_sample_ms": now - 5,
         "series": 2,

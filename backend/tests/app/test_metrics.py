@@ -3,7 +3,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from loadwatch_formats.metrics.server import METRICS
+from loadwatch_backend.app.application import BODY_BYTES
+from loadwatch_backend.core.version import VERSION
+from loadwatch_formats.metrics.model import metrics_of
 from prometheus_client.parser import text_string_to_metric_families
 
 
@@ -29,7 +31,7 @@ def test_requests_refusals_and_the_store_are_counted(server: Any):
     assert found["loadwatch_http_request_duration_seconds_count{method=GET,route=other,status=404}"] == 1
     assert found["loadwatch_store_series{}"] == 1
     assert found["loadwatch_store_samples_appended_total{}"] == 1
-    assert found["loadwatch_build_info{version=0.1.0}"] == 1
+    assert found[f"loadwatch_build_info{{version={VERSION}}}"] == 1
     assert found["loadwatch_live_streams{}"] == 0
     assert found["process_open_fds{}"] > 0
 
@@ -44,7 +46,7 @@ def test_the_metrics_are_those_of_the_catalogue(server: Any):
     # The parser knows counters without their ending, and what is only information as a gauge.
     described = {
         (metric.name.removesuffix("_total"), "gauge" if metric.type == "info" else metric.type, metric.help)
-        for metric in METRICS
+        for metric in metrics_of("loadwatch")["server"]
     }
     assert shown == described
 
@@ -59,8 +61,8 @@ def test_every_refusal_of_ingest_has_a_counter_with_its_reason(server: Any):
 
 
 def test_refusals_at_the_door_are_counted(start_server: Callable[..., Any], tmp_path: Path):
-    with start_server(tmp_path, request_body_bytes=1_024) as running:
-        running.client.post("/api/annotations", content=b"x" * 2_000)
+    with start_server(tmp_path) as running:
+        running.client.post("/api/annotations", content=b"x" * (BODY_BYTES + 1))
         running.client.get("/api/status", headers={"host": "evil.example"})
         found = read(running)
     assert found["loadwatch_http_refusals_total{code=body-too-large}"] == 1

@@ -7,7 +7,7 @@ import pytest
 import schemathesis
 from hypothesis import HealthCheck, assume, given, settings
 from loadwatch_backend.app.openapi import format_document, main
-from loadwatch_backend.kit.http_protocol import HEAD_BYTES
+from loadwatch_backend.core.http_protocol import HEAD_BYTES
 from requests import Request
 from schemathesis import GenerationMode, checks
 

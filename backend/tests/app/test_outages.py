@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
-from loadwatch_backend.store import relational as relational_module
+from loadwatch_backend.core.database import relational as relational_module
 
 from backend.tests.conftest import NOW_MS, RunningServer, run_server
 from backend.tests.databases import make_database, mariadb_server
@@ -117,7 +117,7 @@ def test_a_disk_that_takes_no_more(tmp_path: Path):
     server.start()
     assert server.process is not None
     try:
-        with httpx.Client(base_url=server.url, timeout=120) as client:
+        with httpx.Client(base_url=server.url, timeout=120, verify=False) as client:
             now_ms = client.get("/api/status").json()["now_ms"]
             note = {**NOTE, "text": "x" * 4_000, "start_ms": now_ms}
             assert client.post("/api/annotations", json=note).status_code == 201
@@ -127,6 +127,13 @@ def test_a_disk_that_takes_no_more(tmp_path: Path):
             assert answer.json()["code"] in ("disk-full", "disk-failed")
             wait_for("the page is told", lambda: client.get("/api/status").json()["not_evaluating"] is not None)
             assert client.get("/api/status").json()["not_evaluating"]["cause"] in ("disk-full", "disk-failed")
+            ready = client.get("/-/ready")
+            assert ready.status_code == 503
+            assert "amples are taken" not in ready.text
+            sent = body(*(series({"__name__": f"m{number}"}, (now_ms, 7.0)) for number in range(500)))
+            assert client.post("/prometheus/api/v1/write", content=sent, headers=HEADERS).status_code == 503
+            ready = client.get("/-/ready")
+            assert (ready.status_code, "none are taken" in ready.text) == (503, True), ready.text
             resource.prlimit(
                 server.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
             )

@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
-from loadwatch_backend.kit.paths import HEALTH_PATHS, PAGE_PATHS
+from loadwatch_backend.core.paths import HEALTH_PATHS, PAGE_PATHS
 
 PAGES_SOURCE = Path(__file__).parents[3] / "frontend/src/app/pages.tsx"
 HTML = {"accept": "text/html,application/xhtml+xml,*/*;q=0.8"}

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from click.testing import CliRunner
-from loadwatch_backend.commands.routes import routes
+from loadwatch_backend.app.commands.routes import routes
 
 FILE = """route:
   receiver: team

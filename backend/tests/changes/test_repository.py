@@ -2,9 +2,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from loadwatch_backend.changes.model import Known, Subject
-from loadwatch_backend.changes.repository import forget_unseen, load_known, load_places, save_known, save_places
-from loadwatch_backend.store.relational import Relational, open_relational
+from loadwatch_backend.app.changes.model import Known, Subject
+from loadwatch_backend.app.changes.repository import forget_unseen, load_known, load_places, save_known, save_places
+from loadwatch_backend.core.database.relational import Relational, open_relational
 
 
 @pytest.fixture

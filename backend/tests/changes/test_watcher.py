@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loadwatch_backend.store.relational import default_url
+from loadwatch_backend.core.database.relational import default_url
 
 from backend.tests.changes.facts import MINUTE, Agent, cluster, instance, listed, notes, service
 from backend.tests.conftest import NOW_MS, RunningServer
@@ -273,7 +273,7 @@ def test_a_restart_is_noted_at_its_time_and_a_deploy_with_its_commit(agent: Agen
     agent.tell(2, app(began))
     assert said(server) == [
         (
-            "application shop/web-1: started again at 2027-01-15 08:01:57 UTC, before that at 2027-01-14 08:00:00 UTC.",
+            "application shop/web-1: started again, 24 h 1 min after its start before.",
             ["app", "restart"],
             117.5 / 60,
         )
@@ -309,6 +309,23 @@ def test_ten_instances_are_told_apart_and_a_restart_while_the_server_was_away_is
         agent.server = server
         agent.tell(5, *(app(START + 80_000 * (number == 7), instance=f"web-{number}") for number in range(10)))
         assert [text.partition(":")[0] for text, _, _ in said(server)] == ["application shop/web-7"]
+
+
+def test_a_user_s_pack_says_what_else_is_told(tmp_path: Path, start_server: Start):
+    pack = tmp_path / "packs" / "kvrocks" / "pack.yml"
+    pack.parent.mkdir(parents=True)
+    pack.write_text(
+        "pack: kvrocks\ntitle: Kvrocks\nthere_when: kvrocks_info\nchanges:\n  - series: kvrocks_info\n"
+        "    noun: Kvrocks server\n    name: [instance]\n    labels: {version: {words: version, tag: upgrade}}\n",
+        "utf-8",
+    )
+    with start_server(tmp_path / "data", packs=[tmp_path / "packs"]) as server:
+        agent = Agent(server)
+        agent.tell(0, [({"__name__": "kvrocks_info", "version": "2.8"}, 1)])
+        assert said(server) == []
+        agent.tell(1, [({"__name__": "kvrocks_info", "version": "2.9"}, 1)])
+        expected = [("Kvrocks server agent-1: version is 2.9, was 2.8.", ["app", "upgrade"], 1)]
+        assert said(server) == expected
 
 
 def test_the_watcher_wakes_by_itself(

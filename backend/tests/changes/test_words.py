@@ -1,8 +1,8 @@
-from loadwatch_backend.changes.catalogue import WATCHED
-from loadwatch_backend.changes.model import Change, Event
-from loadwatch_backend.changes.words import MOST_NOTES, describe
+from loadwatch_backend.app.changes.model import Change, Event
+from loadwatch_backend.app.changes.words import MOST_NOTES, describe
+from loadwatch_backend.catalogue.packs.library import shipped_catalogue
 
-SERVICE = next(watch for watch in WATCHED if watch.metric == "aws_ecs_service_info")
+SERVICE = shipped_catalogue().changes["aws_ecs_service_info"]
 
 
 def deploy(number: int) -> Change:
@@ -12,7 +12,7 @@ def deploy(number: int) -> Change:
         title=f"prod/{number}",
         at_ms=number,
         tags=("deploy",),
-        field=SERVICE.fields[0],
+        field=SERVICE.labels["task_definition"],
         before="a:1",
         after="a:2",
     )
@@ -29,9 +29,6 @@ def test_notes_are_in_order_of_time():
     assert [note.at_ms for note in describe([deploy(3), deploy(1), deploy(2)])] == [1, 2, 3]
 
 
-def test_every_watch_has_words():
-    for watch in WATCHED:
-        assert watch.title
-        assert watch.nouns or not watch.presence
-        assert all(field.words and field.tag for field in watch.fields)
-    assert len({watch.metric for watch in WATCHED}) == len(WATCHED)
+def test_what_comes_and_goes_is_named_by_one_and_several():
+    for watch in shipped_catalogue().changes.values():
+        assert len(watch.noun) == 2 or not watch.presence, watch.series

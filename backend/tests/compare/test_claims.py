@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
-from loadwatch_backend.compare.metrics import MEAN, MIDDLE, PACED, RATES, SLOW, SLOWER, SLOWEST
-from loadwatch_backend.compare.rows import Measured, make_row
-from loadwatch_backend.compare.schemas import MetricInfo, Opinion
-from loadwatch_backend.compare.statistics import Scale
+from loadwatch_backend.runs.compare.metrics import MEAN, MIDDLE, PACED, RATES, SLOW, SLOWER, SLOWEST
+from loadwatch_backend.runs.compare.rows import Measured, make_row
+from loadwatch_backend.runs.compare.schemas import ComparisonOpinion, MetricInfo
+from loadwatch_backend.runs.compare.statistics import Scale
 
-CLAIMS = frozenset({Opinion.BETTER, Opinion.WORSE})
+CLAIMS = frozenset({ComparisonOpinion.BETTER, ComparisonOpinion.WORSE})
 SECONDS = 30
 MEMORY = 0.8
 """Of a second for the one before."""
@@ -47,10 +47,10 @@ def made_run(random: np.random.Generator, slower: float, disturbed: float = 0.0)
     return found
 
 
-def opinions(random: np.random.Generator, runs: int, slower: float, disturbed: float = 0.0) -> list[Opinion]:
+def opinions(random: np.random.Generator, runs: int, slower: float, disturbed: float = 0.0) -> list[ComparisonOpinion]:
     """What is said of each figure of `runs` runs against as many others."""
     base, other = ([made_run(random, factor, disturbed) for _ in range(runs)] for factor in (1.0, slower))
-    told: list[Opinion] = []
+    told: list[ComparisonOpinion] = []
     for place, (name, scale, _, _) in enumerate(FIGURES):
         direction = "more_is_better" if name == "rate" else "more_is_worse"
         info = MetricInfo(id=name, title=name, unit="seconds", orientation=direction, help="")
@@ -59,7 +59,7 @@ def opinions(random: np.random.Generator, runs: int, slower: float, disturbed: f
     return told
 
 
-def share(holds: Callable[[list[Opinion]], bool], told: Sequence[list[Opinion]]) -> float:
+def share(holds: Callable[[list[ComparisonOpinion]], bool], told: Sequence[list[ComparisonOpinion]]) -> float:
     return sum(holds(one) for one in told) / len(told)
 
 
@@ -73,9 +73,11 @@ def test_of_equal_runs_no_figure_is_said_to_differ_in_95_of_100(runs: int, times
 def test_a_variant_a_fifth_slower_is_found_by_four_runs_a_side_and_never_called_the_same() -> None:
     random = np.random.default_rng(20)
     told = [opinions(random, 4, 1.2) for _ in range(40)]
-    assert share(lambda one: Opinion.WORSE in one, told) >= 0.95
+    assert share(lambda one: ComparisonOpinion.WORSE in one, told) >= 0.95
     latencies = [one[1:] for one in told]
-    assert share(lambda one: Opinion.SAME not in one and Opinion.BETTER not in one, latencies) == 1.0
+    assert (
+        share(lambda one: ComparisonOpinion.SAME not in one and ComparisonOpinion.BETTER not in one, latencies) == 1.0
+    )
 
 
 def test_of_equal_runs_nothing_is_claimed_where_other_work_disturbs_every_third() -> None:
@@ -88,11 +90,11 @@ def test_a_disturbed_run_counts_less_so_that_a_slower_variant_is_found_more_ofte
     random = np.random.default_rng(50)
     told = [opinions(random, 4, 1.2, 0.3) for _ in range(100)]
     # Where all runs count the same it is 0.22.
-    assert share(lambda one: Opinion.WORSE in one, told) >= 0.3
-    assert share(lambda one: Opinion.SAME not in one[1:] and Opinion.BETTER not in one, told) == 1.0
+    assert share(lambda one: ComparisonOpinion.WORSE in one, told) >= 0.3
+    assert share(lambda one: ComparisonOpinion.SAME not in one[1:] and ComparisonOpinion.BETTER not in one, told) == 1.0
 
 
 def test_four_runs_a_side_say_that_a_rate_a_clock_holds_is_the_same() -> None:
     random = np.random.default_rng(30)
     told = [opinions(random, 4, 1.0)[0] for _ in range(20)]
-    assert set(told) == {Opinion.SAME}
+    assert set(told) == {ComparisonOpinion.SAME}

@@ -1,9 +1,9 @@
 """The mix of a group's requests as shares, and when it differs."""
 
 import pytest
-from loadwatch_backend.compare.endpoint_rows import endpoint_rows, mix_differs
-from loadwatch_backend.compare.schemas import CompareEndpoint, CompareGroup
 from loadwatch_backend.runs.analysis.schemas import EndpointOut
+from loadwatch_backend.runs.compare.rows import endpoint_rows, mix_differs
+from loadwatch_backend.runs.compare.schemas import CompareEndpoint, CompareGroup
 
 from backend.tests.report.making import FIGURES, make_run
 

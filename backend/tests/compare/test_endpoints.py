@@ -174,20 +174,30 @@ def test_a_sweep_has_a_point_for_each_value(server: RunningServer, runs: list[st
     assert {"single-runs", "mixed:commit"} & set(found["remarks"]) == {"single-runs"}
 
 
-def test_a_sweep_shows_the_runs_that_do_not_count_where_there_are_no_others(server: RunningServer) -> None:
-    """Vegeta waits for no answer: of 400/s it sent 60/s and was the limit itself. The best is of the others."""
-    for number, rate in enumerate((20, 40, 60)):
+def test_a_sweep_shows_runs_that_do_not_count_beside_those_that_do(server: RunningServer) -> None:
+    """Vegeta waits for no answer: of 400/s it sent 60/s and 50/s and was the limit itself. Others have the best."""
+    sent = ((20, 20), (40, 40), (40, 50), (60, 60), (10, 10))
+    ids: list[str] = []
+    for number, (pool, rate) in enumerate(sent):
         content = vegeta_csv(NOW_MS - (90 - number) * HOUR_MS, seconds=30, rate=rate)
-        asked = {"target_rate": 400 if rate == 60 else rate, "threshold": ["p95<300ms"]}
-        run = imported(server, content, scenario="limited", parameter=[f"pool={rate}"], **asked)
-        assert run["verdict"] == ("invalid" if rate == 60 else "passed")
+        asked = {"target_rate": 400 if rate >= 50 else rate, "threshold": ["p95<300ms"]}
+        run = imported(server, content, scenario="limited", parameter=[f"pool={pool}"], **asked)
+        assert run["verdict"] == ("invalid" if rate >= 50 else "passed")
+        ids.append(run["id"])
+        if number == 3:
+            early = ask(server, "/api/sweep", scenario="limited", parameter="pool", first="rate", second="p95")
+            assert (early["best"], early["tied"], early["next"]["reason"]) == (None, [], "few-values")
     found = ask(server, "/api/sweep", scenario="limited", parameter="pool", first="rate", second="p95")
-    assert [round(point["x"]) for point in found["points"]] == [20, 40, 60]
-    assert [len(point["left_out"]) for point in found["points"]] == [0, 0, 1]
-    assert [point["verdict"] for point in found["points"]] == ["passed", "passed", "invalid"]
-    assert found["best"] == 40
+    points = found["points"]
+    assert [point["runs"] for point in points] == [ids[4:], ids[:1], ids[1:3], ids[3:4]]
+    assert [point["x"] and round(point["x"]) for point in points] == [10, 20, 40, None]
+    assert [point["verdict"] for point in points] == ["passed", "passed", "passed", None]
+    left_out = [[(one["run"], round(one["x"]), one["verdict"]) for one in point["left_out"]] for point in points]
+    assert left_out == [[], [], [(ids[2], 50, "invalid")], [(ids[3], 60, "invalid")]]
+    assert all(one["y"] == pytest.approx(0.016) for point in points for one in point["left_out"])
+    assert (found["best"], "left-out:2" in found["remarks"]) == (40, True)
     trend = ask(server, "/api/trend", scenario="limited", metric="rate")
-    assert [round(point["value"]) for point in trend["points"]] == [20, 40, 60]
+    assert [round(point["value"]) for point in trend["points"]] == [20, 40, 50, 60, 10]
 
 
 def test_a_parameter_of_words_cannot_be_swept(server: RunningServer, runs: list[str]) -> None:

@@ -1,12 +1,19 @@
 """A comparison in one sentence."""
 
 import numpy as np
-from loadwatch_backend.compare.headline import headlines
-from loadwatch_backend.compare.metrics import METRICS_BY_ID, describe_metric, signal_scale
-from loadwatch_backend.compare.rows import Measured, make_row
-from loadwatch_backend.compare.schemas import CompareGroup, CompareHeadline, CompareRow, Grade, MetricInfo, Opinion
-from loadwatch_backend.kit.language import Language
-from loadwatch_backend.signals.model import Orientation, Unit
+from loadwatch_backend.catalogue.signals.model import Orientation, Unit
+from loadwatch_backend.core.language import Language
+from loadwatch_backend.runs.compare.metrics import METRICS_BY_ID, describe_metric, signal_scale
+from loadwatch_backend.runs.compare.opinion import headlines
+from loadwatch_backend.runs.compare.rows import Measured, make_row
+from loadwatch_backend.runs.compare.schemas import (
+    CompareGroup,
+    CompareHeadline,
+    CompareRow,
+    ComparisonOpinion,
+    Grade,
+    MetricInfo,
+)
 
 SECONDS = 60
 
@@ -39,7 +46,7 @@ def test_it_leads_with_good_answers_and_names_the_number_of_runs() -> None:
     rows = (row("ok_rate", (43.0,), (168.0,)), row("p95", (0.955,), (0.149,)), row("error_rate", (0.0,), (0.0,)))
     found = said(*rows)
     assert found.text == "good answers 43/s → 168/s, ×3.9; p95 955 ms → 149 ms; in these two runs"
-    assert (found.group, found.opinion, found.grade) == ("g1", Opinion.BETTER, Grade.CLEAR)
+    assert (found.group, found.opinion, found.grade) == ("g1", ComparisonOpinion.BETTER, Grade.CLEAR)
     japanese = said(*rows, language=Language.JA).text
     assert japanese.startswith("成功応答 43/s → 168/s(3.9倍)、p95 955")
     assert japanese.endswith("、この2回の実行")
@@ -58,10 +65,10 @@ def test_more_good_answers_are_not_better_while_more_fail_or_all_are_slower() ->
         row("error_rate", (0.001,), (0.32,)),
         row("p95", (0.1,), (10.0,)),
     )
-    assert [said(good, other).opinion for other in (failed, slow)] == [Opinion.NEUTRAL] * 2
+    assert [said(good, other).opinion for other in (failed, slow)] == [ComparisonOpinion.NEUTRAL] * 2
     same, fewer = row("ok_rate", (43.0,), (43.0,)), row("ok_rate", (168.0,), (43.0,))
-    assert [said(same, other).opinion for other in (failed, slow)] == [Opinion.WORSE] * 2
-    assert said(fewer, row("p95", (1.0,), (0.1,))).opinion is Opinion.WORSE, "what fails at once is quick"
+    assert [said(same, other).opinion for other in (failed, slow)] == [ComparisonOpinion.WORSE] * 2
+    assert said(fewer, row("p95", (1.0,), (0.1,))).opinion is ComparisonOpinion.WORSE, "what fails at once is quick"
 
 
 def test_what_one_run_shows_is_said_and_how_sure_it_is_beside_it() -> None:
@@ -74,9 +81,9 @@ def test_sameness_and_repeats() -> None:
     rates = row("ok_rate", (100.0, 100.1, 100.2), (100.1, 100.0, 100.2, 100.1))
     found = said(rates, row("p95", (0.02, 0.0201, 0.02), (0.014, 0.014, 0.0141, 0.014)), runs=(3, 4))
     assert found.text == "good answers the same (100/s); p95 20 ms → 14 ms; 3 against 4 runs"
-    assert (found.opinion, found.grade) == (Opinion.SAME, Grade.REPEATS)
+    assert (found.opinion, found.grade) == (ComparisonOpinion.SAME, Grade.REPEATS)
 
 
 def test_without_figures_it_says_so() -> None:
     assert said().text == "good answers: no figures; in these two runs"
-    assert said().opinion is Opinion.UNCLEAR
+    assert said().opinion is ComparisonOpinion.UNCLEAR

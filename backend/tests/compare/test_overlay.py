@@ -1,6 +1,13 @@
 import numpy as np
-from loadwatch_backend.compare.overlay import Lane, common_axis, lane_rates, max_on_axis, mean_on_axis, without_partial
-from loadwatch_backend.records.model import Seconds
+from loadwatch_backend.evidence.records.model import Seconds
+from loadwatch_backend.runs.compare.overlay import (
+    Lane,
+    common_axis,
+    lane_rates,
+    max_on_axis,
+    mean_on_axis,
+    without_partial,
+)
 from loadwatch_formats.outcomes import OUTCOMES
 
 

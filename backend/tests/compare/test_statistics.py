@@ -6,8 +6,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 import pytest
-from loadwatch_backend.compare.distributions import student_quantile, student_tail
-from loadwatch_backend.compare.statistics import (
+from loadwatch_backend.runs.compare.statistics import (
     DIFFERENCE_CONFIDENCE,
     LEAST_SCATTER,
     Between,
@@ -19,6 +18,8 @@ from loadwatch_backend.compare.statistics import (
     from_log,
     relative,
     spread,
+    student_quantile,
+    student_tail,
     to_log,
     value_interval,
     variance_within,

@@ -1,9 +1,9 @@
 import numpy as np
-from loadwatch_backend.compare.metrics import RATES, SLOW
-from loadwatch_backend.compare.schemas import NextReason
-from loadwatch_backend.compare.statistics import Scale, Side, between_runs
-from loadwatch_backend.compare.sweep import Peak, SweptValue, find_peak, next_value
-from loadwatch_backend.signals.model import Orientation
+from loadwatch_backend.catalogue.signals.model import Orientation
+from loadwatch_backend.runs.compare.metrics import RATES, SLOW
+from loadwatch_backend.runs.compare.schemas import NextReason
+from loadwatch_backend.runs.compare.statistics import Scale, Side, between_runs
+from loadwatch_backend.runs.compare.sweep import Peak, SweptValue, find_peak, next_value
 
 BETTER, WORSE = Orientation.MORE_IS_BETTER, Orientation.MORE_IS_WORSE
 

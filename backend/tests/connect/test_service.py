@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loadwatch_backend.connect.schemas import ConnectIn
-from loadwatch_backend.connect.service import (
+from loadwatch_backend.app.connect.schemas import ConnectIn
+from loadwatch_backend.app.connect.service import (
     KEPT_MS,
     AgentElsewhereError,
     AgentFileError,
@@ -16,7 +16,7 @@ from loadwatch_backend.connect.service import (
     ConnectService,
     OtherListenerError,
 )
-from loadwatch_backend.kit.processes.agent_control import AgentControl, AgentKeeper, AgentState
+from loadwatch_backend.core.processes.agent_control import AgentControl, AgentKeeper, AgentState
 
 from backend.tests.conftest import SetClock
 from collectors.tests.servers import read_request, tcp_server

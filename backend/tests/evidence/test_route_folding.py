@@ -1,7 +1,6 @@
 import operator
 
-from loadwatch_backend.evidence.route_folding import by_source, folded, folds
-from loadwatch_backend.evidence.route_names import RouteKey
+from loadwatch_backend.evidence.route_folding import RouteKey, by_source, folded, folds
 
 
 def get(route: str) -> RouteKey:

@@ -1,5 +1,5 @@
-from loadwatch_backend.exports.families import plan_families
-from loadwatch_backend.store.port import MetricMetadata
+from loadwatch_backend.series.exports.text import plan_families
+from loadwatch_backend.series.store.port import MetricMetadata
 
 
 def said(kind: str, unit: str = "") -> MetricMetadata:

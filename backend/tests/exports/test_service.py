@@ -5,13 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from loadwatch_backend.exports.service import LABELS_BYTES, SAMPLE_BYTES, Exports
-from loadwatch_backend.promql.admission.memory import MemoryPool
-from loadwatch_backend.promql.errors import QueryMemoryError
-from loadwatch_backend.promql.http.parameters import parse_selector
-from loadwatch_backend.store.embedded.engine import open_embedded
-from loadwatch_backend.store.embedded.settings import EmbeddedSettings
-from loadwatch_backend.store.port import STALE_NAN, Batch, Labels, MetricMetadata, SampleStore
+from loadwatch_backend.series.exports.service import LABELS_BYTES, SAMPLE_BYTES, Exports
+from loadwatch_backend.series.promql.admission.memory import MemoryPool
+from loadwatch_backend.series.promql.errors import QueryMemoryError
+from loadwatch_backend.series.promql.http.parameters import parse_selector
+from loadwatch_backend.series.store.embedded.engine import open_embedded
+from loadwatch_backend.series.store.embedded.settings import EmbeddedSettings
+from loadwatch_backend.series.store.port import STALE_NAN, Batch, Labels, MetricMetadata, SampleStore
 
 NOW_MS = 1_750_000_000_000
 

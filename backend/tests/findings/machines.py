@@ -1,7 +1,7 @@
 """Series of hosts and of the programs on them, for tests of detectors."""
 
 import numpy as np
-from loadwatch_backend.records.model import FloatArray
+from loadwatch_backend.evidence.records.model import FloatArray
 
 from backend.tests.findings.windows import BEFORE, Values, over
 

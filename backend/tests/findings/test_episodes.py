@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from loadwatch_backend.findings.detectors.database import connections_exhausted
-from loadwatch_backend.findings.detectors.pool import churn, exhausted, lifetime_churn, unlimited
-from loadwatch_backend.findings.detectors.process import file_descriptors, throttled
-from loadwatch_backend.findings.detectors.sockets import accept_queue, ephemeral_ports, time_wait_buildup
+from loadwatch_backend.findings.detectors.database_connections import connections_exhausted
+from loadwatch_backend.findings.detectors.pool import pool_churn, pool_exhausted, pool_lifetime_churn, pool_unlimited
+from loadwatch_backend.findings.detectors.process import container_throttled
+from loadwatch_backend.findings.detectors.sockets import accept_queue_full, time_wait_buildup
 from loadwatch_backend.findings.model import Detector
 from loadwatch_backend.findings.window import Episode, Window, episodes
 
@@ -52,17 +52,8 @@ def test_a_change_of_a_setting_ends_an_episode_also_in_the_middle_of_it() -> Non
 
 
 FULL_FIRST: Mapping[str, tuple[Detector, dict[str, Values], str]] = {
-    "file descriptors": (
-        file_descriptors.DETECTOR,
-        {
-            f"process_open_fds{APP}": _changed(150.0, 60.0),
-            f"process_max_fds{APP}": _changed(150.0, 20_000.0),
-            f"tcp_accept_queue{HOST}": _changed(20.0, 0.0),
-        },
-        "150 of 150",
-    ),
     "pool": (
-        exhausted.DETECTOR,
+        pool_exhausted,
         {
             f"go_sql_in_use_connections{POOL}": _changed(2.0, 3.0),
             f"go_sql_max_open_connections{POOL}": _changed(2.0, 16.0),
@@ -72,7 +63,7 @@ FULL_FIRST: Mapping[str, tuple[Detector, dict[str, Values], str]] = {
         "The pool of 2 connections",
     ),
     "idle connections": (
-        churn.DETECTOR,
+        pool_churn,
         {
             f"go_sql_in_use_connections{POOL}": 8.0,
             f"go_sql_max_open_connections{POOL}": 30.0,
@@ -82,7 +73,7 @@ FULL_FIRST: Mapping[str, tuple[Detector, dict[str, Values], str]] = {
         "keeps only 2 idle ones",
     ),
     "lifetime": (
-        lifetime_churn.DETECTOR,
+        pool_lifetime_churn,
         {
             f"go_sql_in_use_connections{POOL}": 8.0,
             f"go_sql_open_connections{POOL}": 8.0,
@@ -93,7 +84,7 @@ FULL_FIRST: Mapping[str, tuple[Detector, dict[str, Values], str]] = {
         "SetConnMaxLifetime(1.0 s)",
     ),
     "no limit of the pool": (
-        unlimited.DETECTOR,
+        pool_unlimited,
         {
             f"go_sql_in_use_connections{POOL}": _changed(58.0, 20.0),
             f"go_sql_open_connections{POOL}": _changed(58.0, 20.0),
@@ -105,7 +96,7 @@ FULL_FIRST: Mapping[str, tuple[Detector, dict[str, Values], str]] = {
         "went up to 58 connections where db allows 60",
     ),
     "connections of the database": (
-        connections_exhausted.DETECTOR,
+        connections_exhausted,
         {
             'mysql_global_status_threads_connected{job="mysql",instance="db"}': _changed(60.0, 70.0),
             'mysql_global_variables_max_connections{job="mysql",instance="db"}': _changed(60.0, 240.0),
@@ -114,7 +105,7 @@ FULL_FIRST: Mapping[str, tuple[Detector, dict[str, Values], str]] = {
         "All 60 connections",
     ),
     "quota": (
-        throttled.DETECTOR,
+        container_throttled,
         {
             f"container_cpu_cfs_throttled_periods_total{APP}": rising(steps((30, 9.0), (30, 0.0))),
             f"container_cpu_cfs_periods_total{APP}": rising(10.0),
@@ -124,26 +115,15 @@ FULL_FIRST: Mapping[str, tuple[Detector, dict[str, Values], str]] = {
         "CPU quota of 1 cores",
     ),
     "queue of a port": (
-        accept_queue.DETECTOR,
+        accept_queue_full,
         {
             'tcp_accept_queue{job="host",instance="vm-1",port="8080"}': _changed(128.0, 0.0),
             'tcp_accept_queue_limit{job="host",instance="vm-1",port="8080"}': _changed(128.0, 4_096.0),
         },
         "Up to 128 of 128 connections",
     ),
-    "local ports": (
-        ephemeral_ports.DETECTOR,
-        {
-            'tcp_connections{job="host",instance="vm-1",port="3306",side="remote",state="time_wait"}': _changed(
-                100, 90
-            ),
-            f"kernel_ephemeral_ports{HOST}": _changed(100.0, 50_000.0),
-            f"ingest_failed_total{APP}": rising(steps((30, 10.0), (30, 0.0))),
-        },
-        "100 of 100",
-    ),
     "buckets": (
-        time_wait_buildup.DETECTOR,
+        time_wait_buildup,
         {
             f"node_sockstat_TCP_tw{HOST}": _changed(950.0, 960.0),
             f"kernel_tcp_max_tw_buckets{HOST}": _changed(1_000.0, 200_000.0),
@@ -174,9 +154,9 @@ def test_the_start_of_another_process_ends_an_episode() -> None:
         f"go_sql_wait_duration_seconds_total{POOL}": rising(steps((60, 20.0))),
         f"process_start_time_seconds{APP}": over(steps((40, 1_000.0), (20, 2_000.0))),
     }
-    assert "800 requests waited" in found(exhausted.DETECTOR, window(series)).sentence.en
+    assert "800 requests waited" in found(pool_exhausted, window(series)).sentence.en
     of_run = replace(window(series), of_run=True)
-    assert "1,600 requests waited" in found(exhausted.DETECTOR, of_run).sentence.en
+    assert "1,600 requests waited" in found(pool_exhausted, of_run).sentence.en
 
 
 def test_an_episode_has_a_window_of_its_own_and_its_chart_shows_all() -> None:
@@ -188,5 +168,5 @@ def test_an_episode_has_a_window_of_its_own_and_its_chart_shows_all() -> None:
 def test_a_sentence_names_the_program_and_not_the_host_that_its_target_is_called_by() -> None:
     series = {name.replace("app-1", "vm"): values for name, values in FULL_FIRST["pool"][1].items()}
     on_host = series | {'node_cpu_seconds_total{job="host",instance="vm",cpu="0",mode="idle"}': rising(1.0)}
-    assert "connections of vm hits" in found(exhausted.DETECTOR, window(series)).sentence.en
-    assert "connections of app hits" in found(exhausted.DETECTOR, window(on_host)).sentence.en
+    assert "connections of vm hits" in found(pool_exhausted, window(series)).sentence.en
+    assert "connections of app hits" in found(pool_exhausted, window(on_host)).sentence.en

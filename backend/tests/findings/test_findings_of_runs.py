@@ -61,6 +61,19 @@ def test_a_run_says_what_ran_out_with_its_evidence(server: RunningServer) -> Non
     assert "mysql:" in missing["database-connections-exhausted"]
 
 
+def test_runs_are_filtered_by_what_ran_out(server: RunningServer) -> None:
+    _write_pool(server, waiting=50.0)
+    run = _run(server)
+    server.client.get(f"/api/runs/{run}").raise_for_status()
+
+    def filtered(finding: str) -> list[str]:
+        answer = server.client.get("/api/runs", params={"finding": finding}).raise_for_status()
+        return [one["id"] for one in answer.json()["runs"]]
+
+    assert filtered("pool-exhausted") == filtered("pool") == [run]
+    assert filtered("exhausted") == filtered("none") == filtered("cannot-tell") == []
+
+
 def test_the_present_says_the_harm_of_the_run_under_way_before_what_ended_earlier(server: RunningServer) -> None:
     """A pool of which many waited, and after it another one: with a run at that time, that one leads."""
     later = {**POOL, "instance": "app-2"}
@@ -122,27 +135,29 @@ def test_findings_stay_as_they_were_said_until_asked_again(server: RunningServer
     assert server.client.get(f"/api/runs/{run_id}").json()["findings"] == []
 
 
-def test_a_finding_is_rejected_with_a_reason_and_counts_in_the_precision(server: RunningServer) -> None:
+def test_a_finding_is_marked_wrong_with_a_reason_until_that_is_taken_back(server: RunningServer) -> None:
     _write_pool(server, waiting=50.0)
     run_id = _run(server)
     (finding,) = server.client.get(f"/api/runs/{run_id}").json()["findings"]
-    body = {"key": finding["key"], "opinion": "rejected", "reason": "the waits were wanted", "author": "Mika"}
-    run = server.client.put(f"/api/runs/{run_id}/findings/mark", json=body).raise_for_status().json()
-    assert run["findings"][0]["mark"]["reason"] == "the waits were wanted"
-    precision = server.client.get("/api/findings/precision").json()
-    assert precision["findings"] == [
-        {"finding_id": "pool-exhausted", "confirmed": 0, "rejected": 1, "muted": 0, "precision": 0.0}
-    ]
-    server.client.put(f"/api/runs/{run_id}/findings/mark", json=body | {"opinion": "confirmed"}).raise_for_status()
-    assert server.client.get("/api/findings/precision").json()["precision"] == 1.0
-    server.client.put(f"/api/runs/{run_id}/findings/mark", json=body | {"opinion": None}).raise_for_status()
-    assert server.client.get("/api/findings/precision").json()["precision"] is None
+    body = {"run": run_id, "key": finding["key"], "reason": "the waits were wanted", "author": "Mika"}
+    first = server.client.post("/api/findings/marks", json=body).raise_for_status().json()
+    made = server.client.post("/api/findings/marks", json=body | {"reason": "planned"}).raise_for_status().json()
+    assert (made["run"], made["finding_id"], made["labels"]) == (run_id, "pool-exhausted", finding["labels"])
+    (mark,) = (one["mark"] for one in server.client.get(f"/api/runs/{run_id}").json()["findings"])
+    assert mark == {key: made[key] for key in ("id", "opinion", "reason", "author", "said_ms")}
+    assert (mark["opinion"], mark["reason"], mark["author"]) == ("rejected", "planned", "Mika")
+    assert server.client.get("/api/findings/marks").json() == {"marks": [made]}
+    assert server.client.delete(f"/api/findings/marks/{first['id']}").status_code == 404
+    server.client.delete(f"/api/findings/marks/{made['id']}").raise_for_status()
+    assert server.client.get(f"/api/runs/{run_id}").json()["findings"][0]["mark"] is None
 
 
-def test_an_opinion_on_what_a_run_does_not_say_is_refused(server: RunningServer) -> None:
-    body = {"key": "pool-exhausted|instance=other", "opinion": "confirmed"}
-    answer = server.client.put(f"/api/runs/{_run(server)}/findings/mark", json=body)
+def test_a_mark_on_what_a_run_does_not_say_or_without_a_reason_is_refused(server: RunningServer) -> None:
+    body = {"run": _run(server), "key": "pool-exhausted|instance=other", "reason": "x"}
+    answer = server.client.post("/api/findings/marks", json=body)
     assert (answer.status_code, answer.json()["code"]) == (404, "finding-not-found")
+    for lacking in (body | {"reason": " "}, body | {"key": ""}, {"labels": {"job": "a"}}):
+        assert server.client.post("/api/findings/marks", json=lacking).status_code == 422
 
 
 @pytest.mark.parametrize(
@@ -151,12 +166,12 @@ def test_an_opinion_on_what_a_run_does_not_say_is_refused(server: RunningServer)
 def test_a_mute_holds_for_its_target(server: RunningServer, labels: dict[str, str], muted: bool) -> None:
     _write_pool(server, waiting=50.0)
     mute = {"finding_id": "pool-exhausted", "labels": labels, "reason": "known"}
-    made = server.client.post("/api/findings/mutes", json=mute).raise_for_status().json()
-    assert server.client.post("/api/findings/mutes", json=mute).json()["id"] == made["id"]
+    made = server.client.post("/api/findings/marks", json=mute).raise_for_status().json()
+    assert server.client.post("/api/findings/marks", json=mute).json()["id"] == made["id"]
     (finding,) = server.client.get(f"/api/runs/{_run(server)}").json()["findings"]
     assert finding["muted"] is muted
     live = server.client.get("/api/findings").json()
-    assert [one["muted"] for one in live["findings"]] == [muted]
-    server.client.delete(f"/api/findings/mutes/{made['id']}").raise_for_status()
+    assert [(one["muted"], one["mute"]) for one in live["findings"]] == [(muted, made["id"] if muted else None)]
+    server.client.delete(f"/api/findings/marks/{made['id']}").raise_for_status()
     assert not any(one["muted"] for one in server.client.get("/api/findings").json()["findings"])
-    assert server.client.delete(f"/api/findings/mutes/{made['id']}").status_code == 404
+    assert server.client.delete(f"/api/findings/marks/{made['id']}").status_code == 404

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 from loadwatch_backend.findings.documents import findings_out
 from loadwatch_backend.findings.engine import diagnose
+from loadwatch_backend.findings.fleet import natural_order
 from loadwatch_backend.findings.model import Diagnosis, Finding
 from loadwatch_backend.findings.registry import DETECTORS
 
@@ -169,3 +170,8 @@ def test_a_run_under_way_is_judged_by_itself_and_not_by_the_quiet_minutes_before
     assert "500ミリ秒" in said.findings[0].sentence.ja
     # Each cause once, however many instances name it.
     assert all(len(set(causes)) == len(causes) for causes in said.because_of.values())
+
+
+def test_instances_are_ordered_by_their_numbers_however_long_these_are() -> None:
+    names = ["web-2", "web-010", "web-10", f"web-{'1' * 5_000}", "web-²"]
+    assert sorted(reversed(names), key=natural_order) == [names[0], names[2], names[1], *names[3:]]

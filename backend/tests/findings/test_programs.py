@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from loadwatch_backend.findings.detectors.application.lock_stall import DETECTOR
+from loadwatch_backend.findings.detectors.application import lock_stall as DETECTOR
 from loadwatch_backend.findings.engine import diagnose
 from loadwatch_backend.findings.model import Certainty
 from loadwatch_backend.findings.programs import INFO, join_programs, real_expression, with_real_labels
 from loadwatch_backend.findings.window import Window
-from loadwatch_backend.promql.parsing.parse import parse_expression
+from loadwatch_backend.series.promql.parsing.parse import parse_expression
 
 from backend.tests.findings.windows import Values, load, rising, window
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from loadwatch_backend.core.texts.words import Words
 from loadwatch_backend.findings.symptoms import find_symptoms
 from loadwatch_backend.findings.window import Baseline, Counts, Start, Totals, Window
-from loadwatch_backend.texts.words import Words
 
 from backend.tests.findings.windows import load, steps, window
 
@@ -29,8 +29,23 @@ SAWTOOTH = np.where(np.arange(60) % 10 < 5, 200.0, 0.0)
     ("seen", "said"),
     [
         (_totals(ok=900, timeout=70, refused=30), "100 of 1,000 requests failed (10 %); most timed out."),
+        (_totals(ok=213, reset=72_002), "72,002 of 72,215 requests failed (99.7 %); most were reset."),
+        (replace(window({}), of_run=True), "Nothing tells of this run's requests."),
+        (_totals(http_5xx=1), "1 of 1 requests failed (100 %); most were answered 5xx."),
         (window({}, load=load(100.0, http_5xx=2.0)), "120 of 6,120 requests failed (2.0 %); most were answered 5xx."),
         (replace(window({}), totals=Totals(broken=[BROKEN])), BROKEN.en),
+        (
+            replace(window({}), totals=Totals(requests=900, fastest=0.01, median=0.015, p95=1.7)),
+            "5 % of the requests took 1.7 s or more, and half of them 15 ms or less.",
+        ),
+        (
+            replace(window({}), totals=Totals(requests=900, fastest=0.1, median=1.26, p95=1.9)),
+            "Half of the requests took 1.3 s or more; the fastest took 100 ms.",
+        ),
+        (
+            replace(window({}), totals=Totals(requests=900, fastest=0.01, median=0.02, p95=0.062, slowest=5.1)),
+            "The slowest request took 5.1 s; 95 % took 62 ms or less.",
+        ),
         (_against(0.4), "p95 was 400 ms, against 100 ms in Monday."),
         (
             window({}, load=load(SAWTOOTH)),
@@ -42,7 +57,21 @@ SAWTOOTH = np.where(np.arange(60) % 10 < 5, 200.0, 0.0)
             "1,000 of 18,000 accepted rows are not",
         ),
     ],
-    ids=["totals", "seconds", "threshold", "slower", "stops", "rows", "table"],
+    ids=[
+        "totals",
+        "nearly all",
+        "untold",
+        "the only one",
+        "seconds",
+        "threshold",
+        "a slow tail",
+        "waited",
+        "stalled",
+        "slower",
+        "stops",
+        "rows",
+        "table",
+    ],
 )
 def test_a_symptom_is_named(seen: Window, said: str) -> None:
     (symptom,) = find_symptoms(seen)
@@ -57,13 +86,31 @@ def test_a_symptom_is_named(seen: Window, said: str) -> None:
         window({}, load=load(100.0, timeout=0.1)),
         _totals(ok=1_000, timeout=3),
         _against(0.14),
+        replace(window({}), totals=Totals(requests=900, fastest=0.001, median=0.09, p95=0.49)),
+        replace(window({}), totals=Totals(requests=900, fastest=0.3, median=1.4, p95=6.9)),
+        replace(window({}), totals=Totals(requests=900, fastest=None, median=1.4)),
+        replace(window({}), totals=Totals(requests=900, fastest=0.01, median=0.02, p95=0.062, slowest=2.9)),
         window({}, load=load(steps((20, 100.0), (1, 0.0), (39, 100.0)))),
         window({}, load=load(np.where(np.arange(60) % 3 == 0, 1.0, 0.0))),
         window({}, load=load(steps((2, 0.0), (56, 100.0), (2, 0.0)))),
         window({}, counts=Counts(accepted=18_000, stored=17_000, rows=18_000)),
         window({}, counts=Counts(stored=17_000)),
     ],
-    ids=["nothing", "few", "few of totals", "as before", "one pause", "slow pace", "ends", "all rows", "not counted"],
+    ids=[
+        "nothing",
+        "few",
+        "few of totals",
+        "as before",
+        "fast",
+        "even",
+        "no fastest",
+        "one late answer",
+        "one pause",
+        "slow pace",
+        "ends",
+        "all rows",
+        "not counted",
+    ],
 )
 def test_what_is_no_symptom(seen: Window) -> None:
     assert find_symptoms(seen) == []

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from loadwatch_backend.findings.model import Certainty, Severity
 from loadwatch_backend.findings.schemas import FindingsOut
-from loadwatch_backend.findings.standing import moment_of
+from loadwatch_backend.findings.snapshot import snapshot_of
 from loadwatch_backend.findings.watch import FRESH_MS, METRIC, MOST_SERIES, FindingsWatch, series_of
 
 from backend.tests.conftest import NOW_MS, RunningServer
@@ -16,7 +16,13 @@ APP = {"job": "shop", "instance": "app-1", "db_name": "main"}
 
 def watch_of(server: RunningServer, look: Callable[[], FindingsOut], *, writes: bool = True) -> FindingsWatch:
     server.write(({"__name__": "a"}, [(NOW_MS, 1.0)]))
-    return FindingsWatch(look, server.services.store, server.clock, writes=writes)
+    return FindingsWatch(
+        look,
+        server.services.store,
+        server.clock,
+        writes=writes,
+        rules_by_finding=lambda: {"app-lock-stall": "LockStall"},
+    )
 
 
 def written(server: RunningServer) -> list[tuple[str, str, str, list[tuple[int, float]]]]:
@@ -101,6 +107,7 @@ def test_what_stands_is_written_each_15_seconds_until_its_end(server: RunningSer
         "certainty": "certain",
         "job": "shop",
         "instance": "app-1",
+        "rule": "LockStall",
     }
 
 
@@ -108,7 +115,7 @@ def test_series_are_few_and_the_surest_of_each_place():
     sure = finding(labels={**APP, "db_name": "b"}, to_ms=NOW_MS)
     unsure = finding(labels=APP, certainty=Certainty.POSSIBLE, severity=Severity.WARNING, to_ms=NOW_MS)
     gone = finding("app-lock-stall", to_ms=NOW_MS - 60_001)
-    (labels,) = series_of(moment_of(diagnosis(unsure, sure, gone, to_ms=NOW_MS))).values()
+    (labels,) = series_of(snapshot_of(diagnosis(unsure, sure, gone, to_ms=NOW_MS))).values()
     assert (labels["certainty"], labels["severity"]) == ("certain", "critical")
     many = [finding(labels={"instance": f"i{number}"}, to_ms=NOW_MS) for number in range(200)]
-    assert len(series_of(moment_of(diagnosis(*many, to_ms=NOW_MS)))) == MOST_SERIES
+    assert len(series_of(snapshot_of(diagnosis(*many, to_ms=NOW_MS)))) == MOST_SERIES

@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from loadwatch_backend.evidence.records.model import FloatArray
 from loadwatch_backend.findings.model import Detector, Finding
 from loadwatch_backend.findings.window import Counts, Generator, Grid, Load, Table, Window
-from loadwatch_backend.records.model import FloatArray
 
 START_MS = 1_767_225_600_000
 BEFORE = 30

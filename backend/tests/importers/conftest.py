@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from loadwatch_backend.importers.pipeline import read_result
-from loadwatch_backend.records.contract import ImportOptions, Progress
-from loadwatch_backend.records.files import RunFiles
-from loadwatch_backend.records.model import LoadResult, Remark
-from loadwatch_backend.records.parquet import RecordReader
+from loadwatch_backend.evidence.records.contract import ImportOptions, Progress
+from loadwatch_backend.evidence.records.files import RunFiles
+from loadwatch_backend.evidence.records.model import LoadResult, Remark
+from loadwatch_backend.evidence.records.parquet import RecordReader
+from loadwatch_backend.runs.importers.pipeline import read_result
 
 FIXTURES = Path(__file__).parent / "fixtures"
 

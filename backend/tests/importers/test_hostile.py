@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from loadwatch_backend.importers.outcomes import SORTER, plain_error
+from loadwatch_backend.runs.importers.outcomes import SORTER, plain_error
 
 SIZE = 300_000
 CPU_SECONDS = 60
@@ -98,9 +98,9 @@ HOSTILE: dict[str, tuple[str, str]] = {
 READ_ALL = """
 import json, resource, sys
 from pathlib import Path
-from loadwatch_backend.importers.pipeline import read_result
-from loadwatch_backend.kit.errors import ProblemError
-from loadwatch_backend.records.contract import ImportOptions
+from loadwatch_backend.runs.importers.pipeline import read_result
+from loadwatch_backend.core.errors import ProblemError
+from loadwatch_backend.evidence.records.contract import ImportOptions
 
 folder, seconds = Path(sys.argv[1]), int(sys.argv[2])
 resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))

@@ -3,7 +3,7 @@ import re
 
 import numpy as np
 import pytest
-from loadwatch_backend.importers.outcomes import SORTER, outcome_of, outcomes_of, plain_error
+from loadwatch_backend.runs.importers.outcomes import SORTER, outcome_of, outcomes_of, plain_error
 from loadwatch_formats.outcomes import OUTCOMES, Outcome, Sorter
 
 from backend.tests.importers.conftest import FIXTURES
@@ -34,12 +34,13 @@ def test_columns_agree_with_single_requests() -> None:
 
 def test_the_engine_of_the_agent_reads_every_text_alike() -> None:
     agent = Sorter(lambda pattern: re.compile(pattern, re.ASCII))
-    texts = {text for _, text in TEXTS}
+    texts = {text: text for _, text in TEXTS}
     for path in (path for path in FIXTURES.rglob("*") if path.is_file()):
         data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
         for line in set(data.decode(errors="replace").splitlines()):
-            texts.update((line, *re.split(r'[\t,"<>]', line)))
-    for text in texts:
+            # Times, sizes and ports tell no outcome, so one text stands for those that differ in them only.
+            texts.update((re.sub(r"\d{4,}", "0", text), text) for text in (line, *re.split(r'[\t,"<>]', line)))
+    for text in texts.values():
         assert agent.of_error(text) is SORTER.of_error(text), text
         assert agent.of_gatling(text) is SORTER.of_gatling(text), text
         assert agent.of_jmeter("", text, "", success=False) is SORTER.of_jmeter("", text, "", success=False), text

@@ -2,15 +2,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from loadwatch_backend.importers.errors import UnknownFormatError, UnknownImporterError, UnreadableFileError
-from loadwatch_backend.importers.importer import HEAD_BYTES, Importer, Part
-from loadwatch_backend.importers.pipeline import read_result
-from loadwatch_backend.importers.registry import IMPORTERS
-from loadwatch_backend.importers.sink import Sink
-from loadwatch_backend.records import result_file
-from loadwatch_backend.records.contract import ImportOptions
-from loadwatch_backend.records.files import RunFiles
-from loadwatch_backend.records.model import RemarkKind
+from loadwatch_backend.evidence.records import result_file
+from loadwatch_backend.evidence.records.contract import ImportOptions
+from loadwatch_backend.evidence.records.files import RunFiles
+from loadwatch_backend.evidence.records.model import RemarkKind
+from loadwatch_backend.runs.importers.errors import UnknownFormatError, UnknownImporterError, UnreadableFileError
+from loadwatch_backend.runs.importers.importer import HEAD_BYTES, Importer, Part
+from loadwatch_backend.runs.importers.pipeline import read_result
+from loadwatch_backend.runs.importers.registry import IMPORTERS
+from loadwatch_backend.runs.importers.sink import Sink
 from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.importers.conftest import FIXTURES, Importing, assert_same, unpacked

@@ -13,15 +13,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from loadwatch_backend.importers.errors import (
+from loadwatch_backend.evidence.records.contract import ImportOptions, Progress
+from loadwatch_backend.runs.importers.errors import (
     ImportCancelledError,
     ImportLimitError,
     ImportStoppedError,
     UnknownFormatError,
 )
-from loadwatch_backend.importers.pipeline import read_result
-from loadwatch_backend.importers.reader import ProcessReader
-from loadwatch_backend.records.contract import ImportOptions, Progress
+from loadwatch_backend.runs.importers.pipeline import read_result
+from loadwatch_backend.runs.importers.reader import ProcessReader
 
 from backend.tests.importers.conftest import FIXTURES, unpacked
 
@@ -130,7 +130,7 @@ STUCK = "import sys; sys.stdin.readline()\nwhile True: pass"
 def test_an_import_that_is_stuck_ends_at_its_deadline(directory: Path) -> None:
     (directory / "records.parquet").write_bytes(b"half")
     reader = ProcessReader(command=worker(STUCK), seconds=0.5)
-    with pytest.raises(ImportLimitError, match=r"longer than 0\.5 s.*LOADWATCH_IMPORT_SECONDS"):
+    with pytest.raises(ImportLimitError, match=r"longer than 0\.5 s.*Send it in parts"):
         reader(CSV, directory, OPTIONS, ignore)
     assert not list(directory.iterdir())
     assert reader.running == []
@@ -138,7 +138,7 @@ def test_an_import_that_is_stuck_ends_at_its_deadline(directory: Path) -> None:
 
 def test_too_much_processor_time_is_an_error(directory: Path) -> None:
     code = "import resource; resource.setrlimit(resource.RLIMIT_CPU, (1, 2))\n" + STUCK
-    with pytest.raises(ImportLimitError, match="LOADWATCH_IMPORT_SECONDS"):
+    with pytest.raises(ImportLimitError, match="Send it in parts"):
         ProcessReader(command=worker(code))(CSV, directory, OPTIONS, ignore)
 
 
@@ -220,8 +220,8 @@ def test_the_worker_ends_with_the_server(tmp_path: Path, directory: Path) -> Non
     code = f"""
         import sys
         from pathlib import Path
-        from loadwatch_backend.importers.reader import ProcessReader
-        from loadwatch_backend.records.contract import ImportOptions
+        from loadwatch_backend.runs.importers.reader import ProcessReader
+        from loadwatch_backend.evidence.records.contract import ImportOptions
         reader = ProcessReader()
         import threading, time
         run = lambda: reader(Path({str(source)!r}), Path({str(directory)!r}), ImportOptions(), lambda _: None)

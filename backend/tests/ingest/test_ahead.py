@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from loadwatch_backend.ingest.ahead import FORGET_MS, MOST_SENDERS
-from loadwatch_backend.ingest.limits import IngestLimits
-from loadwatch_backend.ingest.service import IngestService
-from loadwatch_backend.ingest.validate import Reason
-from loadwatch_backend.store.embedded.engine import open_embedded
-from loadwatch_backend.store.embedded.settings import EmbeddedSettings
+from loadwatch_backend.series.ingest.ahead import FORGET_MS, MOST_SENDERS
+from loadwatch_backend.series.ingest.limits import IngestLimits
+from loadwatch_backend.series.ingest.service import IngestService
+from loadwatch_backend.series.ingest.validate import Reason
+from loadwatch_backend.series.store.embedded.engine import open_embedded
+from loadwatch_backend.series.store.embedded.settings import EmbeddedSettings
 
 from backend.tests.ingest.writing import NOW_MS, body, series
 

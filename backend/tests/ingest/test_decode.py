@@ -9,12 +9,12 @@ import pytest
 from google.protobuf.message import DecodeError
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from loadwatch_backend.ingest.decode import decode, decompress
-from loadwatch_backend.ingest.entries import Entries
-from loadwatch_backend.ingest.errors import MalformedError, TooManyEntriesError, WriteTooLargeError
-from loadwatch_backend.ingest.limits import IngestLimits
-from loadwatch_backend.ingest.remote_pb2 import Label, MetricMetadata, Sample, TimeSeries, WriteRequest
-from loadwatch_backend.store.port import STALE_NAN_BITS
+from loadwatch_backend.series.ingest.decode import decode, decompress
+from loadwatch_backend.series.ingest.entries import Entries
+from loadwatch_backend.series.ingest.errors import MalformedError, TooManyEntriesError, WriteTooLargeError
+from loadwatch_backend.series.ingest.limits import IngestLimits
+from loadwatch_backend.series.store.port import STALE_NAN_BITS
+from loadwatch_backend.series.store.remote_pb2 import Label, MetricMetadata, Sample, TimeSeries, WriteRequest
 
 from backend.tests.ingest.writing import NOW_MS, compress, request, series, value_of
 
@@ -236,7 +236,7 @@ def test_whatever_is_repeated_is_counted_before_objects_are_made_of_it(what: str
         senders.decode(ONE)
     data = REPEATED[what]
     decode(data, senders.known, replace(LIMITS, entries=4 * MANY))
-    with pytest.raises(TooManyEntriesError, match=r"more than 19000 entries.*LOADWATCH_INGEST_ENTRIES"):
+    with pytest.raises(TooManyEntriesError, match=r"more than 19000 entries.*send fewer samples"):
         decode(data, senders.known, replace(LIMITS, entries=MANY - 1000))
 
 
@@ -272,7 +272,7 @@ def test_metadata_beyond_what_is_remembered_is_not_kept() -> None:
 def test_a_bomb_is_refused_by_its_announced_size() -> None:
     bomb = compress(b"\0" * (1 << 24))
     assert len(bomb) < 1 << 20
-    with pytest.raises(WriteTooLargeError, match="LOADWATCH_INGEST_DECOMPRESSED_BYTES"):
+    with pytest.raises(WriteTooLargeError, match="send fewer samples per request"):
         decompress(bomb, 1 << 20)
     with pytest.raises(WriteTooLargeError, match=str(2**32 - 1)):
         decompress(b"\xff\xff\xff\xff\x0f", 1 << 20)

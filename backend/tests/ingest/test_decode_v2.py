@@ -5,17 +5,18 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from google.protobuf.message import DecodeError
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loadwatch_backend.ingest.decode import decode
-from loadwatch_backend.ingest.decode_v2 import decode_v2
-from loadwatch_backend.ingest.errors import MalformedError, TooManyEntriesError
-from loadwatch_backend.ingest.limits import IngestLimits
-from loadwatch_backend.ingest.remote_v2_pb2 import Metadata, Request, Sample, TimeSeries
-from loadwatch_backend.store.port import STALE_NAN_BITS
+from loadwatch_backend.series.ingest.decode import decode
+from loadwatch_backend.series.ingest.decode_v2 import decode_v2
+from loadwatch_backend.series.ingest.errors import MalformedError, TooManyEntriesError
+from loadwatch_backend.series.ingest.limits import IngestLimits
+from loadwatch_backend.series.ingest.remote_v2_pb2 import Metadata, Request, Sample, TimeSeries
+from loadwatch_backend.series.store.port import STALE_NAN_BITS
 
 from backend.tests.ingest.writing import NOW_MS, request, series, value_of
 
@@ -24,8 +25,8 @@ GOLDEN = Path(__file__).parent / "golden" / "write_v2.binpb"
 SYMBOLS = [b"", b"__name__", b"m", b"i", b"1"]
 
 
-def one(refs: Sequence[int], *times: int, **parts: object) -> TimeSeries:
-    return TimeSeries(labels_refs=refs, samples=[Sample(timestamp=time, value=1.0) for time in times], **parts)  # pyright: ignore[reportArgumentType] - fields by name
+def one(refs: Sequence[int], *times: int, **parts: Any) -> TimeSeries:
+    return TimeSeries(labels_refs=refs, samples=[Sample(timestamp=time, value=1.0) for time in times], **parts)
 
 
 def encoded(*all_series: TimeSeries, symbols: Sequence[bytes] = SYMBOLS) -> bytes:

@@ -12,19 +12,20 @@ import httpx
 import pytest
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
-from loadwatch_backend.ingest.decode import WriteColumns
-from loadwatch_backend.ingest.endpoints import router
-from loadwatch_backend.ingest.limits import IngestLimits
-from loadwatch_backend.ingest.remote_v2_pb2 import Request as Request2
-from loadwatch_backend.ingest.remote_v2_pb2 import Sample as Sample2
-from loadwatch_backend.ingest.remote_v2_pb2 import TimeSeries as TimeSeries2
-from loadwatch_backend.ingest.service import IngestService, Push
-from loadwatch_backend.ingest.validate import Reason
-from loadwatch_backend.kit.errors import ProblemError
-from loadwatch_backend.kit.services import find_service
-from loadwatch_backend.store.embedded.engine import EmbeddedStore, open_embedded
-from loadwatch_backend.store.embedded.settings import EmbeddedSettings
-from loadwatch_backend.store.port import Matcher, MatchOperator
+from loadwatch_backend.core.errors import ProblemError
+from loadwatch_backend.core.services import find_service
+from loadwatch_backend.series.ingest.decode import WriteColumns
+from loadwatch_backend.series.ingest.endpoints import router
+from loadwatch_backend.series.ingest.limits import IngestLimits
+from loadwatch_backend.series.ingest.remote_v2_pb2 import Request as Request2
+from loadwatch_backend.series.ingest.remote_v2_pb2 import Sample as Sample2
+from loadwatch_backend.series.ingest.remote_v2_pb2 import TimeSeries as TimeSeries2
+from loadwatch_backend.series.ingest.senders import Sender
+from loadwatch_backend.series.ingest.service import IngestService, Push
+from loadwatch_backend.series.ingest.validate import Reason
+from loadwatch_backend.series.store.embedded.engine import EmbeddedStore, open_embedded
+from loadwatch_backend.series.store.embedded.settings import EmbeddedSettings
+from loadwatch_backend.series.store.port import Matcher, MatchOperator
 
 from backend.tests.ingest.writing import HEADERS, NOW_MS, body, compress, series
 
@@ -156,7 +157,7 @@ def test_a_body_without_announced_length_is_bounded(app: FastAPI) -> None:
 
     answer = post(app, endless())
     assert answer.status_code == 413
-    assert "LOADWATCH_INGEST_BODY_BYTES" in answer.json()["detail"]
+    assert "send fewer samples per request" in answer.json()["detail"]
     assert reasons(app) == {Reason.TOO_LARGE: 1}
 
 
@@ -169,12 +170,12 @@ def test_a_full_queue_asks_the_sender_to_come_back(tmp_path: Path) -> None:
 
     def hold(_newest: int, _committed: int) -> None:
         entered.set()
-        leave.wait(20)
+        leave.wait(120)
 
     stop = store.on_commit(hold)
     try:
         find_service(app, IngestService).push(body(GOOD))
-        assert entered.wait(20)
+        assert entered.wait(120)
         find_service(app, IngestService).push(body(GOOD))
         answer = post(app, body(GOOD))
         to_prometheus = post(app, body(GOOD), {**HEADERS, "user-agent": "Prometheus/2.42.0"})
@@ -197,7 +198,7 @@ def thread_of_push(app: FastAPI, content: bytes, monkeypatch: pytest.MonkeyPatch
     threads: set[int] = set()
     append = service._append  # pyright: ignore[reportPrivateUsage] - watched, not replaced
 
-    def note(columns: WriteColumns, known: dict[bytes, int], sender: str) -> Push:
+    def note(columns: WriteColumns, known: dict[bytes, int], sender: Sender) -> Push:
         threads.add(threading.get_ident())
         return append(columns, known, sender)
 
@@ -235,7 +236,7 @@ def test_more_bodies_at_once_than_may_be_held_are_told_to_come_back(app: FastAPI
 def test_a_label_of_a_megabyte_is_refused(app: FastAPI, store: EmbeddedStore) -> None:
     answer = post(app, body(GOOD, series({"__name__": "m", "long": "x" * (1 << 20)}, (NOW_MS, 1.0))))
     assert answer.status_code == 400
-    assert "LOADWATCH_INGEST_LABEL_VALUE_BYTES" in answer.json()["detail"]
+    assert "bytes; at most" in answer.json()["detail"]
     assert store.statistics().series == 1
 
 

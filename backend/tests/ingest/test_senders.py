@@ -1,5 +1,5 @@
 import numpy as np
-from loadwatch_backend.ingest.senders import ACTIVE_MINUTES, MINUTE_MS, MOST_SENDERS, OTHERS, Senders
+from loadwatch_backend.series.ingest.senders import ACTIVE_MINUTES, MINUTE_MS, MOST_SENDERS, OTHERS, Senders
 
 NOW_MS = 1_750_000_000_000
 HOUR_MS = ACTIVE_MINUTES * MINUTE_MS
@@ -15,7 +15,7 @@ def test_new_series_of_an_hour_are_limited_for_each_sender() -> None:
     cut = senders.admit("a", 60, NOW_MS + MINUTE_MS)
     assert (cut.series, cut.active) == (40, False)
     assert cut.problem.startswith("a has sent 60 new series within an hour, and 100 may be new")
-    assert "LOADWATCH_INGEST_SENDER_NEW_SERIES" in cut.problem
+    assert "may add two fifths an hour" in cut.problem
     assert senders.admit("b", 60, NOW_MS).series == 60
     # The first 60 are an hour old, the other 40 are not.
     assert senders.admit("a", 100, NOW_MS + HOUR_MS).series == 60
@@ -35,7 +35,7 @@ def test_active_series_are_limited_for_each_sender() -> None:
     cut = senders.admit("a", 20, NOW_MS)
     assert (cut.series, cut.active) == (10, True)
     assert cut.problem.startswith("a has 90 active series, and a sender may have 100")
-    assert "LOADWATCH_INGEST_SENDER_SERIES" in cut.problem
+    assert "LOADWATCH_STORE_SERIES_LIMIT" in cut.problem
     assert senders.admit("b", 20, NOW_MS).series == 20
     assert senders.admit("a", 20, NOW_MS + HOUR_MS).series == 20
 

@@ -6,18 +6,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from loadwatch_backend.ingest.decode_v2 import decode_v2
-from loadwatch_backend.ingest.errors import MalformedError, SamplesRejectedError, WriteTooLargeError
-from loadwatch_backend.ingest.limits import IngestLimits
-from loadwatch_backend.ingest.remote_pb2 import MetricMetadata
-from loadwatch_backend.ingest.remote_v2_pb2 import Metadata, Request, Sample, TimeSeries
-from loadwatch_backend.ingest.senders import Senders
-from loadwatch_backend.ingest.service import IngestService, Push
-from loadwatch_backend.ingest.validate import Reason
-from loadwatch_backend.kit.errors import LimitError
-from loadwatch_backend.store.embedded.engine import EmbeddedStore, open_embedded
-from loadwatch_backend.store.embedded.settings import EmbeddedSettings
-from loadwatch_backend.store.port import STALE_NAN_BITS, Matcher, MatchOperator
+from loadwatch_backend.core.errors import LimitError
+from loadwatch_backend.series.ingest.decode_v2 import decode_v2
+from loadwatch_backend.series.ingest.errors import MalformedError, SamplesRejectedError, WriteTooLargeError
+from loadwatch_backend.series.ingest.limits import IngestLimits
+from loadwatch_backend.series.ingest.remote_v2_pb2 import Metadata, Request, Sample, TimeSeries
+from loadwatch_backend.series.ingest.senders import Senders
+from loadwatch_backend.series.ingest.service import IngestService, Push
+from loadwatch_backend.series.ingest.validate import Reason
+from loadwatch_backend.series.store.embedded.engine import EmbeddedStore, open_embedded
+from loadwatch_backend.series.store.embedded.settings import EmbeddedSettings
+from loadwatch_backend.series.store.port import STALE_NAN_BITS, Matcher, MatchOperator
+from loadwatch_backend.series.store.remote_pb2 import MetricMetadata
 
 from backend.tests.ingest.writing import NOW_MS, body, compress, series, value_of
 
@@ -81,7 +81,7 @@ def test_series_that_come_otherwise_have_the_same_limits(store: EmbeddedStore, s
     service.senders = Senders(most_active=100, most_new=3)
     service.admit([named(number) for number in range(2)], "archive")
     service.admit([named(number) for number in range(3)], "archive")
-    with pytest.raises(LimitError, match="LOADWATCH_INGEST_SENDER_NEW_SERIES"):
+    with pytest.raises(LimitError, match="LOADWATCH_STORE_SERIES_LIMIT"):
         service.admit([named(number) for number in range(5)], "archive")
     assert store.statistics().series == 3
     with pytest.raises(LimitError, match="has at most 65536"):
@@ -186,7 +186,7 @@ def test_too_many_new_series_in_one_request(store: EmbeddedStore, service: Inges
     wait(service.push(body(series(named(0), (NOW_MS, 1.0)))))
     push = service.push(body(*(series(named(n), (NOW_MS + 1, 2.0)) for n in range(100_000))))
     wait(push)
-    with pytest.raises(SamplesRejectedError, match=r"99999 new series in one request.*LOADWATCH_INGEST_NEW_SERIES"):
+    with pytest.raises(SamplesRejectedError, match=r"99999 new series in one request.*send them in smaller requests"):
         push.raise_for_rejected()
     assert stored(store) == {"0": [1.0, 2.0]}
     assert service.counts.rejected_samples_total == {Reason.NEW_SERIES_LIMIT: 99_999}

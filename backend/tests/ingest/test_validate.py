@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from loadwatch_backend.ingest.decode import LabelPairs
-from loadwatch_backend.ingest.limits import IngestLimits
-from loadwatch_backend.ingest.validate import Reason, RejectedSeriesError, check_labels, check_times
+from loadwatch_backend.series.ingest.decode import LabelPairs
+from loadwatch_backend.series.ingest.limits import IngestLimits
+from loadwatch_backend.series.ingest.validate import Reason, RejectedSeriesError, check_labels, check_times
 
 from backend.tests.ingest.writing import NOW_MS
 
@@ -39,13 +39,13 @@ def test_names_are_utf8() -> None:
         ([NAME, NAME], Reason.DUPLICATE_LABEL, "__name__ is there twice"),
         ([NAME, (b"job", b"\xff\xfe")], Reason.INVALID_UTF8, r"label job of .*not valid UTF-8"),
         ([NAME, (b"\xc3", b"x")], Reason.INVALID_UTF8, r"label \\xc3 of"),
-        ([NAME, (b"n" * 21, b"x")], Reason.LABEL_TOO_LONG, "LOADWATCH_INGEST_LABEL_NAME_BYTES"),
-        ([NAME, (b"job", b"x" * 101)], Reason.LABEL_TOO_LONG, "has 101 bytes.*LOADWATCH_INGEST_LABEL_VALUE_BYTES"),
+        ([NAME, (b"n" * 21, b"x")], Reason.LABEL_TOO_LONG, "a label name of 21 bytes"),
+        ([NAME, (b"job", b"x" * 101)], Reason.LABEL_TOO_LONG, "has 101 bytes; at most 100 are allowed"),
         ([NAME, (b"job", b"x" * (1 << 20))], Reason.LABEL_TOO_LONG, "has 1048576 bytes"),
         (
             [NAME, *((b"l%d" % n, b"x") for n in range(5))],
             Reason.TOO_MANY_LABELS,
-            "has more than 5 labels.*LOADWATCH_INGEST_LABELS",
+            "has more than 5 labels",
         ),
     ],
 )
@@ -72,5 +72,5 @@ def test_times_out_of_the_limits_are_counted_and_named() -> None:
         (Reason.TOO_FAR_AHEAD, 2),
         (Reason.TOO_OLD, 2),
     ]
-    assert "LOADWATCH_INGEST_AHEAD_SECONDS" in rejections[0].detail
+    assert "Are both clocks right?" in rejections[0].detail
     assert "LOADWATCH_RETENTION_DAYS" in rejections[1].detail

@@ -4,7 +4,7 @@ import struct
 from collections.abc import Iterable, Mapping, Sequence
 
 import cramjam
-from loadwatch_backend.ingest.remote_pb2 import Label, MetricMetadata, Sample, TimeSeries, WriteRequest
+from loadwatch_backend.series.store.remote_pb2 import Label, MetricMetadata, Sample, TimeSeries, WriteRequest
 
 NOW_MS = 1_750_000_000_000
 HEADERS = {

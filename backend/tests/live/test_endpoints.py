@@ -1,7 +1,7 @@
 from typing import Any
 
 import orjson
-from loadwatch_backend.store.port import Labels
+from loadwatch_backend.series.store.port import Labels
 
 
 def test_a_commit_is_heard_of(server: Any):

@@ -68,7 +68,7 @@ def test_streams_of_users_end_with_their_sessions(people: Town):
 
 def test_streams_of_tokens_end_with_the_token(people: Town, tmp_path: Path):
     file = TokenFile(tmp_path / "tokens.json")
-    secret = file.create("reader", Role.VIEWER, datetime(2027, 1, 1, tzinfo=UTC))
+    secret = file.create("reader", Role.VIEWER, datetime(2026, 1, 1, tzinfo=UTC))
     stored = people.token("ci", "read")
     signed_in = people.browser()
     assert signed_in.post("/api/session", json={"token": secret}).status_code == 200

@@ -6,20 +6,22 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from loadwatch_backend.findings.standing import Moment
-from loadwatch_backend.notify.file.configuration import ConfigurationFile
-from loadwatch_backend.notify.groups.dispatch import Dispatcher
-from loadwatch_backend.notify.model import NotifiedAlert
-from loadwatch_backend.notify.outbox.messages import unpack
-from loadwatch_backend.notify.outbox.outbox import Outbox
-from loadwatch_backend.notify.outbox.tables import DeliveryRow
-from loadwatch_backend.notify.routing.holding import Holders
-from loadwatch_backend.notify.routing.service import RoutingService
-from loadwatch_backend.notify.schemas import MatcherDocument, MatchOperatorName, SilenceIn
-from loadwatch_backend.notify.silences.repository import SilenceBook
-from loadwatch_backend.notify.silences.service import SilenceService
-from loadwatch_backend.store.relational import default_url, open_relational
+from loadwatch_backend.alerting.notify.file.configuration import ConfigurationFile
+from loadwatch_backend.alerting.notify.groups.dispatch import Dispatcher
+from loadwatch_backend.alerting.notify.model import NotifiedAlert
+from loadwatch_backend.alerting.notify.outbox.messages import unpack
+from loadwatch_backend.alerting.notify.outbox.outbox import Outbox
+from loadwatch_backend.alerting.notify.outbox.tables import DeliveryRow
+from loadwatch_backend.alerting.notify.routing.holding import Holders
+from loadwatch_backend.alerting.notify.routing.service import RoutingService
+from loadwatch_backend.alerting.notify.schemas import MatcherDocument, MatchOperatorName, SilenceIn
+from loadwatch_backend.alerting.notify.silences.repository import SilenceBook
+from loadwatch_backend.alerting.notify.silences.service import SilenceService
+from loadwatch_backend.core.database.relational import default_url, open_relational
+from loadwatch_backend.findings.snapshot import FindingsSnapshot
 from sqlalchemy import select
+
+from backend.tests.notify.causes.moments import EXPLAINED
 
 START_MS = 1_800_000_000_000
 SECOND = 1_000
@@ -54,7 +56,7 @@ class Desk:
         self.alone = url is None
         self.path = folder / "notifications.yml"
         self.path.write_text(text)
-        self.moment: Moment | None = None
+        self.moment: FindingsSnapshot | None = None
         self.after_flush: Callable[[], None] = lambda: None
         self._seen = 0
         self.open()
@@ -64,7 +66,7 @@ class Desk:
         self.file = ConfigurationFile(self.path, lambda: self.now_ms)
         assert self.file.in_force.error == ""
         book = SilenceBook()
-        self.holders = Holders(book, lambda: self.moment)
+        self.holders = Holders(book, EXPLAINED, lambda: self.moment)
         self.dispatcher = Dispatcher(
             relational=self.relational,
             file=self.file,

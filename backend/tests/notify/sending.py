@@ -7,20 +7,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from loadwatch_backend.kit.clock import Clock, system_clock
-from loadwatch_backend.notify.contract import Envelope, EnvelopeKind
-from loadwatch_backend.notify.file.model import Configuration, Receiver, Route
-from loadwatch_backend.notify.outbox.outbox import Outbox
-from loadwatch_backend.notify.outbox.service import DeliveryService
-from loadwatch_backend.notify.outbox.tables import AttemptRow, DeliveryRow
-from loadwatch_backend.notify.outbox.worker import Workers
-from loadwatch_backend.notify.secret import Secret
-from loadwatch_backend.notify.senders.model import Integration, SendContext
-from loadwatch_backend.notify.senders.networks import NetworkPolicy, parse_allowed
-from loadwatch_backend.notify.senders.sockets import Dialer, Resolver, system_resolver
-from loadwatch_backend.notify.senders.transport import Transport
-from loadwatch_backend.notify.senders.webhook import WebhookIntegration
-from loadwatch_backend.store.relational import Base, Relational, default_url, open_relational
+from loadwatch_backend.alerting.notify.contract import Envelope, EnvelopeKind
+from loadwatch_backend.alerting.notify.file.model import Configuration, Receiver, Route
+from loadwatch_backend.alerting.notify.outbox.outbox import Outbox
+from loadwatch_backend.alerting.notify.outbox.service import DeliveryService
+from loadwatch_backend.alerting.notify.outbox.tables import AttemptRow, DeliveryRow
+from loadwatch_backend.alerting.notify.outbox.worker import Workers
+from loadwatch_backend.alerting.notify.senders.model import Integration, SendContext
+from loadwatch_backend.alerting.notify.senders.networks import NetworkPolicy, parse_allowed
+from loadwatch_backend.alerting.notify.senders.sockets import Dialer, Resolver, system_resolver
+from loadwatch_backend.alerting.notify.senders.transport import Transport
+from loadwatch_backend.alerting.notify.senders.webhook import WebhookIntegration
+from loadwatch_backend.core.clock import Clock, system_clock
+from loadwatch_backend.core.database.relational import Base, Relational, default_url, open_relational
+from loadwatch_backend.core.secret import Secret
 from sqlalchemy import Table, func, select
 from sqlalchemy.orm import Session
 
@@ -185,6 +185,7 @@ def run_sending(
     resolver: Resolver = system_resolver,
     url: str | None = None,
     start: bool = True,
+    fence: Callable[[Session], None] = no_fence,
 ) -> Generator[Sending]:
     """Send until the block ends."""
     relational = open_relational(url or default_url(folder), alone=url is None)
@@ -194,7 +195,7 @@ def run_sending(
         relational=relational,
         configuration=lambda: configuration(*known),
         context=context,
-        fence=no_fence,
+        fence=fence,
         random=lambda: 0.0,
     )
     sending = Sending(relational, Outbox(clock), workers, context, known)

@@ -18,7 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from loadwatch_backend.notify.model import NotifiedAlert
+from loadwatch_backend.alerting.notify.model import NotifiedAlert
 
 from backend.tests.notify.desk import Desk
 from tests.serving import free_port

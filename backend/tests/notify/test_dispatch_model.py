@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from loadwatch_backend.notify.model import NotifiedAlert
-from loadwatch_backend.notify.routing.routing import fingerprint, group_key, group_labels, match_routes
-from loadwatch_backend.notify.schemas import SilenceState
-from loadwatch_backend.store.relational import default_url, open_relational
+from loadwatch_backend.alerting.notify.model import NotifiedAlert
+from loadwatch_backend.alerting.notify.routing.routing import fingerprint, group_key, group_labels, match_routes
+from loadwatch_backend.alerting.notify.schemas import SilenceState
+from loadwatch_backend.core.database.relational import default_url, open_relational
 
 from backend.tests.notify.desk import Desk, Sent, firing, resolved
 

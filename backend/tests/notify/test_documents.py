@@ -1,7 +1,7 @@
 from dataclasses import replace
 
-from loadwatch_backend.notify.documents import alert_document, common, group_document, sort_alerts, subject_of
-from loadwatch_backend.notify.model import NotifiedAlert
+from loadwatch_backend.alerting.notify.documents import alert_document, common, group_document, sort_alerts, subject_of
+from loadwatch_backend.alerting.notify.model import NotifiedAlert
 
 
 def alert(name: str, ends_ms: int | None = None, **labels: str) -> NotifiedAlert:

@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 from click.testing import CliRunner
-from loadwatch_backend.commands.routes import routes
-from loadwatch_backend.notify.file.configuration import parse_configuration
+from loadwatch_backend.alerting.notify.file.configuration import parse_configuration
+from loadwatch_backend.app.commands.routes import routes
 
-GUIDE = (Path(__file__).parents[3] / "docs" / "guide" / "routing.md").read_text()
+GUIDE = (Path(__file__).parents[3] / "docs" / "guide" / "notifications.md").read_text()
 CONSOLE = re.compile(r"^\$ loadwatch routes (.*)\n((?:(?!\$).*\n)*)", re.MULTILINE)
 
 

@@ -6,14 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from loadwatch_backend.kit.language import Language, in_language, translations_of
-from loadwatch_backend.notify.file.configuration import parse_configuration
-from loadwatch_backend.notify.model import Notice, NoticeKind, NoticeText
-from loadwatch_backend.notify.nodes import ConfigurationError
-from loadwatch_backend.notify.outbox.trial import trial_envelope
-from loadwatch_backend.notify.secret import Secret
-from loadwatch_backend.notify.senders.model import Integration
-from loadwatch_backend.notify.senders.slack import SlackIntegration
+from loadwatch_backend.alerting.notify.file.configuration import parse_configuration
+from loadwatch_backend.alerting.notify.model import Notice, NoticeKind, NoticeText
+from loadwatch_backend.alerting.notify.nodes import ConfigurationError
+from loadwatch_backend.alerting.notify.outbox.trial import trial_envelope
+from loadwatch_backend.alerting.notify.senders.model import Integration
+from loadwatch_backend.alerting.notify.senders.slack import SlackIntegration
+from loadwatch_backend.core.language import Language, in_language, translations_of
+from loadwatch_backend.core.secret import Secret
 
 from backend.tests.notify.desk import Desk, firing
 from backend.tests.notify.receiving import answer, run_receiver

@@ -4,13 +4,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from loadwatch_backend.kit.clock import system_clock
-from loadwatch_backend.kit.language import Language
-from loadwatch_backend.notify.contract import Envelope
-from loadwatch_backend.notify.file.model import Configuration, NoticeRoute
-from loadwatch_backend.notify.model import Notice, NoticeKind, NoticeText
-from loadwatch_backend.notify.notifier import Notifier
-from loadwatch_backend.notify.routing.routing import announce
+from loadwatch_backend.alerting.notify.contract import Envelope
+from loadwatch_backend.alerting.notify.file.model import Configuration, NoticeRoute
+from loadwatch_backend.alerting.notify.model import Notice, NoticeKind, NoticeText
+from loadwatch_backend.alerting.notify.notifier import Notifier
+from loadwatch_backend.alerting.notify.routing.routing import announce
+from loadwatch_backend.core.clock import system_clock
+from loadwatch_backend.core.language import Language
 
 from backend.tests.notify.receiving import run_receiver
 from backend.tests.notify.sending import Sending, configuration, run_sending, webhook

@@ -6,24 +6,24 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from loadwatch_backend.alerts.evaluation.known_runs import KnownRuns
-from loadwatch_backend.alerts.evaluation.machine import Machine
-from loadwatch_backend.alerts.evaluation.state import RuleStates
-from loadwatch_backend.alerts.history.episodes import notified_alert
-from loadwatch_backend.notify.file.configuration import default_inhibit_rules, parse_configuration
-from loadwatch_backend.notify.file.matchers import all_match
-from loadwatch_backend.notify.model import NotifiedAlert
-from loadwatch_backend.promql.engine import Engine
-from loadwatch_backend.rules.evaluate import RuleEvaluator
-from loadwatch_backend.rules.files import BUILT_IN
-from loadwatch_backend.rules.model import Rule
-from loadwatch_backend.rules.presence import metrics_of
-from loadwatch_backend.rules.read import read_rules
-from loadwatch_backend.rules.testing.series import stale_marker
-from loadwatch_backend.rules.testing.store import MemoryStore
+from loadwatch_backend.alerting.alerts.evaluation.known_runs import KnownRuns
+from loadwatch_backend.alerting.alerts.evaluation.machine import Machine
+from loadwatch_backend.alerting.alerts.evaluation.state import RuleStates
+from loadwatch_backend.alerting.alerts.history.episodes import notified_alert
+from loadwatch_backend.alerting.notify.file.configuration import default_inhibit_rules, parse_configuration
+from loadwatch_backend.alerting.notify.file.matchers import all_match
+from loadwatch_backend.alerting.notify.model import NotifiedAlert
+from loadwatch_backend.alerting.rules.evaluate import RuleEvaluator
+from loadwatch_backend.alerting.rules.files import shipped_rules
+from loadwatch_backend.alerting.rules.model import Rule
+from loadwatch_backend.alerting.rules.presence import metrics_of
+from loadwatch_backend.alerting.rules.read import read_rules
 from loadwatch_backend.runs.registry.under_way import RunFacts
+from loadwatch_backend.series.promql.engine import Engine
+from loadwatch_backend.series.promql.parsing.series_notation import stale_marker
 
 from backend.tests.notify.desk import START_MS, Desk, Sent
+from backend.tests.rules.promtool_format.store import MemoryStore
 
 FILE = """
 route:
@@ -156,7 +156,7 @@ CAUSES = {
 
 def default_rules(metrics: frozenset[str]) -> list[Rule]:
     """Those that read one of the metrics: all others have nothing to say."""
-    groups = [group for file in sorted(BUILT_IN.glob("*.yml")) for group in read_rules(file.read_bytes(), "", 1).groups]
+    groups = [group for file in shipped_rules().values() for group in read_rules(file.read_bytes(), "", 1).groups]
     return [rule for group in groups for rule in group.rules if metrics & (metrics_of(rule.parsed) or frozenset())]
 
 
@@ -247,7 +247,7 @@ def test_a_file_has_the_default_inhibition_unless_it_says_no():
 
 def test_no_two_alerts_of_the_default_rules_hold_each_other():
     """Followed from cause to consequence, no alert comes back to itself: something is always told."""
-    groups = [group for file in BUILT_IN.glob("*.yml") for group in read_rules(file.read_bytes(), "", 1).groups]
+    groups = [group for file in shipped_rules().values() for group in read_rules(file.read_bytes(), "", 1).groups]
     alerts = [{**rule.labels, "alertname": rule.name, "run": "r1"} for group in groups for rule in group.rules]
     holds = {
         (one["alertname"], one["severity"]): {
@@ -272,7 +272,7 @@ def test_no_two_alerts_of_the_default_rules_hold_each_other():
 
 
 def test_a_warning_holds_nothing_critical():
-    groups = [group for file in BUILT_IN.glob("*.yml") for group in read_rules(file.read_bytes(), "", 1).groups]
+    groups = [group for file in shipped_rules().values() for group in read_rules(file.read_bytes(), "", 1).groups]
     alerts = [{**rule.labels, "alertname": rule.name, "run": "r1"} for group in groups for rule in group.rules]
     for rule in default_inhibit_rules():
         sources = {one["severity"] for one in alerts if all_match(rule.source, one)}

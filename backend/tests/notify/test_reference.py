@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loadwatch_backend.notify.file.configuration import parse_configuration
-from loadwatch_backend.notify.file.matchers import (
+from loadwatch_backend.alerting.notify.file.configuration import parse_configuration
+from loadwatch_backend.alerting.notify.file.matchers import (
     LabelMatcher,
     MatcherError,
     format_matchers,
@@ -16,8 +16,8 @@ from loadwatch_backend.notify.file.matchers import (
     parse_matchers,
     parse_utf8,
 )
-from loadwatch_backend.notify.nodes import ConfigurationError
-from loadwatch_backend.notify.routing.routing import fingerprint, group_key, group_labels, match_routes
+from loadwatch_backend.alerting.notify.nodes import ConfigurationError
+from loadwatch_backend.alerting.notify.routing.routing import fingerprint, group_key, group_labels, match_routes
 
 from backend.tests.notify.reference.cases import cases
 

@@ -1,7 +1,6 @@
 """What the senders for people post, at real receivers."""
 
 import asyncio
-import base64
 import json
 import ssl
 import subprocess
@@ -10,27 +9,26 @@ from collections.abc import Callable, Coroutine, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email import message_from_bytes
-from email.message import Message as Mail
+from email.message import EmailMessage as Mail
 from email.policy import default as policy
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
-from loadwatch_backend.kit.clock import system_clock
-from loadwatch_backend.notify.contract import EnvelopeKind
-from loadwatch_backend.notify.outbox.attempts import attempt, target_of
-from loadwatch_backend.notify.outbox.messages import delivery_row, message_of
-from loadwatch_backend.notify.outbox.tables import DeliveryRow
-from loadwatch_backend.notify.secret import Secret
-from loadwatch_backend.notify.senders.apprise import AppriseIntegration
-from loadwatch_backend.notify.senders.email import EmailIntegration
-from loadwatch_backend.notify.senders.http_config import TlsConfig
-from loadwatch_backend.notify.senders.model import Integration, Result, SendContext
-from loadwatch_backend.notify.senders.pagerduty import PagerDutyIntegration, dedup_key
-from loadwatch_backend.notify.senders.slack import SlackIntegration
+from loadwatch_backend.alerting.notify.contract import EnvelopeKind
+from loadwatch_backend.alerting.notify.outbox.attempts import attempt, target_of
+from loadwatch_backend.alerting.notify.outbox.messages import delivery_row, message_of
+from loadwatch_backend.alerting.notify.outbox.tables import DeliveryRow
+from loadwatch_backend.alerting.notify.senders.email import EmailIntegration
+from loadwatch_backend.alerting.notify.senders.http_config import TlsConfig
+from loadwatch_backend.alerting.notify.senders.model import Integration, Result, SendContext
+from loadwatch_backend.alerting.notify.senders.pagerduty import PagerDutyIntegration, dedup_key
+from loadwatch_backend.alerting.notify.senders.slack import SlackIntegration
+from loadwatch_backend.core.clock import system_clock
+from loadwatch_backend.core.secret import Secret
 
-from backend.tests.notify.receiving import Receiver, answer, run_receiver, silent
+from backend.tests.notify.receiving import Receiver, answer, run_receiver
 from backend.tests.notify.sending import document, envelope, transport
 
 NEWS = {
@@ -348,7 +346,7 @@ def served(folder: Path) -> ssl.SSLContext:
 def texts_of(mail: Mail) -> list[str]:
     """The parts that are read: plain text, then HTML."""
     parts = [part for part in mail.walk() if not part.is_multipart()]
-    return [part.get_content() for part in parts]  # type: ignore[attr-defined] - the policy makes EmailMessages
+    return [part.get_content() for part in parts]
 
 
 def test_a_mail_has_text_html_and_headers_that_make_a_thread() -> None:
@@ -459,41 +457,7 @@ def test_a_mail_server_at_a_forbidden_address_and_one_that_never_ends() -> None:
         assert (result.outcome, result.error) == ("passing", "the answer has no end")
 
 
-# Apprise --------------------------------------------------------------------------------------------------------------
-
-
-def apprise(url: str, **more: Any) -> AppriseIntegration:
-    given: dict[str, Any] = {"timeout_ms": 120_000, **more}
-    return AppriseIntegration(id="apprise-0", send_resolved=True, url=Secret(url), **given)
-
-
-def test_apprise_sends_to_what_it_knows() -> None:
-    with run_receiver() as receiver:
-        result = send(apprise(f"json://127.0.0.1:{receiver.port}/hook"))
-        assert (result.outcome, result.address) == ("delivered", "127.0.0.1"), result
-        posted = receiver.requests[0].json
-        assert posted["title"] == "[FIRING] PoolWaits"
-        assert posted["type"] == "failure"
-        assert "Requests wait for a connection" in posted["message"]
-
-
-def test_what_apprise_says_of_a_receiver_that_fails() -> None:
-    with run_receiver(usually=answer(500)) as receiver:
-        result = send(apprise(f"json://127.0.0.1:{receiver.port}/hook"))
-        assert result.outcome == "passing"
-        assert "error=500" in result.error.replace(" ", "")
-
-
-def test_apprise_connects_to_no_forbidden_address_and_follows_no_redirect() -> None:
-    with run_receiver() as inner, run_receiver(usually=answer(307, {"Location": inner.url})) as receiver:
-        for host in ("127.0.0.1", "localhost"):
-            refused = send(apprise(f"json://{host}:{receiver.port}/"), networks=())
-            assert refused.outcome == "permanent"
-            assert "is loopback; notifications go to public addresses only" in refused.error
-        assert receiver.requests == []
-        assert send(apprise(f"json://127.0.0.1:{receiver.port}/?redirect=yes")).outcome != "delivered"
-        assert len(receiver.requests) == 1
-        assert inner.requests == []
+# Texts from outside ---------------------------------------------------------------------------------------------------
 
 
 FORGING = "up\n[RESOLVED] all is well\n@here [more](https://evil.example) <img src=x>\x1b[2J\u202e"
@@ -510,41 +474,23 @@ def forged() -> dict[str, Any]:
 def test_labels_forge_no_lines_name_nobody_and_are_no_links_in_chats() -> None:
     with run_receiver(usually=answer(body=b"ok")) as receiver:
         assert send(slack(receiver), document=forged(), subject=FORGING).outcome == "delivered"
-        assert send(apprise(f"json://127.0.0.1:{receiver.port}/hook"), document=forged()).outcome == "delivered"
-        for request in receiver.requests:
-            said = json.dumps(request.json, ensure_ascii=False)
-            assert "all is well" in said
-            assert "@here" not in said
-            assert "](" not in said
-        plain = receiver.requests[1].json["message"]
-        assert not [line for line in plain.splitlines() if line.startswith("[RESOLVED]")]
+        [request] = receiver.requests
+        said = json.dumps(request.json, ensure_ascii=False)
+        assert "all is well" in said
+        assert "@here" not in said
+        assert "](" not in said
+        assert "\n" not in request.json["text"]
+        assert "\n" not in request.json["blocks"][0]["text"]["text"]
 
 
-def test_labels_are_no_html_in_a_mail_that_apprise_sends() -> None:
+def test_labels_are_no_html_and_forge_no_lines_in_a_mail() -> None:
     with run_mail() as mailbox:
-        url = f"mailto://127.0.0.1:{mailbox.port}?from=a@example.org&to=b@example.org&format=html&mode=insecure"
-        result = send(apprise(url), document=forged())
+        result = send(email(mailbox), document=forged())
         assert result.outcome == "delivered", result
-        pages = [part for part in mailbox.mails[0].walk() if part.get_content_type() == "text/html"]
-        assert pages
-        assert all("<img" not in str(page.get_payload(decode=True)) for page in pages)
-
-
-@pytest.mark.parametrize("url", ["nonsense", "syslog://", "dbus://", "xyz://a/b"])
-def test_services_that_make_no_sense_are_given_up(url: str) -> None:
-    result = send(apprise(url))
-    assert result.outcome == "permanent"
-    assert result.error
-
-
-def test_an_apprise_service_that_hangs_is_ended() -> None:
-    released = threading.Event()
-    with run_receiver(usually=silent(released)) as receiver:
-        result = send(apprise(f"json://127.0.0.1:{receiver.port}/?rto=60", timeout_ms=2_000))
-        assert (result.outcome, result.error) == ("passing", "no answer within the time for one attempt")
-        released.set()
-
-
-def test_the_target_of_apprise_is_its_service_only() -> None:
-    secret = base64.b64encode(b"secret").decode()
-    assert target_of(apprise(f"tgram://{secret}/chat")) == "tgram://***"
+        parts = {part.get_content_type(): part.get_payload(decode=True) for part in mailbox.mails[0].walk()}
+        page, plain = parts["text/html"], parts["text/plain"]
+        assert isinstance(page, bytes)
+        assert b"<img" not in page
+        assert isinstance(plain, bytes)
+        assert b"all is well" in plain
+        assert not [line for line in plain.splitlines() if line.startswith(b"[RESOLVED]")]

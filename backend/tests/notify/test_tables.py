@@ -2,14 +2,14 @@ from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
-from loadwatch_backend.notify.groups.tables import AlertRow, GateRow, GroupRow, MemberRow, ToldRow
-from loadwatch_backend.notify.outbox.tables import DeliveryRow
-from loadwatch_backend.notify.silences.tables import SilenceRow
-from loadwatch_backend.store.relational import default_url, migrate, open_relational
-from loadwatch_backend.store.revision import MIGRATIONS
+from loadwatch_backend.alerting.notify.groups.tables import AlertRow, GateRow, GroupRow, MemberRow, NotifiedRow
+from loadwatch_backend.alerting.notify.outbox.tables import DeliveryRow
+from loadwatch_backend.alerting.notify.silences.tables import SilenceRow
+from loadwatch_backend.core.database.relational import default_url, migrate, open_relational
+from loadwatch_backend.core.database.revision import MIGRATIONS
 from sqlalchemy import inspect
 
-TABLES = (AlertRow, DeliveryRow, GateRow, GroupRow, MemberRow, SilenceRow, ToldRow)
+TABLES = (AlertRow, DeliveryRow, GateRow, GroupRow, MemberRow, SilenceRow, NotifiedRow)
 
 
 def test_the_tables_go_as_they_came(tmp_path: Path) -> None:

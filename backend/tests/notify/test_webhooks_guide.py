@@ -1,4 +1,4 @@
-"""The code in docs/guide/webhooks.md verifies what we sign."""
+"""The code in docs/guide/notifications.md verifies what we sign."""
 
 import base64
 import re
@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loadwatch_backend.notify.senders.signing import headers, parse_secret
+from loadwatch_backend.alerting.notify.senders.signing import headers, parse_secret
 
-GUIDE = Path(__file__).parents[3] / "docs" / "guide" / "webhooks.md"
+GUIDE = Path(__file__).parents[3] / "docs" / "guide" / "notifications.md"
 SECRETS = ["whsec_" + base64.b64encode(letter * 32).decode() for letter in (b"a", b"b")]
 BODY = b'{"version": "4"}'
 MAIN = """package main
@@ -80,7 +80,7 @@ def test_python() -> None:
     code = example("python").replace("whsec_…", SECRETS[1])
     paged: list[Any] = []
     names: dict[str, Any] = {"seen": set[str](), "page_somebody": paged.append}
-    exec(compile(code, "webhooks.md", "exec"), names)
+    exec(compile(code, "notifications.md", "exec"), names)
     given = dict(signed())
     assert [names["handle"](given, BODY) for _ in range(2)] == [204, 204]
     assert paged == [{"version": "4"}]

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from loadwatch_backend.promql.engine import Engine, EngineSettings
-from loadwatch_backend.store.embedded.engine import open_embedded
-from loadwatch_backend.store.embedded.settings import EmbeddedSettings
-from loadwatch_backend.store.port import STALE_NAN_BITS, Batch, MetricMetadata, SampleStore
+from loadwatch_backend.series.promql.engine import Engine, EngineSettings
+from loadwatch_backend.series.store.embedded.engine import open_embedded
+from loadwatch_backend.series.store.embedded.settings import EmbeddedSettings
+from loadwatch_backend.series.store.port import STALE_NAN_BITS, Batch, MetricMetadata, SampleStore
 
 GOLDEN = Path(__file__).parent / "golden" / "prometheus.json.gz"
 

@@ -19,14 +19,14 @@ from typing import cast
 from unittest import mock
 
 import numpy as np
-from loadwatch_backend.kit.errors import ProblemError
-from loadwatch_backend.promql import levels
-from loadwatch_backend.promql.engine import Engine, EngineSettings
-from loadwatch_backend.promql.notes import Notes
-from loadwatch_backend.promql.value import Matrix, RawMatrix, Scalar, StringValue
-from loadwatch_backend.store.embedded.engine import EmbeddedStore, open_embedded
-from loadwatch_backend.store.embedded.settings import DAY_MS, HOUR_MS, EmbeddedSettings
-from loadwatch_backend.store.port import STALE_NAN_BITS, Batch, Matcher, Reader, Reading, Selection
+from loadwatch_backend.core.errors import ProblemError
+from loadwatch_backend.series.promql import levels
+from loadwatch_backend.series.promql.engine import Engine, EngineSettings
+from loadwatch_backend.series.promql.notes import Notes
+from loadwatch_backend.series.promql.value import Matrix, RawMatrix, Scalar, StringValue
+from loadwatch_backend.series.store.embedded.engine import EmbeddedStore, open_embedded
+from loadwatch_backend.series.store.embedded.settings import DAY_MS, HOUR_MS, EmbeddedSettings
+from loadwatch_backend.series.store.port import STALE_NAN_BITS, Batch, Matcher, Reader, Reading, Selection
 
 from backend.tests.promql.reference.cases import BASE_MS, LOOKBACK_MS, series
 from backend.tests.promql.reference.random_queries import LABELS, SELECTORS, RandomQueries

@@ -13,14 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from loadwatch_backend.kit.errors import ProblemError
-from loadwatch_backend.promql.engine import Engine, EngineSettings
-from loadwatch_backend.promql.notes import Notes
-from loadwatch_backend.promql.value import Matrix, RawMatrix, Scalar, StringValue
-from loadwatch_backend.rules.testing.series import parse_labels, parse_values
-from loadwatch_backend.rules.testing.store import MemoryStore
-from loadwatch_backend.store.port import Batch
+from loadwatch_backend.core.errors import ProblemError
+from loadwatch_backend.series.promql.engine import Engine, EngineSettings
+from loadwatch_backend.series.promql.notes import Notes
+from loadwatch_backend.series.promql.parsing.series_notation import parse_labels, parse_values
+from loadwatch_backend.series.promql.value import Matrix, RawMatrix, Scalar, StringValue
+from loadwatch_backend.series.store.port import Batch
 from loadwatch_formats.durations import parse_duration
+
+from backend.tests.rules.promtool_format.store import MemoryStore
 
 SCRIPTS = Path(__file__).parent / "golden" / "promqltest.zip"
 _LOAD = re.compile(r"load(?:_with_nhcb)?\s+(.+?)")

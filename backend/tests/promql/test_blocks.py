@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_backend.promql.blocks import may_overflow, reduce_windows, sum_windows, two_sum
+from loadwatch_backend.series.promql.blocks import may_overflow, reduce_windows, sum_windows, two_sum
 
 from backend.tests.promql.properties import PROPERTY
 

@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
-from loadwatch_backend.promql.engine import Engine, EngineSettings
-from loadwatch_backend.promql.errors import QueryParseError, QueryTimeoutError, QueryTooLargeError
-from loadwatch_backend.promql.fetch import plan_spans
-from loadwatch_backend.promql.notes import Notes
-from loadwatch_backend.promql.parsing.expression import ValueType
-from loadwatch_backend.promql.parsing.parse import parse_expression
-from loadwatch_backend.promql.value import Grid
-from loadwatch_backend.store.port import SampleStore
+from loadwatch_backend.series.promql.engine import Engine, EngineSettings
+from loadwatch_backend.series.promql.errors import QueryParseError, QueryTimeoutError, QueryTooLargeError
+from loadwatch_backend.series.promql.fetch import plan_spans
+from loadwatch_backend.series.promql.notes import Notes
+from loadwatch_backend.series.promql.parsing.expression import ValueType
+from loadwatch_backend.series.promql.parsing.parse import parse_expression
+from loadwatch_backend.series.promql.value import Grid
+from loadwatch_backend.series.store.port import SampleStore
 
 BASE_MS = 1_700_000_400_000
 MINUTE = 60_000

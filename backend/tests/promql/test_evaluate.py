@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from loadwatch_backend.promql.engine import Engine
-from loadwatch_backend.promql.errors import QueryExecutionError, QueryParseError
-from loadwatch_backend.promql.parsing.expression import ValueType
-from loadwatch_backend.promql.value import Matrix, RawMatrix, Scalar, StringValue
-from loadwatch_backend.store.errors import PatternError
+from loadwatch_backend.series.promql.engine import Engine
+from loadwatch_backend.series.promql.errors import QueryExecutionError, QueryParseError
+from loadwatch_backend.series.promql.parsing.expression import ValueType
+from loadwatch_backend.series.promql.value import Matrix, RawMatrix, Scalar, StringValue
+from loadwatch_backend.series.store.errors import PatternError
 
 GOLDEN = Path(__file__).parent / "golden" / "prometheus.json.gz"
 RELATIVE, ABSOLUTE = 1e-10, 1e-13

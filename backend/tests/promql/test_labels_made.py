@@ -4,12 +4,12 @@ from collections.abc import Callable, Generator
 
 import numpy as np
 import pytest
-from loadwatch_backend.promql.engine import Engine, EngineSettings
-from loadwatch_backend.promql.errors import QueryTooLargeError
-from loadwatch_backend.promql.labels import LabelBudget
-from loadwatch_backend.store.embedded.engine import open_embedded
-from loadwatch_backend.store.embedded.settings import EmbeddedSettings
-from loadwatch_backend.store.port import Batch, SampleStore
+from loadwatch_backend.series.promql.engine import Engine, EngineSettings
+from loadwatch_backend.series.promql.errors import QueryTooLargeError
+from loadwatch_backend.series.promql.labels import LabelBudget
+from loadwatch_backend.series.store.embedded.engine import open_embedded
+from loadwatch_backend.series.store.embedded.settings import EmbeddedSettings
+from loadwatch_backend.series.store.port import Batch, SampleStore
 
 SERIES = 50
 VALUE = "v" * 40
@@ -47,7 +47,7 @@ _MAKERS: dict[str, Callable[[int], str]] = {
 @pytest.mark.parametrize("make", _MAKERS.values(), ids=_MAKERS.keys())
 def test_one_label_is_as_long_as_those_that_are_stored(store: SampleStore, make: Callable[[int], str]) -> None:
     assert _ask(store, make(400), max_label_length=400) == SERIES
-    with pytest.raises(QueryTooLargeError, match=r"longer than 400 characters .LOADWATCH_INGEST_LABEL_VALUE_BYTES"):
+    with pytest.raises(QueryTooLargeError, match=r"longer than 400 characters: join fewer labels"):
         _ask(store, make(440), max_label_length=400)
 
 

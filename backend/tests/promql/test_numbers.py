@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_backend.promql.http.response import format_time, format_values
-from loadwatch_backend.promql.numbers import format_json_number, format_number, format_short_number
+from loadwatch_backend.series.promql.http.response import format_time, format_values
+from loadwatch_backend.series.promql.numbers import format_json_number, format_number, format_short_number
 
 from backend.tests.promql.properties import PROPERTY
 

@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Generator, Sequence
 
 import pytest
-from loadwatch_backend.promql import levels
-from loadwatch_backend.promql.engine import Engine
-from loadwatch_backend.promql.value import Matrix
-from loadwatch_backend.store.embedded.engine import EmbeddedStore
-from loadwatch_backend.store.levels import Level
-from loadwatch_backend.store.port import Matcher, Reading, Selection
+from loadwatch_backend.series.promql import levels
+from loadwatch_backend.series.promql.engine import Engine
+from loadwatch_backend.series.promql.value import Matrix
+from loadwatch_backend.series.store.embedded.engine import EmbeddedStore
+from loadwatch_backend.series.store.levels import Level
+from loadwatch_backend.series.store.port import Matcher, Reading, Selection
 
 from backend.tests.promql.reference.cases import BASE_MS
 from backend.tests.promql.rollup_queries import MINUTE, Engines, Question, ask, compare, opened_engines, questions

@@ -6,10 +6,10 @@ from itertools import pairwise
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_backend.promql.functions.rates import changes, increase, resets
-from loadwatch_backend.promql.samples import Samples, cut_windows, evaluate_selector
-from loadwatch_backend.promql.value import Grid
-from loadwatch_backend.store.port import STALE_NAN_BITS
+from loadwatch_backend.series.promql.functions.rates import changes, increase, resets
+from loadwatch_backend.series.promql.samples import Samples, cut_windows, evaluate_selector
+from loadwatch_backend.series.promql.value import Grid
+from loadwatch_backend.series.store.port import STALE_NAN_BITS
 
 from backend.tests.promql.properties import PROPERTY
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from loadwatch_backend.kit.errors import ProblemError
-from loadwatch_backend.promql.admission.memory import MemoryPool
-from loadwatch_backend.promql.engine import Engine, EngineSettings
-from loadwatch_backend.promql.errors import QueryMemoryError
-from loadwatch_backend.promql.value import Matrix
-from loadwatch_backend.store.port import SampleStore
+from loadwatch_backend.core.errors import ProblemError
+from loadwatch_backend.series.promql.admission.memory import MemoryPool
+from loadwatch_backend.series.promql.engine import Engine, EngineSettings
+from loadwatch_backend.series.promql.errors import QueryMemoryError
+from loadwatch_backend.series.promql.value import Matrix
+from loadwatch_backend.series.store.port import SampleStore
 
 BASE_MS = 1_700_000_400_000
 MINUTE = 60_000

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from loadwatch_backend.records import result_file
-from loadwatch_backend.records.accumulator import Accumulator
-from loadwatch_backend.records.columns import Columns
-from loadwatch_backend.records.files import RunFiles
-from loadwatch_backend.records.model import OUTCOME_CODES, IntArray, LoadResult
+from loadwatch_backend.evidence.records import result_file
+from loadwatch_backend.evidence.records.accumulator import Accumulator
+from loadwatch_backend.evidence.records.columns import Columns
+from loadwatch_backend.evidence.records.files import RunFiles
+from loadwatch_backend.evidence.records.model import OUTCOME_CODES, IntArray, LoadResult
 from loadwatch_formats.outcomes import Outcome
 
 START_MS = 1_795_252_700_000

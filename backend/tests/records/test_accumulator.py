@@ -3,11 +3,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from loadwatch_backend.records import seconds as seconds_module
-from loadwatch_backend.records.accumulator import ENDPOINTS_KEPT, ENDPOINTS_SHOWN, Accumulator, Summary
-from loadwatch_backend.records.columns import Columns
-from loadwatch_backend.records.model import OTHER_ENDPOINTS
-from loadwatch_backend.records.quantiles import quantile
+from loadwatch_backend.evidence.records import seconds as seconds_module
+from loadwatch_backend.evidence.records.accumulator import ENDPOINTS_KEPT, ENDPOINTS_SHOWN, Accumulator, Summary
+from loadwatch_backend.evidence.records.columns import Columns
+from loadwatch_backend.evidence.records.model import OTHER_ENDPOINTS
+from loadwatch_backend.evidence.records.quantiles import quantile
 from loadwatch_formats.outcomes import OUTCOMES, Outcome
 
 from backend.tests.records.making import START_MS, make_records

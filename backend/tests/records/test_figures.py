@@ -2,11 +2,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from loadwatch_backend.records import parquet
-from loadwatch_backend.records.figures import figures_of
-from loadwatch_backend.records.files import RunFiles
-from loadwatch_backend.records.model import OUTCOME_CODES
-from loadwatch_backend.records.quantiles import quantile
+from loadwatch_backend.evidence.records import parquet
+from loadwatch_backend.evidence.records.figures import figures_of
+from loadwatch_backend.evidence.records.files import RunFiles
+from loadwatch_backend.evidence.records.model import OUTCOME_CODES
+from loadwatch_backend.evidence.records.quantiles import quantile
 from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.records.making import START_MS, make_records, make_result

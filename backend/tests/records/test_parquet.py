@@ -7,9 +7,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from loadwatch_backend.records import parquet
-from loadwatch_backend.records.files import RunFiles
-from loadwatch_backend.records.parquet import DamagedRecordsError, RecordReader, check_records, record_schema
+from loadwatch_backend.evidence.records import parquet
+from loadwatch_backend.evidence.records.files import RunFiles
+from loadwatch_backend.evidence.records.parquet import DamagedRecordsError, RecordReader, check_records, record_schema
 
 from backend.tests.records.making import make_records, make_result
 
@@ -54,6 +54,18 @@ def test_damaged_page(tmp_path: Path) -> None:
     data[100:2_000] = bytes(1_900)
     path.write_bytes(data)
     with pytest.raises(DamagedRecordsError):
+        check_records(path)
+
+
+def test_times_of_another_type_than_the_schema_says(tmp_path: Path) -> None:
+    """Found by fuzz: pyarrow ends the process when it is asked for their statistics."""
+    make_result(tmp_path)
+    path = RunFiles(tmp_path).records
+    data = path.read_bytes()
+    # Thrift: the type of the first column's chunk is INT64 (2), and becomes INT96 (3).
+    place = data.index(b"\x15\x04\x19%", len(data) - 8 - int.from_bytes(data[-8:-4], "little"))
+    path.write_bytes(data[: place + 1] + b"\x06" + data[place + 2 :])
+    with pytest.raises(DamagedRecordsError, match="times of INT96"):
         check_records(path)
 
 

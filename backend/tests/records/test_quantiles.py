@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_backend.records.quantiles import quantile, rank, ranks, select
+from loadwatch_backend.evidence.records.quantiles import quantile, rank, ranks, select
 
 QS = (0.5, 0.9, 0.95, 0.99)
 

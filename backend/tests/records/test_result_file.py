@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from loadwatch_backend.records import result_file
-from loadwatch_backend.records.files import RunFiles
-from loadwatch_backend.records.model import Remark, RemarkKind
+from loadwatch_backend.evidence.records import result_file
+from loadwatch_backend.evidence.records.files import RunFiles
+from loadwatch_backend.evidence.records.model import Remark, RemarkKind
 from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.records.making import make_records, make_result

@@ -1,13 +1,10 @@
 """A run with everything in it, for reports."""
 
 import numpy as np
+from loadwatch_backend.core.language import Language
+from loadwatch_backend.evidence.records.model import Seconds
 from loadwatch_backend.findings.documents import headline_of
 from loadwatch_backend.findings.schemas import DiagnosisOut, FindingOut
-from loadwatch_backend.kit.language import Language
-from loadwatch_backend.records.model import Seconds
-from loadwatch_backend.report.charts import load_charts
-from loadwatch_backend.report.model import Report
-from loadwatch_backend.report.source import Note
 from loadwatch_backend.runs.analysis.schemas import (
     ClockOut,
     EndpointOut,
@@ -25,9 +22,12 @@ from loadwatch_backend.runs.analysis.schemas import (
     ThresholdState,
     WindowSource,
 )
+from loadwatch_backend.runs.annotations.schemas import AnnotationOut
 from loadwatch_backend.runs.fields import RunState, Verdict
 from loadwatch_backend.runs.imports.schemas import ImportOut
 from loadwatch_backend.runs.key_figures import key_figures
+from loadwatch_backend.runs.report.charts import load_charts
+from loadwatch_backend.runs.report.model import Report
 from loadwatch_backend.runs.reviews.schemas import MeasuredImpact, ReviewOut
 from loadwatch_backend.runs.schemas import RunOut
 from loadwatch_backend.runs.snapshots.schemas import Change, ConfigurationDifference
@@ -135,6 +135,7 @@ def make_run(**changes: object) -> RunOut:
         steady=FIGURES,
         thresholds=[threshold],
         expectations=[],
+        own_figures=[],
         ramp=RampOut(
             sustained_rate=400,
             knee_rate=420,
@@ -240,12 +241,17 @@ def make_report(language: Language = Language.EN, **changes: object) -> Report:
     """The run with a baseline, a difference, a review and an annotation."""
     run = make_run(**changes)
     notes = [
-        Note(
-            start_ms=START_MS + 9_000,
+        AnnotationOut(
+            id=1,
             author="kana",
             text="deployed <b>",
+            start_ms=START_MS + 9_000,
+            end_ms=None,
+            tags=[],
             commit="792c807",
             issue="https://issues.example/27",
+            created_ms=START_MS + 9_000,
+            updated_ms=START_MS + 9_000,
         )
     ]
     change = Change(

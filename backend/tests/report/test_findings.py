@@ -1,6 +1,8 @@
 import math
 
 import pytest
+from loadwatch_backend.catalogue.signals.model import Unit
+from loadwatch_backend.core.language import Language
 from loadwatch_backend.findings.model import Certainty, DiagnosisState, Link, Opinion, Severity
 from loadwatch_backend.findings.schemas import (
     ChartOut,
@@ -11,14 +13,11 @@ from loadwatch_backend.findings.schemas import (
     StepOut,
     TextOut,
 )
-from loadwatch_backend.kit.language import Language
-from loadwatch_backend.report.charts import first_chart
-from loadwatch_backend.report.findings import answer_of
-from loadwatch_backend.report.html import render_html
-from loadwatch_backend.report.markdown import render_markdown
-from loadwatch_backend.report.spark import draw_spark
-from loadwatch_backend.report.svg import draw_chart
-from loadwatch_backend.signals.model import Unit
+from loadwatch_backend.runs.report.charts import first_chart
+from loadwatch_backend.runs.report.findings import answer_of
+from loadwatch_backend.runs.report.html import draw_spark, render_html
+from loadwatch_backend.runs.report.markdown import render_markdown
+from loadwatch_backend.runs.report.svg import draw_chart
 from markdown_it import MarkdownIt
 
 from backend.tests.findings.said import finding
@@ -61,15 +60,15 @@ def test_causes_are_named_by_their_titles_and_times_are_the_runs() -> None:
 
 
 def test_what_is_muted_is_not_said_and_what_was_judged_says_by_whom() -> None:
-    mark = MarkOut(opinion=Opinion.REJECTED, reason="the test hammered it", author="kana", said_ms=START_MS)
+    mark = MarkOut(id=1, opinion=Opinion.REJECTED, reason="the test hammered it", author="kana", said_ms=START_MS)
     answer = answer_of(judged(pool(muted=True), finding("hotspot").model_copy(update={"mark": mark})), Language.EN)
     assert answer is not None
     assert [one.title for one in answer.findings] == ["It was hotspot."]
-    assert "rejected the test hammered it" in answer.findings[0].facts
+    assert "marked wrong the test hammered it" in answer.findings[0].facts
     # That is not "none": something ran out, and people know.
     only = answer_of(judged(pool(muted=True)), Language.EN)
     assert only is not None
-    assert only.headline == "Only what is muted: 1 found that people have muted or rejected."
+    assert only.headline == "Only what is muted: 1 found that people have muted or marked wrong."
 
 
 def test_where_nobody_can_tell_the_symptoms_and_the_reason_are_said() -> None:
@@ -84,8 +83,8 @@ def test_what_was_full_and_hurt_nobody_is_no_all_clear_and_did_not_run_out() -> 
     full = judged(observations=[TextOut(en="The pool had 8 of 8 connections in use.", ja="プールは8中8。")])
     answer = answer_of(full, Language.EN)
     assert answer is not None
-    assert answer.headline == "Nothing suffered: The pool had 8 of 8 connections in use."
-    rejected = MarkOut(opinion=Opinion.REJECTED, reason="planned", author="kana", said_ms=START_MS)
+    assert answer.headline == "Full, no harm seen: The pool had 8 of 8 connections in use."
+    rejected = MarkOut(id=1, opinion=Opinion.REJECTED, reason="planned", author="kana", said_ms=START_MS)
     refused = answer_of(judged(pool(mark=rejected), finding("hotspot")), Language.EN)
     assert refused is not None
     assert refused.headline.startswith("It was hotspot.")

@@ -2,9 +2,9 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from loadwatch_backend.kit.language import Language
-from loadwatch_backend.report.html import page_headers, render_gone, render_html
+from loadwatch_backend.core.language import Language
 from loadwatch_backend.runs.analysis.schemas import LatencyOut
+from loadwatch_backend.runs.report.html import page_headers, render_gone, render_html
 
 from backend.tests.report.making import make_report, make_run
 

@@ -2,10 +2,10 @@ import re
 from dataclasses import replace
 
 import pytest
-from loadwatch_backend.kit.language import Language
-from loadwatch_backend.report.html import render_html
-from loadwatch_backend.report.markdown import escape_cell, escape_text, make_table, render_markdown
+from loadwatch_backend.core.language import Language
 from loadwatch_backend.runs.analysis.schemas import InstanceCounts
+from loadwatch_backend.runs.report.html import render_html
+from loadwatch_backend.runs.report.markdown import escape_cell, escape_text, make_table, render_markdown
 from markdown_it import MarkdownIt
 
 from backend.tests.report.making import make_report

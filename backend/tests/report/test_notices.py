@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
+from loadwatch_backend.alerting.notify.model import NoticeKind
+from loadwatch_backend.alerting.run_notices import RunNotices, notice_of
+from loadwatch_backend.core.language import Language
 from loadwatch_backend.findings.model import Certainty, Severity
 from loadwatch_backend.findings.schemas import FindingOut, TextOut
-from loadwatch_backend.kit.language import Language
-from loadwatch_backend.notify.model import NoticeKind
-from loadwatch_backend.report.notices import RunNotices, notice_of
 from loadwatch_backend.runs.registry.news import NewsDesk, RunEvent, RunNews
 
 from backend.tests.conftest import NOW_MS, RunningServer

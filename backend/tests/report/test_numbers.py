@@ -1,7 +1,7 @@
 import math
 
 import pytest
-from loadwatch_backend.report.numbers import format_change, format_duration, format_setting, format_value
+from loadwatch_backend.runs.report.numbers import format_change, format_duration, format_setting, format_value
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from loadwatch_backend.evidence.statements.service import Statements
+from loadwatch_backend.evidence.statements.service import StatementTables
 from loadwatch_backend.findings.registry import METRICS as OF_FINDINGS
 from loadwatch_formats.metrics import mysql_statements, postgresql_statements
 
@@ -65,7 +65,7 @@ def test_a_part_that_fails_says_so_and_the_rest_is_shown(server: Any, monkeypatc
     def fails(*_: object, **__: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(Statements, "of_run", fails)
+    monkeypatch.setattr(StatementTables, "of_run", fails)
     run = imported(server, vegeta_csv(START_MS, seconds=20), name="night run")["id"]
     for form in ("html", "md"):
         text = server.client.get(f"/api/runs/{run}/report", params={"format": form}).text

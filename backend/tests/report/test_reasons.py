@@ -1,13 +1,13 @@
 """What a report says of the verdict and the load generator agrees with the figures, in both languages."""
 
 import pytest
-from loadwatch_backend.kit.language import Language
-from loadwatch_backend.report.html import render_html
-from loadwatch_backend.report.markdown import render_markdown
-from loadwatch_backend.report.model import Report
-from loadwatch_backend.report.reasons import generator_text, verdict_reasons
+from loadwatch_backend.core.language import Language
 from loadwatch_backend.runs.analysis.schemas import GeneratorCheck
 from loadwatch_backend.runs.fields import Verdict
+from loadwatch_backend.runs.report.findings import generator_text, verdict_reasons
+from loadwatch_backend.runs.report.html import render_html
+from loadwatch_backend.runs.report.markdown import render_markdown
+from loadwatch_backend.runs.report.model import Report
 
 from backend.tests.report.making import make_report
 

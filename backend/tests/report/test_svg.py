@@ -1,14 +1,15 @@
 import re
 import xml.etree.ElementTree as ElementTree
+from typing import Any
 
 import numpy as np
-from loadwatch_backend.report.svg import Chart, Line, Mark, draw_chart, reduce_line
-from loadwatch_backend.report.ticks import elapsed_text, elapsed_ticks, value_ticks
+from loadwatch_backend.runs.report.numbers import elapsed_text, elapsed_ticks, value_ticks
+from loadwatch_backend.runs.report.svg import Chart, Line, Mark, draw_chart, reduce_line
 
 
-def chart(values: list[float], **more: object) -> str:
-    given = {"title": "T", "unit": "seconds", "span_seconds": float(len(values)), **more}
-    return str(draw_chart(Chart(lines=[Line(name="a<b", values=np.array(values))], **given)))  # type: ignore[arg-type] - a case's own fields
+def chart(values: list[float], **more: Any) -> str:
+    given: dict[str, Any] = {"title": "T", "unit": "seconds", "span_seconds": float(len(values)), **more}
+    return str(draw_chart(Chart(lines=[Line(name="a<b", values=np.array(values))], **given)))
 
 
 def paths(svg: str) -> list[str]:

@@ -23,26 +23,26 @@ GOOD = {
 }
 
 BAD: dict[str, tuple[str, list[tuple[int, int, str]]]] = {
-    "top key": ("group:\n- name: a\n", [(1, 1, "unknown key 'group' in a rule file; did you mean 'groups'?")]),
+    "top key": ("group:\n- name: a\n", [(1, 1, "unknown key 'group' in the file; did you mean 'groups'?")]),
     "list": ("- a\n", [(1, 1, "must be a mapping")]),
     "no name": ("groups:\n- rules: []\n", [(2, 3, "needs a `name`")]),
     "group twice": ("groups:\n- name: a\n- name: a\n", [(3, 9, "stands twice")]),
     "key twice": (
         "groups:\n- name: a\n  name: b\n",
-        [(3, 3, "'name' is given twice in a group; the first is in line 2")],
+        [(3, 3, "'name' is given twice in this mapping; the first is in line 2")],
     ),
     "interval": ("groups:\n- name: a\n  interval: soon\n", [(3, 13, "not a duration")]),
     "limit": ("groups:\n- name: a\n  limit: many\n", [(3, 10, "whole number")]),
     "rule key": (
         "groups:\n- name: a\n  rules:\n  - alert: A\n    expression: up\n    expr: up\n",
-        [(5, 5, "unknown key 'expression' in a rule")],
+        [(5, 5, "unknown key 'expression' in rules")],
     ),
     "both": (
         "groups:\n- name: a\n  rules:\n  - alert: A\n    record: b\n    expr: up\n",
         [(5, 5, "either `alert` or `record`")],
     ),
-    "neither": ("groups:\n- name: a\n  rules:\n  - expr: up\n", [(4, 5, "needs the key `alert` or `record`")]),
-    "no expression": ("groups:\n- name: a\n  rules:\n  - alert: A\n", [(4, 5, "needs an expression")]),
+    "neither": ("groups:\n- name: a\n  rules:\n  - expr: up\n", [(4, 5, "needs `alert` or `record`")]),
+    "no expression": ("groups:\n- name: a\n  rules:\n  - alert: A\n", [(4, 5, "expr is missing")]),
     "promql": (
         "groups:\n- name: a\n  rules:\n  - alert: A\n    expr: sum(up\n",
         [(5, 11, "invalid PromQL")],
@@ -74,7 +74,7 @@ BAD: dict[str, tuple[str, list[tuple[int, int, str]]]] = {
     ),
     "not yaml": ("groups:\n- name: 'a\n", [(3, 1, "not YAML")]),
     "tab": ("groups:\n\t- name: a\n", [(2, 1, "not YAML")]),
-    "list as text": ("groups:\n- name: [a]\n", [(2, 9, "must be a text"), (2, 9, "needs a `name`")]),
+    "list as text": ("groups:\n- name: [a]\n", [(2, 9, "must be a text")]),
     "rules as text": ("groups:\n- name: a\n  rules: none\n", [(3, 10, "must be a list")]),
     "several": (
         "groups:\n- name: a\n  rules:\n  - alert: A\n    expr: sum(\n"

@@ -4,18 +4,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
-from loadwatch_backend.promql.engine import Engine
-from loadwatch_backend.promql.errors import QueryExecutionError
-from loadwatch_backend.promql.labels import label_key
-from loadwatch_backend.promql.parsing.expression import Expression
-from loadwatch_backend.rules.contract import RuleResult
-from loadwatch_backend.rules.evaluate import RuleEvaluator, RuleLimitError
-from loadwatch_backend.rules.model import Rule
-from loadwatch_backend.rules.read import read_rules
-from loadwatch_backend.rules.testing.series import parse_labels, stale_marker
-from loadwatch_backend.rules.testing.store import MemoryStore
-from loadwatch_backend.store.port import Matcher, Selection
-from loadwatch_backend.store.port import Reading as StoreReading
+from loadwatch_backend.alerting.rules.contract import RuleResult
+from loadwatch_backend.alerting.rules.evaluate import RuleEvaluator, RuleLimitError
+from loadwatch_backend.alerting.rules.model import Rule
+from loadwatch_backend.alerting.rules.read import read_rules
+from loadwatch_backend.series.promql.engine import Engine
+from loadwatch_backend.series.promql.errors import QueryExecutionError
+from loadwatch_backend.series.promql.labels import label_key
+from loadwatch_backend.series.promql.parsing.expression import Expression
+from loadwatch_backend.series.promql.parsing.series_notation import parse_labels, stale_marker
+from loadwatch_backend.series.store.port import Matcher, Selection
+from loadwatch_backend.series.store.port import Reading as StoreReading
+
+from backend.tests.rules.promtool_format.store import MemoryStore
 
 NOW = 1_700_000_000_000
 

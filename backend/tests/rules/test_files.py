@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 import structlog.testing
-from loadwatch_backend.rules.files import RuleFiles
-from loadwatch_backend.rules.model import RuleFileState, RuleSet
+from loadwatch_backend.alerting.rules.files import RuleFiles, shipped_rules
+from loadwatch_backend.alerting.rules.model import RuleFileState, RuleSet
+from loadwatch_backend.catalogue.packs.library import Library
 
 GOOD = "groups:\n- name: {name}\n  rules:\n  - alert: A\n    expr: up == 0\n"
 BROKEN = "groups:\n- name: a\n  rules:\n  - alert: A\n    expr: [up\n"
@@ -100,7 +101,7 @@ def test_a_rule_that_cannot_be_read_leaves_out_that_rule_alone(folder: Path, fil
     assert (partial.state, partial.line) == (RuleFileState.PARTIAL, 7)
     first, second, third = partial.error.splitlines()
     assert first.startswith(f"{path}:7:11: invalid PromQL")
-    assert second.startswith(f"{path}:8:10: `for`: '5' is not a duration")
+    assert second.startswith(f"{path}:8:10: '5' is not a duration")
     assert third.startswith(f"{path}:14:28: the template of annotation 'summary'")
     assert [(one["path"], one["left_out"], one["error"]) for one in logs] == [(str(path), 2, partial.error)]
     # Alerts of these may be of rules that stand there and cannot be read, those of others are of rules that are gone.
@@ -136,12 +137,27 @@ def test_a_named_file_that_goes_takes_its_rules_along(tmp_path: Path) -> None:
 
 
 def test_built_in_files_come_first_and_can_be_left_out(folder: Path, tmp_path: Path) -> None:
-    built_in = tmp_path / "defaults"
-    built_in.mkdir()
-    write(built_in / "own.yml", GOOD.format(name="own"))
-    with_own = RuleFiles([folder / "a.yml"], lambda: 1, built_in_directory=built_in).current()
-    assert names(with_own) == ["own", "a"]
-    assert [one.built_in for one in with_own.files] == [True, False]
+    pack = tmp_path / "packs" / "shop"
+    pack.mkdir(parents=True)
+    write(pack / "rules.yml", GOOD.format(name="shop"))
+    library = Library([tmp_path / "packs"])
+    *shipped, of_pack, own = RuleFiles([folder / "a.yml"], lambda: 1, library=library).current().files
+    assert [one.path for one in shipped if one.path.endswith("/rules.yml")] == list(shipped_rules())
+    assert all(one.built_in for one in shipped)
+    assert [(one.groups[0].name, one.built_in) for one in (of_pack, own)] == [("shop", False), ("a", False)]
+    without = RuleFiles([folder / "a.yml"], lambda: 1, built_in=False, library=library).current()
+    assert names(without) == ["shop", "a"]
+
+
+def test_rules_of_a_users_pack_are_read_again_and_kept_when_they_break(tmp_path: Path) -> None:
+    files = RuleFiles([], lambda: 1, built_in=False, library=Library([tmp_path]))
+    assert not files.current().files
+    (tmp_path / "shop").mkdir()
+    write(tmp_path / "shop" / "rules.yml", GOOD.format(name="shop"))
+    assert names(files.reload()) == ["shop"]
+    write(tmp_path / "shop" / "rules.yml", BROKEN)
+    assert names(files.reload()) == ["shop"]
+    assert files.current().files[0].state is RuleFileState.BROKEN
 
 
 def test_the_defaults_are_whole() -> None:

@@ -1,14 +1,15 @@
 """Data gone against condition false, expression by expression, on the engine."""
 
 import pytest
-from loadwatch_backend.promql.engine import Engine
-from loadwatch_backend.promql.labels import label_key
-from loadwatch_backend.promql.parsing.parse import parse_expression
-from loadwatch_backend.rules.evaluate import RuleEvaluator
-from loadwatch_backend.rules.model import Rule, RuleKind
-from loadwatch_backend.rules.presence import constant_of, metrics_of, presence_of, value_of
-from loadwatch_backend.rules.testing.series import parse_labels
-from loadwatch_backend.rules.testing.store import MemoryStore
+from loadwatch_backend.alerting.rules.evaluate import RuleEvaluator
+from loadwatch_backend.alerting.rules.model import Rule, RuleKind
+from loadwatch_backend.alerting.rules.presence import constant_of, metrics_of, presence_of, value_of
+from loadwatch_backend.series.promql.engine import Engine
+from loadwatch_backend.series.promql.labels import label_key
+from loadwatch_backend.series.promql.parsing.parse import parse_expression
+from loadwatch_backend.series.promql.parsing.series_notation import parse_labels
+
+from backend.tests.rules.promtool_format.store import MemoryStore
 
 NOW = 1_000_000
 

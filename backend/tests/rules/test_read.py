@@ -5,8 +5,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from loadwatch_backend.rules.model import NoDataPolicy, RuleKind
-from loadwatch_backend.rules.read import Read, read_rules
+from loadwatch_backend.alerting.rules.model import NoDataPolicy, RuleKind
+from loadwatch_backend.alerting.rules.read import Read, read_rules
 
 from backend.tests.rules.rule_texts import BAD, GOOD
 
@@ -32,7 +32,7 @@ def test_bad_files_say_where_and_what(name: str) -> None:
     found = read(text).all_faults
     assert [(one.line, one.column) for one in found] == [(line, column) for line, column, _ in expected]
     for fault, (_, _, words) in zip(found, expected, strict=True):
-        assert words in fault.message
+        assert words in fault.text
 
 
 LAUGHS = [
@@ -47,7 +47,7 @@ LAUGHS = [
 @pytest.mark.parametrize("text", LAUGHS)
 def test_aliases_that_multiply_are_refused_before_they_are_written_out(text: str) -> None:
     (fault,) = read(text).all_faults
-    assert "with its aliases written out the document has more than 1000000 values" in fault.message
+    assert "with its aliases written out the document has more than 1000000 values" in fault.text
 
 
 def test_aliases_as_people_use_them_are_read() -> None:
@@ -115,7 +115,7 @@ def test_a_group_without_an_interval_gets_the_default() -> None:
     ("text", "line", "words"),
     [
         ("groups: []\n---\ngroups: []\n", 3, "second document"),
-        ("groups:\n- name: a\n  rules:\n  -\n", 4, "needs `alert` or `record`"),
+        ("groups:\n- name: a\n  rules:\n  -\n", 4, "expr is missing"),
         (
             "groups:\n- name: a\n  rules:\n  - alert: A\n    expr: up\n    annotations: {loadwatch_no_data: maybe}\n",
             6,
@@ -131,13 +131,13 @@ def test_a_group_without_an_interval_gets_the_default() -> None:
 def test_where_loadwatch_is_stricter(text: str, line: int, words: str) -> None:
     fault = read(text).all_faults[0]
     assert fault.line == line
-    assert words in fault.message
+    assert words in fault.text
 
 
 def test_what_is_not_utf8_is_told_by_place() -> None:
     fault = read_rules(b"groups:\n- name: \xff\n", "a", 1_000).all_faults[0]
     assert (fault.line, fault.column) == (2, 9)
-    assert "0xff" in fault.message
+    assert "0xff" in fault.text
 
 
 RULE = "groups:\n- name: g\n  rules:\n  - alert: A\n    expr: up == 0\n    for: 1m\n    labels: {a: b}\n"

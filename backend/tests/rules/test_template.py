@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loadwatch_backend.rules.template import TemplateContext, TemplateError, check_template, expand, render
+from loadwatch_backend.alerting.rules.template import TemplateContext, TemplateError, check_template, expand, render
 
 GOLDEN: dict[str, Any] = json.loads((Path(__file__).parent / "golden" / "templates.json").read_text())
 

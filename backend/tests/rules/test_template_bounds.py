@@ -1,7 +1,7 @@
 """A template is text of an editor: it writes little, works little, and ends."""
 
 import pytest
-from loadwatch_backend.rules.template import TemplateContext, TemplateError, expand
+from loadwatch_backend.alerting.rules.template import TemplateContext, TemplateError, expand
 
 
 def _expand(text: str) -> str:
@@ -22,12 +22,18 @@ def _expand(text: str) -> str:
             '{{ $x := printf "%10000d" 1 }}{{ range 100000 }}{{ $y := toUpper $x }}{{ end }}',
             "more than 4000000 characters",
         ),
+        (
+            '{{ $x := printf "%1000d" 1 }}{{ reReplaceAll " *" "' + "$x" * 5_000 + '" $x }}',
+            "more than 4000000 characters",
+        ),
         ("{{ range 100000 }}{{ range 100000 }}{{ end }}{{ end }}", "more than 200000 steps"),
         ("{{ range 190000 }}{{ print " + "(print) " * 500 + "}}{{ end }}", "more than 200000 steps"),
         ("".join(f"{{{{ $x{number} := 1 }}}}" for number in range(300)), "more than 200 variables"),
         ('{{ range 1000 }}{{ $x := query "up" }}{{ end }}', "more than 100 queries"),
         (r'{{ match "(?i)\\pL{300}" "a" }}', "at most 1 MiB"),
         ("{{ if true }}" + "{{ else if true }}" * 3_000 + "{{ end }}", "nested"),
+        ("{{ 0x1p99999 }}", "illegal number syntax"),
+        ("{{ 1e999 }}", "illegal number syntax"),
     ],
 )
 def test_what_a_template_may_do_is_bounded(text: str, message: str) -> None:

@@ -3,20 +3,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loadwatch_backend.kit.language import Language
-from loadwatch_backend.runbooks.rendering import RunbookNotFoundError, Runbooks
-from loadwatch_backend.texts.runbook_pages import PAGES, split_front_matter
+from loadwatch_backend.catalogue.runbooks.rendering import RunbookNotFoundError, Runbooks
+from loadwatch_backend.core.language import Language
+from loadwatch_packs import FOLDER
 
 
 @pytest.fixture
 def runbooks(tmp_path: Path) -> Runbooks:
-    head = "# Pool waits\n\nSee [churn](pool-churn.md#causes).\n\n```sql\nSHOW <STATUS>;\n```\n\n"
-    (tmp_path / "pool-waits.md").write_text(head + "| a | b |\n| --- | --- |\n| 1 | 2 |\n")
-    (tmp_path / "ja").mkdir()
-    (tmp_path / "ja" / "pool-waits.md").write_text("# 接続待ち\n\n[churn](pool-churn.md)\n")
-    (tmp_path / "README.md").write_text("# Not a runbook\n")
-    (tmp_path / "secret.txt").write_text("no page")
-    return Runbooks(tmp_path)
+    folder = tmp_path / "shop" / "runbooks"
+    folder.mkdir(parents=True)
+    head = "# Pool waits\n\nSee [churn](../../go-sql-pool/runbooks/pool-churn.md#causes).\n\n"
+    head += "```sql\nSHOW <STATUS>;\n```\n\n"
+    (folder / "pool-waits.md").write_text(head + "| a | b |\n| --- | --- |\n| 1 | 2 |\n")
+    (folder / "pool-waits.ja.md").write_text("# 接続待ち\n\n[churn](pool-churn.ja.md)\n")
+    (folder / "our-own.md").write_text("# Our own\n")
+    (folder / "README.md").write_text("# Not a runbook\n")
+    (folder / "secret.txt").write_text("no page")
+    return Runbooks([tmp_path])
 
 
 def test_a_page_is_rendered_with_its_links_and_code(runbooks: Runbooks):
@@ -27,7 +30,9 @@ def test_a_page_is_rendered_with_its_links_and_code(runbooks: Runbooks):
     assert '<div class="wide"><table>' in page
 
 
-@pytest.mark.parametrize("name", ["", "README", "secret", "../secret", "..%2fsecret", "pool-waits.md", "nothing"])
+@pytest.mark.parametrize(
+    "name", ["", "README", "secret", "../secret", "..%2fsecret", "pool-waits.md", "pool-waits.ja", "*"]
+)
 def test_only_runbooks_are_pages(runbooks: Runbooks, name: str):
     with pytest.raises(RunbookNotFoundError):
         runbooks.page(name)
@@ -40,16 +45,8 @@ def test_a_translation_is_read_where_there_is_one(runbooks: Runbooks, tmp_path: 
     assert 'href="/runbooks/pool-churn?lang=ja"' in page
     assert '<a href="/runbooks/pool-waits?lang=en" lang="en">English</a>' in page
     assert "接続待ち" in runbooks.index(Language.JA)
-    (tmp_path / "ja" / "pool-waits.md").unlink()
+    (tmp_path / "shop" / "runbooks" / "pool-waits.ja.md").unlink()
     assert '<html lang="en">' in runbooks.page("pool-waits", Language.JA)
-
-
-def test_what_stands_before_a_page_is_not_shown(runbooks: Runbooks, tmp_path: Path):
-    (tmp_path / "ja" / "pool-waits.md").write_text("---\nPoolWaits: {summary: 待ち}\n---\n# 接続待ち\n\n---\nab\n")
-    page = runbooks.page("pool-waits", Language.JA)
-    assert "PoolWaits" not in page
-    assert "<title>接続待ち" in page
-    assert "<hr" in page
 
 
 @pytest.mark.parametrize(
@@ -69,8 +66,8 @@ def test_the_language_is_the_readers(shared_server: Any, query: str, accepts: st
 
 def test_every_runbook_stands_in_every_language_with_the_same_parts():
     for name in Runbooks().names():
-        english = (PAGES / f"{name}.md").read_text()
-        japanese = split_front_matter((PAGES / "ja" / f"{name}.md").read_text())[1]
+        (page,) = FOLDER.glob(f"*/runbooks/{name}.md")
+        english, japanese = page.read_text(), page.with_suffix(".ja.md").read_text().replace(".ja.md", ".md")
         for pattern in (r"^#{1,3} ", r"^```", r"\]\(([^)]+)\)", r"^- ", r"^\d+\. "):
             found = [re.findall(pattern, text, re.MULTILINE) for text in (english, japanese)]
             assert sorted(found[0]) == sorted(found[1]), (name, pattern)
@@ -79,7 +76,8 @@ def test_every_runbook_stands_in_every_language_with_the_same_parts():
 
 
 def test_the_index_leads_to_each_page(runbooks: Runbooks):
-    assert runbooks.names() == ["pool-waits"]
+    assert set(runbooks.names()) == {*Runbooks().names(), "our-own"}
+    assert '<a href="/runbooks/our-own?lang=en">Our own</a>' in runbooks.index()
     assert '<a href="/runbooks/pool-waits?lang=en">Pool waits</a>' in runbooks.index()
 
 

@@ -1,9 +1,9 @@
 """The first steps of runbooks: of each page that there is, in both languages."""
 
 import pytest
-from loadwatch_backend.kit.language import Language
-from loadwatch_backend.runbooks.rendering import Runbooks
-from loadwatch_backend.runbooks.steps import Part, first_steps, runbook_name
+from loadwatch_backend.catalogue.runbooks.rendering import Runbooks
+from loadwatch_backend.catalogue.runbooks.steps import Part, first_steps, runbook_name
+from loadwatch_backend.core.language import Language
 
 RUNBOOKS = Runbooks()
 PAGE = """# X

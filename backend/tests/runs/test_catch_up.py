@@ -11,7 +11,7 @@ from sqlalchemy import update
 
 from backend.tests.runs.sending import imported, vegeta_csv
 
-NOW_MS = 1_800_000_000_000
+NOW_MS = 1_768_550_400_000
 
 
 def courses(server: Any) -> list[list[float | None] | None]:
@@ -43,7 +43,7 @@ def forget_courses(server: Any) -> None:
 def test_older_runs_get_their_course_one_by_one_the_newest_first_and_not_while_one_is_under_way(server: Any):
     older, old = (imported(server, vegeta_csv(NOW_MS - 600_000 * place, seconds=30), tool="vegeta") for place in (2, 1))
     noting = Noting(server.services.runs.analyses)
-    catch_up = CatchUp(server.services.relational, cast("Analyses", noting), server.clock)
+    catch_up = CatchUp(server.services.relational, cast("Analyses", noting), server.clock, lambda: None)
 
     begun = server.client.post("/api/runs", json={"name": "under way"}).json()
     forget_courses(server)
@@ -99,7 +99,7 @@ def test_whether_rows_are_lost_is_told_by_a_server_that_was_started_again_and_th
     # Too early, or nobody has looked yet: what the database says is all that the next server knows.
     with server.services.runs.registry._analyses._lock:
         assert finished() == []
-    CatchUp(server.services.relational, server.services.runs.analyses, server.clock).analyse_due()
+    CatchUp(server.services.relational, server.services.runs.analyses, server.clock, lambda: None).analyse_due()
     assert analysed() == ("application-buffer", ["rows-lost"], False)
     assert finished() == [run]
     document = server.client.get(f"/api/runs/{run}").json()
@@ -108,7 +108,7 @@ def test_whether_rows_are_lost_is_told_by_a_server_that_was_started_again_and_th
 
 def test_what_cannot_be_brought_up_to_date_is_tried_once(server: Any):
     run = imported(server, vegeta_csv(NOW_MS - 600_000, seconds=30), tool="vegeta")["id"]
-    catch_up = CatchUp(server.services.relational, server.services.runs.analyses, server.clock)
+    catch_up = CatchUp(server.services.relational, server.services.runs.analyses, server.clock, lambda: None)
     files = [file for file in (server.data / "runs" / run).rglob("*") if file.is_file()]
     assert files
     for file in files:

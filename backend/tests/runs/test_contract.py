@@ -4,7 +4,7 @@ from typing import Any, cast
 
 from backend.tests.runs.sending import imported, vegeta_csv
 
-NOW_MS = 1_800_000_000_000
+NOW_MS = 1_768_550_400_000
 
 NUMBER, TEXT = (int, float), str
 RUN: dict[str, Any] = {
@@ -58,7 +58,7 @@ def test_a_run_has_every_field_that_scripts_rely_on(server: Any):
     assert missing(run, RUN, "") == []
     assert (run["state"], run["verdict"], run["tool"]) == ("imported", "failed", "vegeta")
     assert (run["requests"], run["success_ratio"], run["outcomes"]) == (600, 0.95, {"ok": 570, "http_5xx": 30})
-    assert run["started_at"] == "2027-01-15T07:59:00.000Z"
+    assert run["started_at"] == "2026-01-16T07:59:00.000Z"
     assert [threshold["state"] for threshold in run["thresholds"]] == ["passed", "failed"]
 
 

@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -12,20 +11,22 @@ from pathlib import Path
 import httpx
 
 from backend.tests.runs.sending import vegeta_csv
+from tests.fork_server import ForkedLoadwatch
 from tests.ports import free_port
 
 START_MS = 1_760_000_000_000
 
 
 @contextmanager
-def running(data: Path) -> Generator[tuple[httpx.Client, "subprocess.Popen[bytes]"]]:
+def running(data: Path) -> Generator[tuple[httpx.Client, ForkedLoadwatch]]:
     """A server in a process of its own."""
     address = f"127.0.0.1:{free_port()}"
-    command = [sys.executable, "-c", "from loadwatch_collectors.commands.cli import main; main()", "server"]
     environment = {**os.environ, "LOADWATCH_DATA": str(data), "LOADWATCH_LISTEN": address}
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = ForkedLoadwatch(
+        ["loadwatch", "server"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     try:
-        with httpx.Client(base_url=f"http://{address}", timeout=180) as client:
+        with httpx.Client(base_url=f"http://{address}", timeout=180, verify=False) as client:
             deadline = time.monotonic() + 180
             while not is_ready(client):
                 assert process.poll() is None

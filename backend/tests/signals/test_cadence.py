@@ -1,5 +1,5 @@
 import numpy as np
-from loadwatch_backend.signals.cadence import bridged, held, newest_step, tell_apart
+from loadwatch_backend.catalogue.signals.cadence import bridged, held, newest_step, tell_apart
 
 NAN = np.nan
 

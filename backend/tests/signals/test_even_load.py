@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loadwatch_backend.records.model import Seconds
+from loadwatch_backend.evidence.records.model import Seconds
 from loadwatch_backend.runs.registry.publish import publish
 from loadwatch_formats.outcomes import OUTCOMES, Outcome
 

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from loadwatch_backend.signals.headroom import exhaustion_seconds, join_limits, least_squares_slope, state_of
+from loadwatch_backend.catalogue.signals.headroom import exhaustion_seconds, join_limits, least_squares_slope, state_of
 
 NAN = np.nan
 

@@ -1,6 +1,6 @@
 import numpy as np
-from loadwatch_backend.signals.info_join import join_info
-from loadwatch_backend.signals.model import InfoJoin
+from loadwatch_backend.catalogue.signals.info_join import join_info
+from loadwatch_backend.catalogue.signals.model import InfoJoin
 
 ROLES = InfoJoin(info="aws_rds_info", on=("name",), take=("role", "cluster"))
 NAN = np.nan

@@ -301,7 +301,7 @@ def test_the_catalogue_says_what_comes_late(server: Any):
     assert signals["goroutines"]["delivery"] is None
     optional = [one["id"] for one in catalogue["groups"] if one["optional"]]
     assert optional == [
-        "requests",
+        *("requests", "nginx", "pgbouncer", "go", "python", "event-loop", "postgresql", "redis"),
         *("aws_balancer", "aws_containers", "aws_instances", "aws_functions", "aws_proxies", "aws_database"),
         *("aws_database_os", "aws_caches", "aws_queues", "aws_network"),
     ]

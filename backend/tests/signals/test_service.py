@@ -3,6 +3,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from loadwatch_backend.series.store import sample_store
 
 SECOND = 1_000
 
@@ -128,7 +129,9 @@ def test_filters_narrow_every_selector(server: Any, ask: Callable[..., Any]):
     assert names(instance=["a"], job=["other"]) == []
 
 
-def test_one_signals_failure_leaves_the_others(server: Any, ask: Callable[..., Any], start_server: Any, tmp_path: Any):
+def test_one_signals_failure_leaves_the_others(
+    server: Any, ask: Callable[..., Any], start_server: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+):
     now = server.clock.now_ms
     server.write((labels("go_goroutines"), [(now, 4.0)]))
     answer = ask("nonsense", "goroutines", "goroutines")
@@ -143,7 +146,8 @@ def test_one_signals_failure_leaves_the_others(server: Any, ask: Callable[..., A
     }
     assert second == third
     assert second["error"] is None
-    with start_server(tmp_path / "small", store_query_samples=1_000) as small:
+    monkeypatch.setattr(sample_store, "QUERY_SAMPLES", 1_000)
+    with start_server(tmp_path / "small") as small:
         rows = [(small.clock.now_ms - i * SECOND, 1.0) for i in range(1_500)]
         small.write((labels("go_goroutines"), rows), (labels("process_threads"), rows[:10]))
         body = {"signals": ["goroutines", "process_threads"], "start_ms": rows[-1][0], "end_ms": rows[0][0]}
@@ -188,6 +192,27 @@ def test_stored_is_read_from_the_table_where_the_application_says_nothing(server
     server.write((labels("ingest_stored_total"), counter(now, 300, 30.0)))
     newest = [value for value in values_at(ask("rps_stored")).values() if value is not None]
     np.testing.assert_allclose(newest[-100:], 30.0)
+
+
+def test_what_is_stored_is_drawn_no_longer_than_it_was_written(server: Any, ask: Callable[..., Any]):
+    """Whoever counts, and whether the application is stopped after its load or goes on."""
+    end = server.clock.now_ms - 60 * SECOND
+    rows = [
+        (time, 40.0 * min(time, end) / SECOND) for time in range(end - 200 * SECOND, end + 61 * SECOND, 10 * SECOND)
+    ]
+    server.write((labels("table_rows", table="orders"), [(time + 3 * SECOND, value) for time, value in rows[:-1]]))
+
+    def after(wait_ms: int) -> set[float]:
+        drawn = values_at(ask("rps_stored", seconds=180, step_ms=SECOND)).items()
+        return {round(value, 6) for time, value in drawn if time > end + wait_ms and value is not None}
+
+    # The count at the end's third second is the first that knows: until it, its mean is all that is known.
+    assert after(3 * SECOND) == {0.0}
+    counter = [(time, 40.0 * min(time, end) / SECOND) for time in range(end - 100 * SECOND, end + 3 * SECOND, SECOND)]
+    server.write((labels("ingest_stored_total"), counter))
+    server.clock.now_ms += 31 * SECOND
+    assert max(after(-20 * SECOND)) == 40.0
+    assert after(5 * SECOND) <= {0.0}
 
 
 def test_a_table_of_which_rows_are_deleted_says_nothing_of_what_is_stored(server: Any, ask: Callable[..., Any]):

@@ -3,14 +3,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from loadwatch_backend.promql.parsing.parse import parse_expression
-from loadwatch_backend.signals.catalogue.registry import CATALOGUE
-from loadwatch_backend.signals.interval import fill_window
-from loadwatch_backend.signals.model import Total
-from loadwatch_backend.signals.together import together, total_of
+from loadwatch_backend.catalogue.packs.library import shipped_catalogue
+from loadwatch_backend.catalogue.signals.interval import fill_window
+from loadwatch_backend.catalogue.signals.model import Total
+from loadwatch_backend.catalogue.signals.together import together, total_of
+from loadwatch_backend.series.promql.parsing.parse import parse_expression
 
 SECOND = 1_000
-SIGNALS = {signal.id: signal for group in CATALOGUE.groups for panel in group.panels for signal in panel.signals}
+SIGNALS = {
+    signal.id: signal for group in shipped_catalogue().groups for panel in group.panels for signal in panel.signals
+}
 
 
 @pytest.mark.parametrize(

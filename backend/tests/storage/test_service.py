@@ -5,12 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from loadwatch_backend.kit import room
-from loadwatch_backend.kit.room import DiskFullError
-from loadwatch_backend.storage.service import Storage
-from loadwatch_backend.store.embedded.engine import EmbeddedStore, open_embedded
-from loadwatch_backend.store.embedded.settings import HOUR_MS, EmbeddedSettings
-from loadwatch_backend.store.port import Batch, Labels, Matcher, MatchOperator
+from loadwatch_backend.core import room
+from loadwatch_backend.core.clock import SteadyClock
+from loadwatch_backend.core.room import DiskFullError
+from loadwatch_backend.series.storage.service import Storage
+from loadwatch_backend.series.store.embedded.engine import EmbeddedStore, open_embedded
+from loadwatch_backend.series.store.embedded.settings import HOUR_MS, EmbeddedSettings
+from loadwatch_backend.series.store.port import Batch, Labels, Matcher, MatchOperator
 
 BEGIN_MS = 486_111 * HOUR_MS
 NOW_MS = BEGIN_MS + 3_500_000
@@ -76,6 +77,16 @@ def test_figures_are_read_again_after_half_a_minute(store: EmbeddedStore, tmp_pa
     assert figures.figures(10).series == 0
     now[0] = 31.0
     assert figures.figures(10).series == 22
+
+
+def test_a_clock_that_jumped_is_among_the_figures_at_once(tmp_path: Path) -> None:
+    wall = [NOW_MS]
+    store = open_embedded(EmbeddedSettings(data_directory=tmp_path), SteadyClock(lambda: wall[0], lambda: 0.0))
+    figures = storage(store, tmp_path, [0.0])
+    assert figures.figures(1).clock_jump_ms == 0
+    wall[0] += 480 * HOUR_MS
+    assert figures.figures(1).clock_jump_ms == 480 * HOUR_MS
+    store.close()
 
 
 def test_compacting_seals_everything_and_loses_nothing(store: EmbeddedStore, tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ from contextlib import AbstractContextManager
 import numpy as np
 import numpy.typing as npt
 import pytest
-from loadwatch_backend.store.errors import NewSeriesLimitError, PatternError
-from loadwatch_backend.store.port import (
+from loadwatch_backend.series.store.errors import NewSeriesLimitError, PatternError
+from loadwatch_backend.series.store.port import (
     STALE_NAN_BITS,
     Batch,
     Labels,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loadwatch_backend.store.embedded.block import (
+from loadwatch_backend.series.store.embedded.block import (
     MOST_SERIES,
     Block,
     build_block,

@@ -7,8 +7,8 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_backend.store.embedded.codec import HEADER, DamagedSegmentError, decode, encode
-from loadwatch_backend.store.port import STALE_NAN_BITS
+from loadwatch_backend.series.store.embedded.codec import HEADER, DamagedSegmentError, decode, encode
+from loadwatch_backend.series.store.port import STALE_NAN_BITS
 
 SPECIAL = [
     *(STALE_NAN_BITS, 0x7FF8000000000001, 0xFFF8000000000001, 0x7FF0000000000001),

@@ -9,12 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from loadwatch_backend.store.embedded.engine import EmbeddedStore, open_embedded
-from loadwatch_backend.store.embedded.settings import EmbeddedSettings
-from loadwatch_backend.store.errors import DataDirectoryError
-from loadwatch_backend.store.port import Batch, Matcher, MatchOperator
-from loadwatch_backend.store.relational import RelationalError, default_url, open_relational
-from loadwatch_backend.store.set_aside import RELATIONS, SAMPLES, SAMPLES_LOG, set_aside
+from loadwatch_backend.core.data_directory import DataDirectoryError
+from loadwatch_backend.core.database.relational import RelationalError, default_url, open_relational
+from loadwatch_backend.core.database.set_aside import RELATIONS, SAMPLES, SAMPLES_LOG, set_aside
+from loadwatch_backend.series.store.embedded.engine import EmbeddedStore, open_embedded
+from loadwatch_backend.series.store.embedded.settings import EmbeddedSettings
+from loadwatch_backend.series.store.port import Batch, Matcher, MatchOperator
+
+from tests.fork_server import run_forked
 
 NOW_MS = 1_750_000_000_000
 LOADWATCH = Path(sys.executable).parent / "loadwatch"
@@ -51,18 +53,19 @@ def values(store: EmbeddedStore) -> list[int]:
 def start(directory: Path, *more: str, file_bytes: int | None = None) -> "subprocess.CompletedProcess[str]":
     """The server as a process; it ends by itself because its address is no address, or because it cannot start."""
 
-    def limit() -> None:
-        if file_bytes is not None:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
-
+    arguments = ["server", "--data", str(directory), *more]
+    environment = {**os.environ, "LOADWATCH_LISTEN": "127.0.0.1:0"}
+    if file_bytes is None:
+        return run_forked(*arguments, environment=environment)
+    limits = (file_bytes, file_bytes)
     return subprocess.run(
-        [LOADWATCH, "server", "--data", str(directory), *more],
+        [LOADWATCH, *arguments],
         capture_output=True,
         text=True,
         timeout=300,
         check=False,
-        preexec_fn=limit,
-        env={**os.environ, "LOADWATCH_LISTEN": "127.0.0.1:0"},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limits),
+        env=environment,
     )
 
 

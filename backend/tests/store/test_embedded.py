@@ -10,18 +10,18 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
-from loadwatch_backend.kit.clock import SteadyClock
-from loadwatch_backend.store.embedded.block import LATEST_MS
-from loadwatch_backend.store.embedded.engine import EmbeddedStore, open_embedded
-from loadwatch_backend.store.embedded.settings import DAY_MS, HOUR_MS, EmbeddedSettings
-from loadwatch_backend.store.errors import (
-    DataDirectoryError,
+from loadwatch_backend.core.clock import SteadyClock
+from loadwatch_backend.core.data_directory import DataDirectoryError
+from loadwatch_backend.series.store.embedded.block import LATEST_MS
+from loadwatch_backend.series.store.embedded.engine import EmbeddedStore, open_embedded
+from loadwatch_backend.series.store.embedded.settings import DAY_MS, HOUR_MS, EmbeddedSettings
+from loadwatch_backend.series.store.errors import (
     LabelBytesLimitError,
     QueryLimitError,
     SeriesLimitError,
     StoreBusyError,
 )
-from loadwatch_backend.store.port import Batch
+from loadwatch_backend.series.store.port import Batch
 
 from backend.tests.store.contract import METRIC, NOW_MS, StoreContract, append, select, series_of
 
@@ -149,9 +149,8 @@ def test_a_clock_that_jumps_deletes_nothing_and_hides_nothing(tmp_path: Path) ->
         wall.now += seconds * 1_000
         passed.now += seconds * 1_000
 
-    # The store looks by itself only at its start.
+    # Nobody says what is pinned, so the store deletes nothing by itself.
     with opened(tmp_path, steady, retention_ms=15 * DAY_MS, maintenance_ms=3_600_000) as store:
-        store.keep_pinned(lambda: [])
         append(
             store, {"__name__": "m", "i": "0"}, *((second, float(second)) for second in range(-DAY_MS // 1_000, 0, 600))
         )
@@ -240,7 +239,7 @@ def test_a_query_that_would_load_too_much_is_refused(tmp_path: Path) -> None:
         with opened(tmp_path / str(head_bytes), query_samples=10, head_bytes=head_bytes) as store:
             append(store, {"__name__": "m", "i": "0"}, *((second, 0.0) for second in range(11)))
             assert len(select(store, end=9)["0"]) == 10
-            with pytest.raises(QueryLimitError, match="LOADWATCH_STORE_QUERY_SAMPLES"):
+            with pytest.raises(QueryLimitError, match="LOADWATCH_QUERY_MEMORY_BYTES"):
                 store.select([METRIC], 0, NOW_MS + 100_000)
 
 
@@ -256,7 +255,7 @@ def test_too_many_bytes_of_labels_are_refused_by_the_name_of_the_setting(tmp_pat
     long = [{"__name__": "m", "i": f"{number}", "text": "ä" * 500} for number in range(3)]
     with opened(tmp_path, label_bytes=2_500) as store:
         store.resolve(long[:2])
-        with pytest.raises(LabelBytesLimitError, match="LOADWATCH_STORE_LABEL_BYTES"):
+        with pytest.raises(LabelBytesLimitError, match="LOADWATCH_STORE_SERIES_LIMIT"):
             store.resolve(long)
         assert len(store.resolve([*long[:2], {"__name__": "m"}])) == 3
 
@@ -288,7 +287,7 @@ def test_a_full_queue_is_told(tmp_path: Path) -> None:
         first = store.append(batch)
         assert entered.wait(120)
         waiting = store.append(batch)
-        with pytest.raises(StoreBusyError, match="LOADWATCH_STORE_QUEUE_SAMPLES"):
+        with pytest.raises(StoreBusyError, match="are waiting for the disk"):
             store.append(batch)
         leave.set()
         stop()
@@ -332,8 +331,8 @@ def test_a_listener_that_fails_harms_nobody(tmp_path: Path) -> None:
 def test_a_directory_serves_one_process(tmp_path: Path) -> None:
     program = (
         "import sys, pathlib\n"
-        "from loadwatch_backend.store.embedded.engine import open_embedded\n"
-        "from loadwatch_backend.store.embedded.settings import EmbeddedSettings\n"
+        "from loadwatch_backend.series.store.embedded.engine import open_embedded\n"
+        "from loadwatch_backend.series.store.embedded.settings import EmbeddedSettings\n"
         "open_embedded(EmbeddedSettings(data_directory=pathlib.Path(sys.argv[1])), lambda: 0)\n"
     )
     with opened(tmp_path):

@@ -8,14 +8,14 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-from loadwatch_backend.store.leadership import Leadership, LeadershipLostError, LeadershipRow, load_holder
-from loadwatch_backend.store.relational import Base, Relational, open_relational
+from loadwatch_backend.core.database.leadership import Leadership, LeadershipLostError, LeadershipRow, load_holder
+from loadwatch_backend.core.database.relational import Base, Relational, open_relational
 from sqlalchemy import select, text
 
 HOLD = """
 import sys, time
-from loadwatch_backend.store.leadership import Leadership
-from loadwatch_backend.store.relational import open_relational
+from loadwatch_backend.core.database.leadership import Leadership
+from loadwatch_backend.core.database.relational import open_relational
 leadership = Leadership(open_relational(sys.argv[1]), "alerts", sys.argv[2], beat_seconds=0.2, patience_seconds=6)
 leadership.subscribe(lambda held: print("leads" if held else "follows", flush=True))
 leadership.start()

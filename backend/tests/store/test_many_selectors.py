@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from loadwatch_backend.store.embedded.engine import EmbeddedStore, open_embedded
-from loadwatch_backend.store.embedded.settings import EmbeddedSettings
-from loadwatch_backend.store.port import (
+from loadwatch_backend.series.store.embedded.engine import EmbeddedStore, open_embedded
+from loadwatch_backend.series.store.embedded.settings import EmbeddedSettings
+from loadwatch_backend.series.store.port import (
     STALE_NAN_BITS,
     Batch,
     ManySelector,

@@ -13,12 +13,12 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.operations import Operations
-from loadwatch_backend.store import migrate as migrating
-from loadwatch_backend.store import revision as present
-from loadwatch_backend.store.migrate import COPY_SUFFIX, upgrade
-from loadwatch_backend.store.migrations.restartable import Restartable
-from loadwatch_backend.store.relational import SCHEMA_HISTORY, Base, RelationalError, migrate, open_relational
-from loadwatch_backend.store.revision import MigrationError
+from loadwatch_backend.core.database import migrate as migrating
+from loadwatch_backend.core.database import revision as present
+from loadwatch_backend.core.database.migrate import COPY_SUFFIX, upgrade
+from loadwatch_backend.core.database.migrations.restartable import Restartable
+from loadwatch_backend.core.database.relational import SCHEMA_HISTORY, Base, RelationalError, migrate, open_relational
+from loadwatch_backend.core.database.revision import MigrationError
 from sqlalchemy import event
 
 from backend.tests.databases import DATABASES, make_database
@@ -67,6 +67,16 @@ def test_migrations_make_the_tables_that_the_code_expects(kind: str, tmp_path: P
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, Base.metadata) == []
     relational.close()
+
+
+def test_a_new_sqlite_file_has_what_the_revisions_make(tmp_path: Path):
+    made, upgraded = (make_database("sqlite", tmp_path) for _ in range(2))
+    open_relational(made).close()
+    upgrade(sa.make_url(upgraded), SCHEMA_HISTORY)
+    assert contents(made) == contents(upgraded)
+    written = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name"
+    with connected(made) as one, connected(upgraded) as other:
+        assert one.exec_driver_sql(written).all() == other.exec_driver_sql(written).all()
 
 
 # What an older version left -------------------------------------------------------------------------------------------
@@ -155,6 +165,7 @@ def test_of_two_at_once_one_waits(kind: str, tmp_path: Path):
 
 def test_waiting_has_an_end(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     url = make_database(kind, tmp_path)
+    prepare(url, "0001")
     inside, done = threading.Event(), threading.Event()
     real = migrating.command.upgrade
 

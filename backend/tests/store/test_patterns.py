@@ -1,8 +1,8 @@
 """Patterns of matchers mean what RE2 and Prometheus mean."""
 
 import pytest
-from loadwatch_backend.store.errors import PatternError
-from loadwatch_backend.store.patterns import full_matcher
+from loadwatch_backend.series.store.errors import PatternError
+from loadwatch_backend.series.store.patterns import full_matcher
 
 
 @pytest.mark.parametrize(

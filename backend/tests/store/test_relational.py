@@ -5,9 +5,10 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
-from loadwatch_backend.store.leadership import Leadership
-from loadwatch_backend.store.relational import Relational, Stillness, default_url, open_relational
-from sqlalchemy import text
+from loadwatch_backend.core.database.leadership import Leadership
+from loadwatch_backend.core.database.relational import Relational, Stillness, default_url, open_relational
+from sqlalchemy import select, text
+from sqlalchemy.exc import InvalidRequestError
 
 INSERT = text("INSERT INTO leaderships (name, holder, epoch, beat) VALUES (:name, '', 1, 0)")
 COUNT = text("SELECT count(*) FROM leaderships")
@@ -121,3 +122,11 @@ def test_nothing_is_believed_for_ever(relational: Relational) -> None:
     still = Stillness(relational, 0.0)
     still.note(relational.written)
     assert not still.holds
+
+
+def test_a_session_fails_after_its_transaction(relational: Relational) -> None:
+    """It would take a connection that nobody gives back."""
+    with relational.transaction() as session:
+        session.execute(select(1))
+    with pytest.raises(InvalidRequestError):
+        session.execute(select(1))

@@ -8,18 +8,19 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
-from loadwatch_backend.kit.cancellation import Cancellation
-from loadwatch_backend.store.embedded import sealed
-from loadwatch_backend.store.embedded.block import LATEST_MS, build_block
-from loadwatch_backend.store.embedded.copies import take_in
-from loadwatch_backend.store.embedded.engine import EmbeddedStore
-from loadwatch_backend.store.embedded.rollups import table
-from loadwatch_backend.store.embedded.rollups.minutes import Minutes, of_block, roll_up
-from loadwatch_backend.store.embedded.rollups.packing import pack, unpack
-from loadwatch_backend.store.embedded.settings import DAY_MS, HOUR_MS
-from loadwatch_backend.store.embedded.upkeep import Upkeep
-from loadwatch_backend.store.levels import MINUTE_MS, Level, MinuteColumns
-from loadwatch_backend.store.port import STALE_NAN_BITS, Selection
+from loadwatch_backend.core.cancellation import Cancellation
+from loadwatch_backend.series.store.embedded import sealed
+from loadwatch_backend.series.store.embedded.block import LATEST_MS, build_block
+from loadwatch_backend.series.store.embedded.copies import take_in
+from loadwatch_backend.series.store.embedded.engine import EmbeddedStore
+from loadwatch_backend.series.store.embedded.rollups import table
+from loadwatch_backend.series.store.embedded.rollups.minutes import Minutes, of_block, roll_up
+from loadwatch_backend.series.store.embedded.rollups.packing import pack, unpack
+from loadwatch_backend.series.store.embedded.settings import DAY_MS, HOUR_MS
+from loadwatch_backend.series.store.embedded.upkeep import Upkeep
+from loadwatch_backend.series.store.levels import MINUTE_MS, Level, MinuteColumns
+from loadwatch_backend.series.store.port import STALE_NAN_BITS, Selection
+from loadwatch_formats.backups import DAY, WHOLE
 
 from backend.tests.store.prometheus.engines import wait_for
 from backend.tests.store.test_sealed import LATER_MS, METRIC, START_MS, Samples, everything, opened, put, some
@@ -90,7 +91,7 @@ def read_minutes(store: EmbeddedStore, start_ms: int = 0, end_ms: int = LATER_MS
 
 def rollups_of(store: EmbeddedStore) -> tuple[Minutes, Minutes]:
     """What the table of rollups has, and what it should have by the segments; hours without rollups left aside."""
-    with store._database.reading() as cursor:  # pyright: ignore[reportPrivateUsage] - no port tells it
+    with store.database.reading() as cursor:
         unrolled = table.unrolled_hours(cursor)
         has = table.read(cursor, "true", 0, LATEST_MS, Cancellation())
         columns = sealed.read(cursor, "true", 0, LATEST_MS, Cancellation())
@@ -157,8 +158,8 @@ def test_late_and_repeated_samples_by_chance(tmp_path: Path, seed: int) -> None:
             if chance.random() < 0.7:
                 store.seal(START_MS + int(chance.integers(0, 31)) * HOUR_MS)
             if chance.random() < 0.4:
-                store._upkeep._joined_day = None  # pyright: ignore[reportPrivateUsage] - no port tells it
-                store._upkeep.join_days(LATER_MS)  # pyright: ignore[reportPrivateUsage] - no port tells it
+                store.upkeep.joined_day = None
+                store.upkeep.join_days(LATER_MS)
             assert_same(*rollups_of(store))
         assert close(read_minutes(store), minutes_of(model))
         start, end = START_MS + 20 * MINUTE_MS + 1, START_MS + 25 * HOUR_MS
@@ -186,8 +187,8 @@ def test_days_that_are_over_have_one_row(tmp_path: Path) -> None:
         for hour in range(61):
             put(store, {key: bits for key, bits in model.items() if (key[1] - START_MS) // HOUR_MS == hour})
             store.seal(LATER_MS)
-        store._upkeep.join_days(START_MS + 60 * HOUR_MS)  # pyright: ignore[reportPrivateUsage] - no port tells it
-        with store._database.reading() as cursor:  # pyright: ignore[reportPrivateUsage] - no port tells it
+        store.upkeep.join_days(START_MS + 60 * HOUR_MS)
+        with store.database.reading() as cursor:
             counts = dict(cursor.execute("SELECT day, count(*) FROM rollups GROUP BY day").fetchall())
         today = (START_MS + 60 * HOUR_MS) // DAY_MS
         assert {count for day, count in counts.items() if day < today} == {5}
@@ -203,14 +204,14 @@ def test_days_that_are_over_have_one_row(tmp_path: Path) -> None:
 def test_days_of_an_import_are_joined_with_it(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
         # After the maintenance of its start.
-        wait_for("days were looked at", lambda: store._upkeep._joined_day is not None)  # pyright: ignore[reportPrivateUsage] - no port tells it
-        store._upkeep.join_days(START_MS + 60 * HOUR_MS)  # pyright: ignore[reportPrivateUsage] - no port tells it
+        wait_for("days were looked at", lambda: store.upkeep.joined_day is not None)
+        store.upkeep.join_days(START_MS + 60 * HOUR_MS)
         for hour in range(0, 18, 3):
             put(store, {(1, START_MS + hour * HOUR_MS + 60_000 * minute): minute for minute in range(1, 60)})
             store.seal(LATER_MS)
         # Not a day later.
-        store._upkeep.join_days(START_MS + 60 * HOUR_MS)  # pyright: ignore[reportPrivateUsage] - no port tells it
-        with store._database.reading() as cursor:  # pyright: ignore[reportPrivateUsage] - no port tells it
+        store.upkeep.join_days(START_MS + 60 * HOUR_MS)
+        with store.database.reading() as cursor:
             days = cursor.execute("SELECT day FROM rollups").fetchall()
         assert len(days) == len(set(days))
         assert_same(*rollups_of(store))
@@ -314,11 +315,11 @@ def test_an_old_directory_gets_its_rollups_while_it_is_read_and_written(
         assert (tmp_path / "samples.duckdb.before-upgrade").read_bytes() == before
         patch.setattr(Upkeep, "roll_up", nothing_to_do)
         # Nothing is rolled up yet, and the same is told.
-        hours = store._database.unrolled_hours()  # pyright: ignore[reportPrivateUsage] - no port tells it
+        hours = store.database.unrolled_hours()
         assert len(hours) == 40
         assert close(read_minutes(store), minutes_of(model))
         for hour in hours[:15]:
-            store._database.roll_up(hour)  # pyright: ignore[reportPrivateUsage] - no port tells it
+            store.database.roll_up(hour)
         put(store, late)
         store.seal(LATER_MS)
         model |= late
@@ -326,10 +327,10 @@ def test_an_old_directory_gets_its_rollups_while_it_is_read_and_written(
     with opened(tmp_path, maintenance_ms=5) as store:
         # Cut off in between, and begun again.
         for _ in range(12_000):
-            if not store._database.unrolled_hours():  # pyright: ignore[reportPrivateUsage] - no port tells it
+            if not store.database.unrolled_hours():
                 break
             threading.Event().wait(0.01)
-        assert not store._database.unrolled_hours()  # pyright: ignore[reportPrivateUsage] - no port tells it
+        assert not store.database.unrolled_hours()
         assert_same(*rollups_of(store))
         assert close(read_minutes(store), minutes_of(model))
 
@@ -359,29 +360,15 @@ def test_copies_have_both_levels(tmp_path: Path) -> None:
     with opened(tmp_path / "data", now, retention_ms=DAY_MS) as store:
         put(store, model)
         store.seal(LATER_MS)
-        assert store.rollup_days() == []
+        assert not [name for name, _ in store.copy_samples(tmp_path) if DAY.fullmatch(name)]
         store.keep_pinned(lambda: [pin])
         store.apply_retention()
-        hours = [tmp_path / f"h{hour}" for hour in store.hours()]
-        for hour, path in zip(store.hours(), hours, strict=True):
-            store.copy_hour(hour, path, "")
-        days = store.rollup_days()
-        copied = [store.copy_rollups(day, tmp_path / f"d{day}", "") for day in days]
-        assert len(days) == 3
-        for day, copy in zip(days, copied, strict=True):
-            assert copy is not None
-            known = store.copy_rollups(day, tmp_path / "again", copy.tag)
-            assert known is not None
-            assert (known.tag, known.written) == (copy.tag, False)
-        assert store.copy_rollups(0, tmp_path / "none", "") is None
-        store.copy_whole(tmp_path / "whole")
-        store.copy_names(tmp_path / "series", tmp_path / "metadata")
+        copied = [name for name, _ in store.copy_samples(tmp_path)]
+        assert len([name for name in copied if DAY.fullmatch(name)]) == 3
         expected, raw, spans = read_minutes(store), everything(store), store.whole_spans()
     (tmp_path / "new").mkdir()
     (tmp_path / "newer").mkdir()
-    names = tmp_path / "series", tmp_path / "metadata"
-    files = [tmp_path / f"d{day}" for day in days]
-    take_in(tmp_path / "new", *names, hours, files, tmp_path / "whole")
+    take_in(tmp_path / "new", tmp_path, copied)
     with opened(tmp_path / "new", now, retention_ms=DAY_MS) as store:
         assert everything(store) == raw
         assert store.whole_spans() == spans
@@ -390,7 +377,7 @@ def test_copies_have_both_levels(tmp_path: Path) -> None:
         assert read_minutes(store) == expected
     assert close(expected, minutes_of(model))
     # A backup of before has samples alone.
-    take_in(tmp_path / "newer", *names, hours)
+    take_in(tmp_path / "newer", tmp_path, [name for name in copied if name != WHOLE and not DAY.fullmatch(name)])
     with opened(tmp_path / "newer", now, retention_ms=DAY_MS) as store:
         assert everything(store) == raw
         assert close(read_minutes(store), minutes_of(raw))

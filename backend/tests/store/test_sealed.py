@@ -8,14 +8,16 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
-from loadwatch_backend.kit.cancellation import Cancellation
-from loadwatch_backend.store.embedded import sealed, upkeep
-from loadwatch_backend.store.embedded.arrow import fetch_columns
-from loadwatch_backend.store.embedded.copies import take_in
-from loadwatch_backend.store.embedded.engine import EmbeddedStore, open_embedded
-from loadwatch_backend.store.embedded.settings import DAY_MS, HOUR_MS, EmbeddedSettings
-from loadwatch_backend.store.errors import DataDirectoryError, QueryLimitError, StoreReadError
-from loadwatch_backend.store.port import STALE_NAN_BITS, Batch, Matcher, MatchOperator
+from loadwatch_backend.core.cancellation import Cancellation
+from loadwatch_backend.core.data_directory import DataDirectoryError
+from loadwatch_backend.series.store.embedded import sealed, upkeep
+from loadwatch_backend.series.store.embedded.arrow import fetch_columns
+from loadwatch_backend.series.store.embedded.copies import take_in
+from loadwatch_backend.series.store.embedded.engine import EmbeddedStore, open_embedded
+from loadwatch_backend.series.store.embedded.settings import DAY_MS, HOUR_MS, EmbeddedSettings
+from loadwatch_backend.series.store.errors import QueryLimitError, StoreReadError
+from loadwatch_backend.series.store.port import STALE_NAN_BITS, Batch, Matcher, MatchOperator
+from loadwatch_formats.backups import HOUR, METADATA, SERIES, WHOLE
 
 START_MS = 1_750_000_000_000 // HOUR_MS * HOUR_MS
 LATER_MS = START_MS + 30 * DAY_MS
@@ -69,7 +71,7 @@ def everything(store: EmbeddedStore, start_ms: int = 0, end_ms: int = LATER_MS) 
 
 def rows_of(store: EmbeddedStore) -> list[tuple[int, int, int, int]]:
     """Hour after the first, first and last second of it, samples."""
-    with store._database.reading() as cursor:  # pyright: ignore[reportPrivateUsage] - no port tells it
+    with store.database.reading() as cursor:
         found = cursor.execute(
             "SELECT hour, first_ms, last_ms, samples FROM segments ORDER BY series_id, first_ms"
         ).fetchall()
@@ -134,7 +136,7 @@ def test_pieces_are_bounded_by_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     model = some(np.random.default_rng(1), 1_000, 6)
     with opened(tmp_path) as store:
         put(store, model)
-        pieces = store._database.pieces_to_seal(LATER_MS)  # pyright: ignore[reportPrivateUsage] - no port tells it
+        pieces = store.database.pieces_to_seal(LATER_MS)
         assert len(pieces) > 6
         assert store.seal(LATER_MS) == len(model)
         assert everything(store) == model
@@ -213,17 +215,16 @@ def test_an_old_directory_is_read_written_and_converted(tmp_path: Path) -> None:
         store.seal(LATER_MS)
         assert everything(store) == model
         for _ in range(12_000):
-            if not store._database.pieces_to_convert():  # pyright: ignore[reportPrivateUsage] - no port tells it
+            if not store.database.pieces_to_convert():
                 break
             threading.Event().wait(0.01)
-        assert not store._database.pieces_to_convert()  # pyright: ignore[reportPrivateUsage] - no port tells it
+        assert not store.database.pieces_to_convert()
         assert everything(store) == model
     with opened(tmp_path) as store:
         assert everything(store) == model
-        with store._database.reading() as cursor:  # pyright: ignore[reportPrivateUsage] - no port tells it
+        with store.database.reading() as cursor:
             assert cursor.execute("SELECT table_name FROM duckdb_tables() ORDER BY 1").fetchall() == [
-                (name,)
-                for name in ("format", "hot", "lost", "metadata", "rollups", "segments", "series", "unrolled", "whole")
+                (name,) for name in ("format", "hot", "metadata", "rollups", "segments", "series", "unrolled", "whole")
             ]
             assert cursor.execute("SELECT version FROM format").fetchall() == [(3,)]
 
@@ -246,11 +247,11 @@ def test_room_goes_back_to_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with opened(tmp_path) as store:
         for _ in range(3):
             put(store, model)
-        store._writer.queue.run(store._database.checkpoint).result(120)  # pyright: ignore[reportPrivateUsage] - no port tells it
+        store.writer.queue.run(store.database.checkpoint).result(120)
         store.seal(LATER_MS)
         before = store.statistics().database_bytes
-        with store._maintaining:  # pyright: ignore[reportPrivateUsage] - no port tells it
-            store._upkeep.give_back_room()  # pyright: ignore[reportPrivateUsage] - no port tells it
+        with store.keeping_order():
+            store.upkeep.give_back_room()
         # Not to the last block: other tables have theirs where they were last written.
         assert store.statistics().database_bytes < before
         assert everything(store) == model
@@ -268,7 +269,7 @@ def test_too_much_is_refused_before_it_is_loaded(tmp_path: Path, monkeypatch: py
             raise AssertionError("it was loaded")
 
         monkeypatch.setattr(sealed, "decode", decode)
-        with pytest.raises(QueryLimitError, match="LOADWATCH_STORE_QUERY_SAMPLES"):
+        with pytest.raises(QueryLimitError, match="LOADWATCH_QUERY_MEMORY_BYTES"):
             everything(store)
 
 
@@ -292,31 +293,33 @@ def test_damage_is_said_and_the_rest_can_be_read(tmp_path: Path) -> None:
 def test_copies_hold_what_is_there(tmp_path: Path) -> None:
     chance = np.random.default_rng(5)
     model, late = some(chance, 500, 3), some(chance, 50, 3)
+    folders = [tmp_path / name for name in ("arriving", "sealed", "late")]
+    for folder in folders:
+        folder.mkdir()
     with opened(tmp_path / "data") as store:
         put(store, model)
-        arriving = [store.copy_hour(hour, tmp_path / f"a{hour}", "") for hour in store.hours()]
+        arriving = list(store.copy_samples(folders[0]))
         store.seal(LATER_MS)
-        sealed_tags = [store.copy_hour(hour, tmp_path / f"b{hour}", "") for hour in store.hours()]
+        assert list(store.copy_samples(folders[1])) == arriving
         put(store, late)
-        hours = store.hours()
-        with_late = [store.copy_hour(hour, tmp_path / f"c{hour}", "") for hour in hours]
-        assert store.copy_hour(START_MS - HOUR_MS, tmp_path / "none", "") is None
-        store.copy_names(tmp_path / "series", tmp_path / "metadata")
-    assert [copy.tag for copy in arriving if copy] == [copy.tag for copy in sealed_tags if copy]
-    assert [copy.tag for copy in with_late if copy] != [copy.tag for copy in sealed_tags if copy]
+        copied = dict(store.copy_samples(folders[2]))
+    hours = [name for name in copied if HOUR.fullmatch(name)]
+    assert len(hours) == 3
+    assert [*copied][3:] == [WHOLE, SERIES, METADATA]
+    assert sum(copied.values()) == len(model | late) > sum(dict(arriving).values()) == len(model)
+    for name in hours:
+        assert (folders[0] / name).read_bytes() == (folders[1] / name).read_bytes()
     found: Samples = {}
     with duckdb.connect() as connection:
         for hour in hours:
             columns = fetch_columns(
-                connection.execute(f"SELECT series_id, ts, value FROM read_parquet('{tmp_path}/c{hour}')")
+                connection.execute(f"SELECT series_id, ts, value FROM read_parquet('{folders[2] / hour}')")
             )
             numbers, times = (columns.series - columns.series.min()).tolist(), columns.timestamps.tolist()
             found.update(zip(zip(numbers, times, strict=True), columns.values.view(np.uint64).tolist(), strict=True))
     assert found == model | late
     (tmp_path / "new").mkdir()
-    files = [tmp_path / f"c{hour}" for hour in hours]
-    taken = take_in(tmp_path / "new", tmp_path / "series", tmp_path / "metadata", files)
-    assert (taken.rows, taken.expired_rows) == (len(found), 0)
+    assert take_in(tmp_path / "new", folders[2], list(copied)) == (len(found), 0)
     with opened(tmp_path / "new") as store:
         assert everything(store) == found
         assert store.newest_ms() == max(time for _, time in found)
@@ -328,7 +331,7 @@ def test_a_minute_of_many_series_does_not_bring_their_hours_into_memory(tmp_path
         put(store, model)
         store.seal(LATER_MS)
         start_ms, end_ms = START_MS + HOUR_MS // 2, START_MS + HOUR_MS // 2 + 60_000
-        with store._database.reading() as cursor:  # pyright: ignore[reportPrivateUsage] - no port tells it
+        with store.database.reading() as cursor:
             narrow = sealed.read_rows(cursor, "true", start_ms, end_ms, Cancellation())
             wide = sealed.read_rows(cursor, "true", START_MS + 600_000, START_MS + 6_600_000, Cancellation())
         assert len(narrow.series) <= 2 * 5 * 61

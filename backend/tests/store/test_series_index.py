@@ -6,10 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from loadwatch_backend.store.embedded import series_index
-from loadwatch_backend.store.embedded.series_index import SeriesIndex
-from loadwatch_backend.store.errors import PatternError
-from loadwatch_backend.store.port import Labels, Matcher, MatchOperator
+from loadwatch_backend.series.store.embedded import series_index
+from loadwatch_backend.series.store.embedded.series_index import SeriesIndex
+from loadwatch_backend.series.store.errors import PatternError
+from loadwatch_backend.series.store.port import Labels, Matcher, MatchOperator
 
 EVERY = (-(2**62), 2**62)
 

@@ -9,12 +9,13 @@ from typing import Any
 import duckdb
 import numpy as np
 import pytest
-from loadwatch_backend.store.embedded.copies import copy_names
-from loadwatch_backend.store.embedded.database import Database
-from loadwatch_backend.store.embedded.disk_errors import reason_of
-from loadwatch_backend.store.embedded.settings import DAY_MS
-from loadwatch_backend.store.errors import StoreWriteError
-from loadwatch_backend.store.port import Batch
+from loadwatch_backend.series.store.embedded import database
+from loadwatch_backend.series.store.embedded.database import Database
+from loadwatch_backend.series.store.embedded.disk_errors import reason_of
+from loadwatch_backend.series.store.embedded.settings import DAY_MS
+from loadwatch_backend.series.store.errors import StoreWriteError
+from loadwatch_backend.series.store.port import Batch
+from loadwatch_formats.backups import SERIES
 
 from backend.tests.store.test_sealed import LATER_MS, METRIC, START_MS, Samples, everything, old_directory, opened, put
 
@@ -26,6 +27,14 @@ INVALIDATED = (
     "FATAL Error: Failed: database has been invalidated because of a previous fatal error. The database must be"
     f' restarted prior to being used again.\nOriginal error: "{NOT_FOLDED}"'
 )
+
+
+OWN = {"__name__": "loadwatch_series", "job": "loadwatch"}
+ONE = np.ones(1)
+
+
+def at(after_ms: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    return np.array([START_MS + after_ms], np.int64)
 
 
 def sample(number: int) -> Samples:
@@ -49,12 +58,24 @@ def once(monkeypatch: pytest.MonkeyPatch, name: str, text: str, *, first: bool) 
     return told
 
 
+def reopenings(monkeypatch: pytest.MonkeyPatch) -> list[None]:
+    """One for each time that the database is opened again from now on."""
+    found: list[None] = []
+    reopen = Database.reopen
+
+    def counted(self: Database) -> None:
+        found.append(reopen(self))
+
+    monkeypatch.setattr(Database, "reopen", counted)
+    return found
+
+
 def check(directory: Path, expected: Samples) -> None:
     with opened(directory) as store:
         assert everything(store) == expected
         names = [labels["i"] for labels in store.series([[METRIC]], 0, LATER_MS)]
         assert sorted(names) == sorted({str(number) for number, _ in expected})
-        with store._database.reading() as cursor:  # pyright: ignore[reportPrivateUsage] - no port tells it
+        with store.database.reading() as cursor:
             rows = cursor.execute("SELECT id FROM series").fetchall()
         assert len(rows) == len(set(rows))
 
@@ -94,13 +115,7 @@ def test_series_of_a_commit_that_failed_and_is_there_are_not_written_again(
 def test_upkeep_opens_the_database_again_though_nobody_writes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, first: bool
 ) -> None:
-    opened_again: list[None] = []
-    reopen = Database.reopen
-
-    def counted(database: Database) -> None:
-        opened_again.append(reopen(database))
-
-    monkeypatch.setattr(Database, "reopen", counted)
+    opened_again = reopenings(monkeypatch)
     with opened(tmp_path) as store:
         put(store, sample(1))
         once(monkeypatch, name, INVALIDATED, first=first)
@@ -108,18 +123,21 @@ def test_upkeep_opens_the_database_again_though_nobody_writes(
             store.seal(LATER_MS)
         assert len(opened_again) == 1
         store.seal(LATER_MS)
-        assert store._database.hot_rows()[0] == 0  # pyright: ignore[reportPrivateUsage] - no port tells it
+        assert store.database.hot_rows()[0] == 0
         assert everything(store) == sample(1)
         assert len(opened_again) == 1
 
 
-def test_the_database_is_opened_again_while_somebody_reads(tmp_path: Path) -> None:
+def test_the_database_is_opened_again_while_somebody_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened_again = reopenings(monkeypatch)
+    # On a machine that is busy the reader takes longer.
+    monkeypatch.setattr(database, "_CLOSE_SECONDS", 600.0)
     with opened(tmp_path) as store:
         put(store, sample(1))
         reading, done = threading.Event(), threading.Event()
 
         def read() -> None:
-            with store._database.reading() as cursor:  # pyright: ignore[reportPrivateUsage] - no port tells it
+            with store.database.reading() as cursor:
                 reading.set()
                 cursor.execute(
                     "SELECT sum(a.range * b.range) FROM range(40000) a, range(15000) b WHERE a.range % 7 = b.range % 5"
@@ -130,8 +148,8 @@ def test_the_database_is_opened_again_while_somebody_reads(tmp_path: Path) -> No
         reader.start()
         assert reading.wait(60)
         done.wait(0.05)
-        store._writer.mend(duckdb.FatalException(INVALIDATED))  # pyright: ignore[reportPrivateUsage] - no port tells it
-        assert not store._writer._broken  # pyright: ignore[reportPrivateUsage] - no port tells it
+        store.writer.mend(duckdb.FatalException(INVALIDATED))
+        assert len(opened_again) == 1
         assert done.wait(60)
         reader.join()
         put(store, sample(2))
@@ -167,6 +185,23 @@ def test_after_a_start_the_newest_sample_is_none_of_the_future(tmp_path: Path) -
         assert len(everything(store, 0, now_ms + 31 * DAY_MS)) == 3
 
 
+def test_after_a_start_the_newest_sample_is_of_a_target_and_none_of_the_servers_own(tmp_path: Path) -> None:
+    """Whoever sends nothing any more must not seem fresh because the server was restarted."""
+    with opened(tmp_path) as store:
+        put(store, {(0, START_MS): 1})
+        up = Batch(series=store.resolve([{"__name__": "up", "job": "host"}]), timestamps=at(0), values=ONE)
+        store.append(up).result(120)
+        store.append(Batch(series=store.resolve([OWN]), timestamps=at(60_000), values=ONE, own=True)).result(120)
+        assert store.newest_ms() == START_MS
+    with opened(tmp_path) as store:
+        assert store.newest_ms() == START_MS
+        store.compact()
+    with opened(tmp_path) as store:
+        assert store.newest_ms() == START_MS
+        put(store, {(0, START_MS + 90_000): 1})
+        assert store.newest_ms() == START_MS + 90_000
+
+
 def test_a_compaction_without_room_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with opened(tmp_path) as store:
         put(store, sample(1))
@@ -187,9 +222,9 @@ def test_series_that_an_earlier_version_wrote_twice_are_one(tmp_path: Path) -> N
     with opened(tmp_path) as store:
         assert everything(store) == {key: bits for number in range(4) for key, bits in sample(number).items()}
         assert len(store.select([METRIC], 0, LATER_MS).labels) == store.statistics().series == 4
-        copy_names(store._database, tmp_path / "names", tmp_path / "metadata")  # pyright: ignore[reportPrivateUsage] - no port tells it
+        assert SERIES in dict(store.copy_samples(tmp_path))
     with duckdb.connect() as connection:
-        assert connection.execute(f"SELECT count(*) FROM read_parquet('{tmp_path}/names')").fetchone() == (4,)
+        assert connection.execute(f"SELECT count(*) FROM read_parquet('{tmp_path}/{SERIES}')").fetchone() == (4,)
 
 
 def test_a_reason_has_no_path_and_no_quotes() -> None:

@@ -7,7 +7,7 @@ import loadwatch_backend
 
 BACKEND = Path(loadwatch_backend.__file__).parent
 CATALOGUE = BACKEND.parents[1] / "frontend/src/app/locales/faults.ja.ts"
-CODE = re.compile(r'^    code(?:: ClassVar\[str\])? = "([a-z-]+)"$', re.MULTILINE)
+CODE = re.compile(r'^(?:class [^:]*\bcode=|    code: ClassVar\[str\] = )"([a-z-]+)"', re.MULTILINE)
 
 
 def test_each_code_of_an_error_has_a_sentence():

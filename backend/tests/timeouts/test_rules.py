@@ -4,15 +4,22 @@ from collections.abc import Mapping
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_backend.kit.language import Language
-from loadwatch_backend.texts.timeouts import TIMEOUTS
-from loadwatch_backend.texts.words import Texts
-from loadwatch_backend.timeouts.model import Check, Kind, Layer, OrderVerdict, Origin, TimeoutKey, TimeoutReading
-from loadwatch_backend.timeouts.rules import REFERENCES, RULES, check_ladder
-from loadwatch_backend.timeouts.rungs import PLACES, build_rungs
-from loadwatch_backend.timeouts.writing import duration_text, span_text
+from loadwatch_backend.core.language import Language
+from loadwatch_backend.core.texts.words import Texts, catalogue
+from loadwatch_backend.findings.timeouts.model import (
+    Check,
+    Kind,
+    Layer,
+    OrderVerdict,
+    Origin,
+    TimeoutKey,
+    TimeoutReading,
+)
+from loadwatch_backend.findings.timeouts.rules import REFERENCES, RULES, check_ladder
+from loadwatch_backend.findings.timeouts.rungs import PLACES, build_rungs
+from loadwatch_backend.findings.timeouts.writing import duration_text, span_text
 
-EN, JA = (Texts(TIMEOUTS, language) for language in Language)
+EN, JA = (Texts("timeouts", language) for language in Language)
 
 
 def look(values: Mapping[str, float], *, direct: bool = False) -> dict[str, Check]:
@@ -162,7 +169,9 @@ def test_every_rule_has_words_in_both_languages() -> None:
     needed = {f"rule.{id}.{part}" for id in REFERENCES for part in ("title", "consequence", "remedy")}
     needed |= {f"{part}.{place.layer}.{place.kind}" for place in PLACES for part in ("kind", "hint")}
     needed |= {f"layer.{layer}" for layer in Layer}
-    assert {key for key in TIMEOUTS if key.partition(".")[0] in ("rule", "kind", "hint", "layer")} == needed
+    assert {
+        key for key in catalogue("timeouts") if key.partition(".")[0] in ("rule", "kind", "hint", "layer")
+    } == needed
 
 
 def test_durations_in_words() -> None:

@@ -1,7 +1,7 @@
 import math
 
-from loadwatch_backend.timeouts.model import Kind, Layer, Origin, TimeoutKey, TimeoutReading
-from loadwatch_backend.timeouts.rungs import build_rungs
+from loadwatch_backend.findings.timeouts.model import Kind, Layer, Origin, TimeoutKey, TimeoutReading
+from loadwatch_backend.findings.timeouts.rungs import build_rungs
 
 IDLE = TimeoutKey(Layer.APP, Kind.IDLE)
 

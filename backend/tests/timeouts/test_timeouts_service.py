@@ -2,7 +2,7 @@ import math
 from typing import Any
 
 import numpy as np
-from loadwatch_backend.store.port import STALE_NAN_BITS
+from loadwatch_backend.series.store.port import STALE_NAN_BITS
 
 MINUTE = 60_000
 STALE = float(np.array([STALE_NAN_BITS], np.uint64).view(np.float64)[0])

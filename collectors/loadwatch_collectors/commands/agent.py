@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 
 import click
-from loadwatch_formats.terminal import terminal_text
+from loadwatch_formats.terminal import echo
 
 from loadwatch_collectors.errors import AgentError, OtherAgentError
 
@@ -65,10 +65,10 @@ def agent(
             signal.signal(number, lambda _number, _frame: stop.set())
         run_agent(settings, stop)
     except OtherAgentError as error:
-        click.echo(f"loadwatch agent: {error}", err=True)
+        echo(f"loadwatch agent: {error}", err=True)
         sys.exit(EXIT_OTHER_AGENT)
     except (AgentError, ValueError) as error:
-        click.echo(f"loadwatch agent: {error}", err=True)
+        echo(f"loadwatch agent: {error}", err=True)
         sys.exit(EXIT_CONFIG)
 
 
@@ -92,7 +92,7 @@ def check(config: Path | None, as_json: bool) -> None:
         configure_logs(settings.log_format, level=logging.ERROR)
         reports = check_collectors(settings.collectors)
     except AgentError as error:
-        click.echo(terminal_text(f"loadwatch check: {error}"), err=True)
+        echo(f"loadwatch check: {error}", err=True)
         sys.exit(EXIT_CONFIG)
-    click.echo(reports_to_json(reports, exposed) if as_json else terminal_text(render_reports(reports, exposed)))
+    echo(reports_to_json(reports, exposed) if as_json else render_reports(reports, exposed))
     sys.exit(EXIT_FAILED if any(report.error for report in reports) else 0)

@@ -6,15 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import click
+from loadwatch_formats.terminal import echo
 
+from loadwatch_collectors.commands.runs import SERVER
 from loadwatch_collectors.errors import AgentError
 from loadwatch_collectors.runs.delivery.client import Client, read_token, run_path
 from loadwatch_collectors.runs.errors import UsageError
 from loadwatch_collectors.runs.facts.request import parse_start
 from loadwatch_collectors.settings import parse_duration
-
-EXIT_REFUSED = 1
-EXIT_USAGE = 2
 
 
 @click.command()
@@ -25,13 +24,7 @@ EXIT_USAGE = 2
 @click.option("--author", default="", help="Who writes it. Default: who the token belongs to.")
 @click.option("--commit", default="", help="Commit of what was deployed.")
 @click.option("--issue", default="", help="Number or address of the issue behind it.")
-@click.option(
-    "--server",
-    envvar="LOADWATCH_SERVER",
-    default="http://127.0.0.1:8000",
-    show_default=True,
-    help="Address of the server.",
-)
+@SERVER
 @click.option(
     "--token-file", help="File with a token that may write notes; without it the variable LOADWATCH_TOKEN is used."
 )
@@ -46,13 +39,10 @@ def annotate(**options: Any) -> None:
     try:
         client = Client(options["server"], read_token(options["token_file"]))
         document = client.send("POST", "/api/annotations", _note(client, options, round(time.time() * 1_000)))
-    except UsageError as error:
-        click.echo(f"loadwatch annotate: {error}", err=True)
-        raise SystemExit(EXIT_USAGE) from error
     except AgentError as error:
-        click.echo(f"loadwatch annotate: {error}", err=True)
-        raise SystemExit(EXIT_REFUSED) from error
-    click.echo(json.dumps(document, ensure_ascii=False) if options["as_json"] else document["id"])
+        echo(f"loadwatch annotate: {error}", err=True)
+        raise SystemExit(getattr(error, "exit_code", 1)) from error
+    echo(json.dumps(document, ensure_ascii=False) if options["as_json"] else document["id"])
 
 
 def _note(client: Client, options: Mapping[str, Any], now_ms: int) -> dict[str, Any]:

@@ -1,89 +1,90 @@
 """`loadwatch backup`: a copy of all that a server keeps, while it runs, from anywhere that reaches it."""
 
-import time
-from collections.abc import Mapping, Sequence
+import fcntl
+import os
+import shutil
+import tarfile
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 import click
-import urllib3
-from loadwatch_formats.backups import SQLITE, BackupError
+from loadwatch_formats import backups
+from loadwatch_formats.terminal import echo
 
-from loadwatch_collectors.backups.receive import Received, receive_backup, remove_older
-from loadwatch_collectors.errors import AgentError
+from loadwatch_collectors.commands.runs import SERVER
+from loadwatch_collectors.commands.samples.export import failures
 from loadwatch_collectors.runs.delivery.client import Client, read_token
-from loadwatch_collectors.runs.errors import UsageError
 
-EXIT_FAILED = 1
-EXIT_USAGE = 2
 PIECE_SECONDS = 600.0
 """Between two pieces: an hour of many series takes its time."""
-DUMPS = {"mysql": "mariadb-dump --single-transaction", "postgresql": "pg_dump"}
 
 
 @click.command()
 @click.argument("directory", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
-@click.option(
-    "--keep", type=click.IntRange(min=1), metavar="N", help="Then delete all backups in DIR but the newest N."
-)
-@click.option(
-    "--server",
-    envvar="LOADWATCH_SERVER",
-    default="http://127.0.0.1:8000",
-    show_default=True,
-    help="Address of the server.",
-)
-@click.option(
-    "--token-file", help="File with an administrator's token; without it the variable LOADWATCH_TOKEN is used."
-)
+@click.option("--keep", type=click.IntRange(min=1), metavar="N", help="Then delete all but the newest N backups.")
+@SERVER
+@click.option("--token-file", help="File with an administrator's token. Default: the variable LOADWATCH_TOKEN.")
 def backup(directory: Path, keep: int | None, server: str, token_file: str | None) -> None:
     """Copy all that a server keeps into a new directory below DIR, while it runs.
 
-    Hours and files that have not changed since the newest backup in DIR are links to it. Prints the new directory, of
-    which `loadwatch restore` makes a data directory. Exit status: 0; 1 there is no new backup; 2 the command was wrong.
+    Each copy is whole by itself. Prints the new directory, of which `loadwatch restore` makes a data directory. Exit
+    status: 0; 1 there is no new backup; 2 the command was wrong.
     """
-    try:
+    with failures(directory, ". There is no new backup."):
         client = Client(server, read_token(token_file), seconds=PIECE_SECONDS)
-
-        def ask(known: Sequence[Mapping[str, str]]) -> IO[bytes]:
-            return cast("IO[bytes]", client.download("/api/backup", document={"known": list(known)}))
-
-        received = receive_backup(directory, ask, round(time.time() * 1_000))
-        gone = remove_older(directory, keep) if keep else []
-    except UsageError as error:
-        raise _Failure(str(error), EXIT_USAGE) from error
-    except (AgentError, BackupError) as error:
-        raise _Failure(f"{error}. There is no new backup.", EXIT_FAILED) from error
-    except urllib3.exceptions.HTTPError as error:
-        raise _Failure(f"the server broke off: {error}. There is no new backup.", EXIT_FAILED) from error
-    except OSError as error:
-        raise _Failure(f"{directory}: {error.strerror}. There is no new backup.", EXIT_FAILED) from error
-    for line in _report(received, gone):
-        click.echo(line, err=True)
-    click.echo(received.directory)
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with (directory / ".loadwatch-backup.lock").open("w") as lock:
+            # Another one that writes into this directory comes first.
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            now = datetime.now(UTC)
+            target, manifest = receive_backup(directory, lambda: client.download("/api/backup", document={}), now)
+            for gone in backups.whole_backups(directory)[:-keep] if keep else ():
+                # From here on it is no backup, however far the deletion gets.
+                shutil.rmtree(gone.rename(gone.with_name(f"{gone.name}{backups.PARTIAL}")), ignore_errors=True)
+                echo(f"deleted: {gone}", err=True)
+    echo(f"{manifest.summary()}.", err=True)
+    if manifest.relational != backups.SQLITE:
+        echo(f"NOT in it: runs, alerts and users. Dump the server's {manifest.relational} database.", err=True)
+    echo(target)
 
 
-class _Failure(click.ClickException):
-    def __init__(self, text: str, status: int) -> None:
-        super().__init__(text)
-        self.exit_code = status  # pyright: ignore[reportAttributeAccessIssue] - click's own way, a class variable to it
+def receive_backup(directory: Path, ask: Callable[[], Any], now: datetime) -> tuple[Path, backups.Manifest]:
+    """Make a new backup in a directory that is locked: whole, or not at all. `ask` gives the open tar archive.
 
-
-def _report(received: Received, gone: Sequence[Path]) -> list[str]:
-    manifest: Any = received.manifest
-    size = sum(file.bytes for file in manifest.files)
-    lines = [
-        f"{manifest.rows} samples of {len(manifest.hours())} hours and {len(manifest.files)} files in all,"
-        f" {size / 1e6:.1f} MB, {received.received_bytes / 1e6:.1f} MB of them new; all that was stored before"
-        f" {datetime.fromtimestamp(manifest.begun_ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC."
-    ]
-    if manifest.relational != SQLITE:
-        dump = DUMPS.get(manifest.relational, "its own tool")
-        lines.append(
-            f"NOT in it: runs, alerts and users, which are in the server's {manifest.relational} database. Back that up"
-            f" with {dump}."
-        )
-    lines += [f"{path} was damaged in the backup before; it was received again." for path in received.damaged_before]
-    lines += [f"deleted: {path}" for path in gone]
-    return lines
+    Raises:
+        backups.BackupError: the server could not make it, or what came is not whole; nothing of it is left.
+        OSError: the disk; nothing of it is left.
+    """
+    if (directory / backups.MANIFEST).exists():
+        raise backups.BackupError(f"{directory} is one backup; give the directory that it is in, or an empty one")
+    for killed in directory.glob(f"*{backups.PARTIAL}"):
+        shutil.rmtree(killed, ignore_errors=True)
+    target = directory / f"{now:%Y%m%dT%H%M%SZ}"
+    work = target.with_name(f"{target.name}{backups.PARTIAL}")
+    work.mkdir(mode=0o700)
+    try:
+        with ask() as stream, tarfile.open(fileobj=stream, mode="r|", bufsize=backups.PIECE_BYTES) as archive:
+            for member in archive:
+                content = archive.extractfile(member)
+                if content is None or not backups.is_path(member.name):
+                    raise backups.BackupError(f"the server sent {member.name[:200]!r}, which is no file of a backup")
+                (work / member.name).parent.mkdir(parents=True, exist_ok=True)
+                with (work / member.name).open("xb") as file:
+                    shutil.copyfileobj(content, file, backups.PIECE_BYTES)
+                    file.flush()
+                    os.fsync(file.fileno())
+        if (work / backups.FAILURE).exists():
+            raise backups.BackupError((work / backups.FAILURE).read_text("utf-8", "replace"))
+        manifest = backups.read_manifest(work)
+        for path, what in backups.damages(work, manifest):
+            raise backups.BackupError(f"{path} did not arrive as the server sent it: it {what}")
+        os.sync()
+        work.rename(target)
+        os.sync()
+    except tarfile.TarError as error:
+        raise backups.BackupError(f"the server broke off: {error}") from error
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return target, manifest

@@ -1,6 +1,7 @@
 """The configuration that is used without a file: this host, and Loadwatch's own server if it runs here."""
 
 import json
+import os
 from pathlib import Path
 
 from loadwatch_collectors.errors import CollectorError
@@ -12,10 +13,15 @@ SERVER_COMMAND = r"^(\S*/)?(python[\d.]* )?(\S*/)?loadwatch server( |$)"
 
 
 def make_builtin_config(proc: Path = Path("/proc")) -> str:
-    """The text of the built-in loadwatch.yml."""
+    """The text of the built-in loadwatch.yml.
+
+    `loadwatch up` names its server by LOADWATCH_LISTEN: the command line would find a second server of the host, too.
+    """
     lines = ["targets:", "  - job: host", "    host: {}", "    sockets: {}"]
     if is_server_running(proc):
-        lines += ["  - job: loadwatch-server", f"    process: {{command: {json.dumps(SERVER_COMMAND)}}}"]
+        port = os.environ.get("LOADWATCH_LISTEN", "").rpartition(":")[2]
+        search = f"port: {port}" if port.isdecimal() and port != "0" else f"command: {json.dumps(SERVER_COMMAND)}"
+        lines += ["  - job: loadwatch-server", f"    process: {{{search}}}"]
     return "\n".join(lines) + "\n"
 
 

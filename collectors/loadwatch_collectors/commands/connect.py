@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import click
-from loadwatch_formats.terminal import terminal_text
+from loadwatch_formats.terminal import echo
 
 from loadwatch_collectors.commands.builtin_config import BUILTIN_NAME, SERVER_COMMAND, make_builtin_config
 from loadwatch_collectors.errors import AgentError, ConfigError
@@ -21,7 +21,7 @@ EXIT_FAILED = 1
 EXIT_CONFIG = 2
 EXIT_OTHER = 3
 _SECRETS = Path("/etc/loadwatch")
-_HEADER = "# Begun by `loadwatch connect`. docs/guide/agent.md explains every key; secrets are never written here.\n"
+_HEADER = "# Begun by `loadwatch connect`. Keys: docs/reference/configuration.md. Secrets are never written here.\n"
 
 
 class OtherLinesError(AgentError):
@@ -73,9 +73,7 @@ def connect(
 
 
 def _fail(error: AgentError, status: int, *, as_json: bool) -> NoReturn:
-    click.echo(
-        json.dumps({"error": str(error)}) if as_json else terminal_text(f"loadwatch connect: {error}"), err=not as_json
-    )
+    echo(json.dumps({"error": str(error)}) if as_json else f"loadwatch connect: {error}", err=not as_json)
     sys.exit(status)
 
 
@@ -88,14 +86,14 @@ def _tell_all(config: Path | None, *, as_json: bool) -> None:
     offers = make_offers(found, settings, folder, host)
     if as_json:
         listeners = [offer.document() for offer in offers]
-        click.echo(json.dumps({"host": host, "listeners": listeners, "more": found.more}))
+        echo(json.dumps({"host": host, "listeners": listeners, "more": found.more}))
         return
     for offer in offers:
-        click.echo(terminal_text(offer.render()))
+        echo(offer.render())
     if found.more:
-        click.echo(f"{found.more} more are not shown")
+        echo(f"{found.more} more are not shown")
     if not offers:
-        click.echo("nothing listens on this host")
+        echo("nothing listens on this host")
 
 
 def _check(
@@ -120,13 +118,13 @@ def _check(
         written = {"path": str(config.resolve()), "backup": str(backup) if backup else None}
     if as_json:
         collectors = json.loads(reports_to_json(reports))["collectors"]
-        click.echo(json.dumps({"collectors": collectors, "written": written}))
+        echo(json.dumps({"collectors": collectors, "written": written}))
         return works
-    click.echo(terminal_text(f"{lines}\n{render_reports(reports)}"))
+    echo(f"{lines}\n{render_reports(reports)}")
     if written is not None:
-        click.echo(f"written to {written['path']}; start the agent again")
+        echo(f"written to {written['path']}; start the agent again")
     elif write:
-        click.echo("nothing is written")
+        echo("nothing is written")
     return works
 
 

@@ -1,13 +1,12 @@
 """What loadwatch.yml needs of IAM, for the identity that the agent runs as or for a role that it assumes."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from loadwatch_collectors.commands.startup import read_config
 from loadwatch_collectors.errors import ConfigError
-from loadwatch_collectors.sources.aws.discovery.rds import DATABASES
+from loadwatch_collectors.sources.aws.discovery.registry import DATABASES
 from loadwatch_collectors.sources.aws.iam import PolicyNeeds, needed_actions
 from loadwatch_collectors.sources.aws.settings import AccountSettings, CloudWatchSettings
 from loadwatch_collectors.sources.mysql.collector import MySQLSettings
@@ -17,8 +16,7 @@ from loadwatch_collectors.sources.probe import ProbeSettings
 from loadwatch_collectors.transport.mysql_session import MySQLLogin
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConfiguredSource:
+class ConfiguredSource(NamedTuple):
     """What one block of the configuration does in AWS. No accounts means the agent's own, no regions those found."""
 
     actions: frozenset[str] = frozenset()

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import click
+from loadwatch_formats.terminal import echo
 
 from loadwatch_collectors.errors import AgentError
 
@@ -34,16 +35,14 @@ def iam_policy(config: Path | None, role: str | None, explain: bool) -> None:
     try:
         needs = default_needs() if config is None else configured_needs(config, role)
     except (AgentError, ValueError) as error:
-        click.echo(f"loadwatch iam-policy: {error}", err=True)
+        echo(f"loadwatch iam-policy: {error}", err=True)
         sys.exit(EXIT_CONFIG)
     policy = make_policy(needs)
     if not explain:
-        click.echo(json.dumps(policy, indent=2))
+        echo(json.dumps(policy, indent=2))
         for arn in needs.roles:
-            click.echo(
-                f"{arn} needs a policy of its own: loadwatch iam-policy --config {config} --role {arn}", err=True
-            )
+            echo(f"{arn} needs a policy of its own: loadwatch iam-policy --config {config} --role {arn}", err=True)
         return
     actions = [action for statement in policy["Statement"] for action in statement["Action"]]
     for action, lost in lost_without(actions).items():
-        click.echo(f"{action}\n    lost without it: {lost}")
+        echo(f"{action}\n    lost without it: {lost}")

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-import click
 from loadwatch_formats.run_facts import OPTIONS
+from loadwatch_formats.terminal import echo
 
 from loadwatch_collectors.commands.logs.import_access_log import keep_access_log
 from loadwatch_collectors.commands.logs.import_slow_log import keep_slow_log
@@ -57,7 +57,7 @@ def import_command(options: Mapping[str, Any]) -> int:
         if options["run_id"] and len(files) > 1 and not options["as_profiles"]:
             raise UsageError("--run takes one file: each file replaces the result of its run")
     except AgentError as error:
-        click.echo(f"loadwatch import: {error}", err=True)
+        echo(f"loadwatch import: {error}", err=True)
         return EXIT_USAGE
     status = 0
     documents: list[Any] = []
@@ -68,18 +68,18 @@ def import_command(options: Mapping[str, Any]) -> int:
                 continue
             run = _import(client, path, query, options)
         except (AgentError, OSError) as error:
-            click.echo(f"loadwatch import: {_name(path, error)}", err=True)
+            echo(f"loadwatch import: {_name(path, error)}", err=True)
             status = EXIT_FAILED
             continue
         if options["as_json"]:
             documents.append(client.get(run_path(run)))
         else:
-            click.echo(run)
+            echo(run)
     if options["as_profiles"] and not options["as_json"]:
         for document in documents:
-            click.echo(f"{client.page(options['run_id'])}/profiles?{urlencode({'kind': document['kind']})}")
+            echo(f"{client.page(options['run_id'])}/profiles?{urlencode({'kind': document['kind']})}")
     if options["as_json"] and documents:
-        click.echo(json.dumps(documents[0] if len(files) == 1 else documents, ensure_ascii=False, indent=2))
+        echo(json.dumps(documents[0] if len(files) == 1 else documents, ensure_ascii=False, indent=2))
     return status
 
 
@@ -96,9 +96,9 @@ def _keep_log(client: Client, files: Sequence[Any], options: Mapping[str, Any], 
     try:
         kept = keep(client, files, options)
     except (AgentError, OSError) as error:
-        click.echo(f"loadwatch import: {error}", err=True)
+        echo(f"loadwatch import: {error}", err=True)
         return EXIT_FAILED
-    click.echo(json.dumps(kept, indent=2) if options["as_json"] else f"{client.page(options['run_id'])}#why")
+    echo(json.dumps(kept, indent=2) if options["as_json"] else f"{client.page(options['run_id'])}#why")
     return 0
 
 

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import click
+from loadwatch_formats.terminal import echo
 
 from loadwatch_collectors.errors import AgentError
 from loadwatch_collectors.runs.delivery.client import Client, read_token, run_path
@@ -22,7 +22,6 @@ SIDE_BY_SIDE = 2
 ANALYSIS_SECONDS = 120.0
 """For an analysis that the server puts off or tries again."""
 PAUSE_SECONDS = 1.0
-_EXISTS = "run-exists"
 
 
 def replay_command(options: Mapping[str, Any]) -> int:
@@ -34,16 +33,16 @@ def replay_command(options: Mapping[str, Any]) -> int:
         with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
             scores = list(pool.map(partial(replay_one, client), archives))
     except (AgentError, OSError) as error:
-        click.echo(f"loadwatch replay: {error}", err=True)
+        echo(f"loadwatch replay: {error}", err=True)
         return getattr(error, "exit_code", EXIT_BELOW)
     totals = add_up(scores)
     if options["as_json"]:
         document = {"totals": asdict(totals), "recordings": [_document(one) for one in scores]}
-        click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+        echo(json.dumps(document, ensure_ascii=False, indent=2))
     else:
         for one in scores:
-            click.echo(describe(one))
-        click.echo(describe_totals(totals))
+            echo(describe(one))
+        echo(describe_totals(totals))
     return 0 if totals.first_share >= options["at_least"] else EXIT_BELOW
 
 
@@ -55,13 +54,15 @@ def replay_one(client: Client, archive: Path) -> Score:
     """
     label = read_label(archive)
     try:
+        run = _analysed(client, label.run)
+    except RefusedError as error:
+        if error.code != "run-not-found":
+            raise
         with archive.open("rb") as source:
             size = archive.stat().st_size
             client.upload("/api/archives", source, size, query={}, kind="application/zip", progress=lambda _: None)
-    except RefusedError as error:
-        if error.code != _EXISTS:
-            raise
-    return score(label, counting(label, _analysed(client, label.run)))
+        run = _analysed(client, label.run)
+    return score(label, counting(label, run))
 
 
 def _analysed(client: Client, run: str) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import click
+from loadwatch_formats.terminal import echo
 
 from loadwatch_collectors.errors import AgentError
 from loadwatch_collectors.runs.delivery import delivery
@@ -20,6 +20,7 @@ from loadwatch_collectors.runs.facts.patch import find_patch
 from loadwatch_collectors.runs.facts.request import make_facts, parse_target
 from loadwatch_collectors.runs.logs import silence_logs
 from loadwatch_collectors.runs.output import Output
+from loadwatch_collectors.runs.own_figures import LineReader
 from loadwatch_collectors.runs.results import secure_result, settle_result, with_result
 from loadwatch_collectors.runs.screen.findings import describe_findings
 from loadwatch_collectors.runs.screen.progress import clear_bar, make_reporter
@@ -40,13 +41,14 @@ def run_command(options: Mapping[str, Any]) -> int:
     """Run the command; the exit status of `loadwatch run`."""
     silence_logs()
     try:
+        own = LineReader(options["own_figures"], options["markers"])
         client = Client(options["server"], read_token(options["token_file"]))
         journal, lock, target = _begin(options, client)
     except AgentError as error:
-        click.echo(f"loadwatch run: {error}", err=True)
+        echo(f"loadwatch run: {error}", err=True)
         return EXIT_NOT_BEGUN
     try:
-        ending = _load(options, client, journal, target)
+        ending = _load(options, client, journal, target, own)
         return _conclude(options, client, journal, ending)
     finally:
         lock.release()
@@ -93,7 +95,7 @@ def _begin(options: Mapping[str, Any], client: Client) -> tuple[Journal, Lock, T
     return journal, lock, target
 
 
-def _load(options: Mapping[str, Any], client: Client, journal: Journal, target: Target) -> Ending:
+def _load(options: Mapping[str, Any], client: Client, journal: Journal, target: Target, own: LineReader) -> Ending:
     """Run the command under watch, and write down how it ended."""
     context = RunContext(
         run=journal.id,
@@ -117,6 +119,7 @@ def _load(options: Mapping[str, Any], client: Client, journal: Journal, target: 
         stream=not options["no_stream"],
         watch_headroom=not options["quiet"],
         output=output,
+        own=own,
     )
     if plan.note and not options["quiet"]:
         session.line.note(plan.note)
@@ -125,8 +128,8 @@ def _load(options: Mapping[str, Any], client: Client, journal: Journal, target: 
         settle_result(journal, plan, options["result"], context)
     except OSError as error:
         _say(options, f"the result cannot be moved to {options['result']}: {error.strerror or error}", always=True)
-    if ending.problem:
-        _say(options, ending.problem, always=True)
+    for problem in filter(None, (ending.problem, *own.notes)):
+        _say(options, problem, always=True)
     text = "" if output is None else output.text()
     if output is not None and text:
         with suppress(OSError):
@@ -218,9 +221,9 @@ def _show(options: Mapping[str, Any], client: Client, document: Mapping[str, Any
         for text in describe_findings(document):
             _say(options, text)
     if options["as_json"]:
-        click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+        echo(json.dumps(document, ensure_ascii=False, indent=2))
 
 
 def _say(options: Mapping[str, Any], text: str, *, always: bool = False) -> None:
     if always or not options["quiet"]:
-        click.echo(f"loadwatch: {text}", err=True)
+        echo(f"loadwatch: {text}", err=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 from loadwatch_formats.run_facts import FILTERS
-from loadwatch_formats.terminal import terminal_text
+from loadwatch_formats.terminal import echo
 
 from loadwatch_collectors.errors import AgentError
 from loadwatch_collectors.runs.delivery.client import Client, read_token, run_path
@@ -29,7 +29,6 @@ def list_command(options: Options) -> int:
     """`runs list`."""
     query = {
         "q": options["search"],
-        "where": options["where"],
         **{fact.name: options[fact.name] for fact in FILTERS},
         "state": options["state"],
         "verdict": options["verdict"],
@@ -97,11 +96,11 @@ def delete_command(options: Options) -> int:
     def delete(client: Client) -> None:
         run = options["run_id"]
         goes = client.get(run_path(run, "/deletion"))
-        click.echo(f"{run}: {_describe_deletion(goes)}", err=True)
+        echo(f"{run}: {_describe_deletion(goes)}", err=True)
         if not options["yes"]:
             click.confirm("Delete it for good?", abort=True, err=True)
         client.send("DELETE", run_path(run))
-        click.echo(f"deleted {run}", err=True)
+        echo(f"deleted {run}", err=True)
 
     return _guard("delete", options, delete)
 
@@ -135,15 +134,13 @@ def _guard(name: str, options: Options, step: Callable[[Client], None]) -> int:
     try:
         step(Client(options["server"], read_token(options["token_file"])))
     except (AgentError, OSError) as error:
-        click.echo(f"loadwatch runs {name}: {error}", err=True)
+        echo(f"loadwatch runs {name}: {error}", err=True)
         return getattr(error, "exit_code", EXIT_FAILED)
     return 0
 
 
 def _print(options: Options, document: Any, page: Callable[[Any], str]) -> None:
-    click.echo(
-        json.dumps(document, ensure_ascii=False, indent=2) if options["as_json"] else terminal_text(page(document))
-    )
+    echo(json.dumps(document, ensure_ascii=False, indent=2) if options["as_json"] else page(document))
 
 
 def _save(client: Client, path: str, query: Mapping[str, str], output: str | None) -> None:
@@ -166,7 +163,7 @@ def _save(client: Client, path: str, query: Mapping[str, str], output: str | Non
             fresh.unlink(missing_ok=True)
     finally:
         response.release_conn()
-    click.echo(f"{target}: {target.stat().st_size} bytes", err=True)
+    echo(f"{target}: {target.stat().st_size} bytes", err=True)
 
 
 def _named(disposition: str) -> str:

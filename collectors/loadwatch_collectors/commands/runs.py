@@ -8,11 +8,9 @@ from typing import Any
 import click
 from loadwatch_formats.run_facts import FILTERS, OPTIONS
 
-from loadwatch_collectors.commands.samples.first_word import FirstWordCommand
-
 DEFAULT_SERVER = "http://127.0.0.1:8000"
 
-_SERVER = click.option(
+SERVER = click.option(
     "--server", envvar="LOADWATCH_SERVER", default=DEFAULT_SERVER, show_default=True, help="Address of the server."
 )
 _TOKEN_FILE = click.option(
@@ -28,7 +26,7 @@ _YES = click.option("--yes", is_flag=True, help="Do not ask.")
 
 
 def _server_options(command: Callable[..., None]) -> Callable[..., None]:
-    return _SERVER(_TOKEN_FILE(command))
+    return SERVER(_TOKEN_FILE(command))
 
 
 def _facts(command: Callable[..., None]) -> Callable[..., None]:
@@ -58,6 +56,13 @@ def _end(status: int) -> None:
 @click.option("--duration", help="How long the load is to last, such as 5m. Read from the arguments by default.")
 @click.option(
     "--expect", "expectations", multiple=True, help="As --threshold: expected, without effect on the verdict."
+)
+@click.option(
+    "--marker",
+    "markers",
+    multiple=True,
+    metavar="REGEX",
+    help="Lines of the command's output that match become annotations of the run, 100 at most.",
 )
 @click.option("--issue", "issues", multiple=True, metavar="URL", help="The issue that the run belongs to.")
 @click.option("--link", "links", multiple=True, metavar="URL[=TITLE]", help="A pull request, a dashboard.")
@@ -115,14 +120,14 @@ class _FileOrS3(click.Path):
         return value if isinstance(value, str) and value.startswith("s3://") else super().convert(value, param, ctx)
 
 
-@click.command("import", cls=FirstWordCommand)
+@click.command("import")
 @_facts
 @click.option("--run", "run_id", metavar="ID", help="Add the result to this run instead of making a new one.")
 @click.option(
     "--profile",
     "as_profiles",
     is_flag=True,
-    help="The files are profiles (pprof, collapsed stacks, speedscope), to be kept with the run that --run names.",
+    help="The files are profiles (pprof, collapsed stacks), to be kept with the run that --run names.",
 )
 @click.option(
     "--access-log",
@@ -182,44 +187,6 @@ def import_result(**options: Any) -> None:
     _end(import_command(options))
 
 
-@click.command("metrics")
-@click.option("--at", metavar="TIME", help="RFC 3339 time of samples that have none. Without it they are left out.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["auto", "openmetrics", "prometheus"]),
-    default="auto",
-    show_default=True,
-    help="Whether times are seconds (openmetrics) or milliseconds (prometheus); auto tells them apart by their size.",
-)
-@click.option(
-    "--wait",
-    type=click.FloatRange(0),
-    default=60.0,
-    show_default=True,
-    help="Seconds to try again if the server is away.",
-)
-@click.option(
-    "--server", envvar="LOADWATCH_SERVER", default=DEFAULT_SERVER, show_default=True, help="Address of the server."
-)
-@click.option("--token-file", help="File with a token of role agent; without it the variable LOADWATCH_TOKEN is used.")
-@_JSON
-@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, allow_dash=True))
-def import_metrics(**options: Any) -> None:
-    """Import samples with times: OpenMetrics text 1.0 or Prometheus' text format, plain or packed; - is standard input.
-
-    What is in the store already stays one sample, so that an import can be repeated.
-
-    Exit status: 0 all samples are stored, 1 some are not (why is on standard error), 2 the command was wrong.
-    """
-    from loadwatch_collectors.commands.samples.import_metrics import import_metrics_command
-
-    _end(import_metrics_command(options))
-
-
-import_result.words["metrics"] = import_metrics
-
-
 @click.command()
 @click.option("--purpose", type=click.Choice(["tune", "judge"]), help="Only recordings of this purpose.")
 @click.option(
@@ -251,11 +218,10 @@ def runs() -> None:
 
 
 @runs.command("list")
-@click.option("--search", "-s", default="", help="Words in name, scenario, tool, commit, tags, author.")
-@click.option("--where", "-w", default="", help='Such as "pool>10 verdict:failed since:7d"; docs/guide/runs.md.')
+@click.option("--search", "-s", default="", help="Words in name, scenario, tool, commit, tags, author, parameters.")
 @_filters
 @click.option("--state", help="running, finished, aborted or imported.")
-@click.option("--verdict", help="passed, failed or invalid.")
+@click.option("--verdict", help="passed, failed, invalid or none.")
 @click.option("--tag", "tags", multiple=True, help="Runs that have all of these.")
 @click.option("--commit", help="Commits that begin with this.")
 @click.option("--sort", default="started", show_default=True, help="started, name, rate, p95, requests, ...")

@@ -3,11 +3,10 @@
 import json
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import click
+from loadwatch_formats.terminal import echo
 
 from loadwatch_collectors.errors import AgentError
 from loadwatch_collectors.runs.delivery.client import Client, read_token
@@ -29,8 +28,7 @@ EXIT_LEFT, EXIT_USAGE = 1, 2
 KILLED = "loadwatch run was killed; this is its last sign of life"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SyncResult:
+class SyncResult(NamedTuple):
     """What became of one run that waited: delivered, running, waiting (the server is away) or refused."""
 
     run: str
@@ -48,16 +46,16 @@ def sync_command(options: Mapping[str, Any]) -> int:
         else:
             outcomes = synchronise(Servers(options["server"], read_token(options["token_file"])), root)
     except AgentError as error:
-        click.echo(f"loadwatch sync: {error}", err=True)
+        echo(f"loadwatch sync: {error}", err=True)
         return EXIT_USAGE
     if options["as_json"]:
         documents = [{"run": item.run, "state": item.state, "detail": item.detail} for item in outcomes]
-        click.echo(json.dumps(documents, ensure_ascii=False, indent=2))
+        echo(json.dumps(documents, ensure_ascii=False, indent=2))
     else:
         for item in outcomes:
-            click.echo(f"{item.run}: {item.state}" + (f": {item.detail}" if item.detail else ""))
+            echo(f"{item.run}: {item.state}" + (f": {item.detail}" if item.detail else ""))
         if not outcomes:
-            click.echo(f"nothing waits in {root}")
+            echo(f"nothing waits in {root}")
     return EXIT_LEFT if any(item.state in ("waiting", "refused", "damaged") for item in outcomes) else 0
 
 

@@ -3,8 +3,8 @@
 import os
 import re
 import stat
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from loadwatch_formats.yaml_nodes import pairs
 from yaml.nodes import MappingNode, Node, SequenceNode
@@ -31,8 +31,7 @@ def read_text(path: Path) -> str:
         raise ConfigError(f"{path}: cannot be read: {error}") from error
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TargetAdded:
+class TargetAdded(NamedTuple):
     """A file's text with one more target; the collectors of that target, and those that were there."""
 
     text: str

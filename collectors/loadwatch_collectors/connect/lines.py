@@ -4,9 +4,8 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from loadwatch_collectors.config import AgentConfig
@@ -16,17 +15,20 @@ from loadwatch_collectors.connect.seems import PATHS, SYSTEM_PROGRAMS
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.sources.mysql.collector import MySQLSettings
 from loadwatch_collectors.sources.process.search import ProcessSettings, find_pids
+from loadwatch_collectors.transport.postgresql_session import PostgreSQLLogin
 
-MYSQL_USER = "loadwatch"
+DATABASES = ("mysql", "postgresql", "pgbouncer")
+DATABASE_USER = "loadwatch"
+PAGES = {"dbstats": "dbstats", "metrics": "prometheus", "nginx": "nginx"}
+"""Source by kind of page."""
 _LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1", "0.0.0.0")
-_URL_PORTS = {"http": 80, "https": 443}
+_URL_PORTS = {"http": 80, "https": 443, "redis": 6379, "rediss": 6379}
 _DEFAULT_JOB = "app"
 _PLAIN = re.compile(r"[A-Za-z/][A-Za-z0-9._/-]*|\d+(\.\d+){3}")
 _NO_TEXT = ("null", "true", "false", "yes", "no", "on", "off", "y", "n")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Watched:
+class Watched(NamedTuple):
     """A source that watches the listener already, and where it stands: file and line."""
 
     source: str
@@ -84,16 +86,18 @@ def _blocks(listener: FoundListener, there: set[str], secrets_folder: Path) -> l
     if address is None:
         return blocks
     for seen in listener.seems:
-        if seen.kind in ("dbstats", "metrics"):
-            source = "dbstats" if seen.kind == "dbstats" else "prometheus"
-            path = next(path for path, kind in PATHS.items() if kind == seen.kind)
-            host = f"[{address}]" if ":" in address else address
+        host = f"[{address}]" if ":" in address else address
+        if seen.kind in PAGES:
+            source = PAGES[seen.kind]
+            path = seen.path or next(path for path, kind in PATHS.items() if kind == seen.kind)
             if source not in given:
                 blocks.append((source, {"url": f"http://{host}:{listener.port}{path}"}))
-        elif seen.kind == "mysql" and "mysql" not in given:
-            password = secrets_folder / f"mysql-{listener.port}.password"
-            login = {"host": address, "port": listener.port, "user": MYSQL_USER, "password_file": str(password)}
-            blocks.append(("mysql", login))
+        elif seen.kind == "redis" and "redis" not in given:
+            blocks.append(("redis", {"url": f"redis://{host}:{listener.port}"}))
+        elif seen.kind in DATABASES and seen.kind not in given:
+            password = secrets_folder / f"{seen.kind}-{listener.port}.password"
+            login = {"host": address, "port": listener.port, "user": DATABASE_USER, "password_file": str(password)}
+            blocks.append((seen.kind, login))
     return blocks
 
 
@@ -107,8 +111,7 @@ def _identity(
     """Job and instance: those of what is watched already, so that it stays one target, else the program's name."""
     name = listener.program.name if listener.program else ""
     job = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or _DEFAULT_JOB
-    if any(seen.kind == "mysql" for seen in listener.seems):
-        job = "mysql"
+    job = next((seen.kind for seen in listener.seems if seen.kind in (*DATABASES, "redis")), job)
     wished = [(one.job, one.instance) for one in watched] + [(job, host), (job, f"{host}:{listener.port}")]
     taken = {(one.source.name, one.identity.job, one.identity.instance) for one in config.collectors}
     free = (pair for pair in wished if not any((source, *pair) in taken for source in sources))
@@ -120,8 +123,9 @@ def _watches(settings: Any, listener: FoundListener) -> bool:
         if settings.port is not None:
             return settings.port == listener.port or _finds(settings, listener)
         return _finds(settings, listener)
-    if isinstance(settings, MySQLSettings):
-        return settings.port == listener.port and settings.host in _LOCAL_HOSTS and not settings.discover
+    if isinstance(settings, MySQLSettings | PostgreSQLLogin):
+        here = settings.host in _LOCAL_HOSTS or settings.host.startswith("/")
+        return settings.port == listener.port and here and not getattr(settings, "discover", None)
     return _is_page_of(getattr(settings, "url", ""), listener)
 
 

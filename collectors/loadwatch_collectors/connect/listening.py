@@ -3,7 +3,7 @@
 import ipaddress
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _LISTEN = "0A"
 _WORD_DIGITS = 8
@@ -11,8 +11,7 @@ _V4_LOOPBACK = "127.0.0.1"
 _V6_LOOPBACK = "::1"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListeningSocket:
+class ListeningSocket(NamedTuple):
     """One socket: its address as people write it, its port, the number of the user who made it, its inode."""
 
     address: str

@@ -1,9 +1,8 @@
 """Each listener with the lines that are offered for it, as the command and the page show them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from loadwatch_collectors.config import AgentConfig
 from loadwatch_collectors.connect.find import Found, FoundListener
@@ -15,9 +14,11 @@ _MOST_PIDS = 8
 _KINDS = {
     "dbstats": "a Go program that shows its connection pool",
     "metrics": "a program with a page of metrics",
+    "nginx": "nginx with its status page",
     "http": "an HTTP server",
     "mysql": "MySQL or MariaDB",
     "postgresql": "PostgreSQL",
+    "pgbouncer": "PgBouncer",
     "redis": "Redis or Valkey",
     "memcached": "memcached",
     "ssh": "SSH",
@@ -26,8 +27,7 @@ _KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Offer:
+class Offer(NamedTuple):
     """A listener, what of it is watched, and the lines that watch the rest; empty where nothing is left."""
 
     listener: FoundListener

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.sources.procfs import list_pids, read_text, socket_inodes
@@ -15,8 +16,7 @@ _LONGEST_NAME = 60
 _INTERPRETERS = ("python", "node", "ruby", "perl", "php", "bun", "deno")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
+class Program(NamedTuple):
     """A program as people know it, and as the kernel does; a script goes by its own name, not its interpreter's."""
 
     name: str

@@ -3,23 +3,29 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
+
+from loadwatch_formats.listeners import ListenerKind
 
 from loadwatch_collectors.sources.dbstats_document import find_pools
-
-Kind = Literal["dbstats", "metrics", "http", "mysql", "postgresql", "redis", "memcached", "ssh", "tls", "loadwatch"]
+from loadwatch_collectors.sources.nginx import STATUS
 
 DBSTATS_PATH = "/debug/dbstats"
 METRICS_PATH = "/metrics"
-PATHS: Mapping[str, Kind] = {DBSTATS_PATH: "dbstats", METRICS_PATH: "metrics"}
+PATHS: Mapping[str, ListenerKind] = {
+    DBSTATS_PATH: "dbstats",
+    METRICS_PATH: "metrics",
+    "/stub_status": "nginx",
+    "/nginx_status": "nginx",
+}
 """What is asked for, in this order."""
 
-_PROGRAMS: Mapping[str, Kind] = {
+_PROGRAMS: Mapping[str, ListenerKind] = {
     "mysqld": "mysql",
     "mariadbd": "mysql",
     "postgres": "postgresql",
     "postmaster": "postgresql",
+    "pgbouncer": "pgbouncer",
     "redis-server": "redis",
     "valkey-server": "redis",
     "memcached": "memcached",
@@ -34,15 +40,14 @@ _REDIS_ANSWERS = (b"-ERR", b"-NOAUTH", b"-DENIED", b"$-1")
 _METRIC_LINE = re.compile(rb"^# TYPE [a-zA-Z_:\"]", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seeming:
+class Seeming(NamedTuple):
     """What something seems to be.
 
     `told` is what says so: `program` (its name), `greeting` (what it says first), `answer` (what it said when it was
     asked for `path`). `gives` names metrics that its own page has and other sources would write a second time.
     """
 
-    kind: Kind
+    kind: ListenerKind
     told: Literal["program", "greeting", "answer"]
     path: str = ""
     gives: frozenset[str] = frozenset()
@@ -81,6 +86,8 @@ def by_answer(path: str, answer: bytes) -> Seeming | None:
         return Seeming(kind="dbstats", told="answer", path=path)
     if status[1] == b"200" and kind == "metrics" and b"text/html" not in head.lower() and _METRIC_LINE.search(body):
         return Seeming(kind="metrics", told="answer", path=path, gives=_gives(body))
+    if status[1] == b"200" and kind == "nginx" and STATUS.match(body.decode("ascii", "replace")):
+        return Seeming(kind="nginx", told="answer", path=path)
     return Seeming(kind="http", told="answer", path=path)
 
 

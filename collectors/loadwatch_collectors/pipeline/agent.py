@@ -7,24 +7,103 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import structlog
-from loadwatch_formats.metrics.agent import METRICS
-from loadwatch_formats.metrics.model import MetricInfo
+from loadwatch_formats.metrics.model import MetricInfo, metrics_of
 
-from loadwatch_collectors.collector import Labels
-from loadwatch_collectors.config import AgentConfig
+from loadwatch_collectors.collector import Collector, Labels, MissingPrivilege, Sample, Source, TargetIdentity
+from loadwatch_collectors.config import AgentConfig, CollectorSettings
 from loadwatch_collectors.errors import OtherAgentError
 from loadwatch_collectors.pipeline.clock_skew import ServerClock
 from loadwatch_collectors.pipeline.profiles import ProfileOrders
 from loadwatch_collectors.pipeline.runner import Runner
-from loadwatch_collectors.pipeline.self_metrics import watch_self
-from loadwatch_collectors.pipeline.sender import Sender
+from loadwatch_collectors.pipeline.sender import Sender, SenderCounts
 from loadwatch_collectors.pipeline.spool import Spool
 from loadwatch_collectors.series import SampleRow
+from loadwatch_collectors.sources.process.collector import ProcessCollector
+from loadwatch_collectors.sources.process.search import ProcessSettings
 from loadwatch_collectors.transport.exposure import find_exposures, find_server_exposure
 from loadwatch_collectors.transport.sole import Claim, Holder, claim
+
+JOB = "loadwatch-agent"
+
+
+class SelfSettings(NamedTuple):
+    """The parts of the running agent that are watched; not a block of the file."""
+
+    spool: Spool
+    counts: SenderCounts
+    clock: ServerClock
+
+
+class SelfCollector:
+    """Reads the agent that it runs in."""
+
+    def __init__(self, settings: SelfSettings) -> None:
+        self._spool = settings.spool
+        self._counts = settings.counts
+        self._clock = settings.clock
+        self._process = ProcessCollector(ProcessSettings(pid=os.getpid()))
+
+    def collect(self) -> list[Sample]:
+        """Read spool, sender and process once."""
+        waiting_samples, waiting_bytes = self._spool.waiting()
+        counts = self._counts
+        samples = [
+            Sample("agent_spool_bytes", float(waiting_bytes)),
+            Sample("agent_spool_samples", float(waiting_samples)),
+            Sample("agent_spool_dropped_samples_total", float(self._spool.dropped_samples)),
+            Sample("agent_spool_writable", 0.0 if self._spool.disk_error else 1.0),
+            Sample("agent_sent_samples_total", float(counts.sent_samples)),
+            Sample("agent_refused_samples_total", float(counts.refused_samples)),
+            Sample("agent_failed_requests_total", float(counts.failed_requests)),
+            Sample("agent_clock_correction_seconds", self._clock.offset_seconds),
+        ]
+        if counts.clock_skew_seconds is not None:
+            samples.append(Sample("agent_clock_skew_seconds", counts.clock_skew_seconds))
+        return samples + self._process.collect()
+
+    def missing_privileges(self) -> Sequence[MissingPrivilege]:
+        """A process may always read itself."""
+        return ()
+
+    def close(self) -> None:
+        """The spool is closed by its owner."""
+
+
+def _build(settings: SelfSettings) -> Collector:
+    return SelfCollector(settings)
+
+
+SELF = Source(
+    name="agent",
+    help="The agent's own spool, sender and process.",
+    settings=SelfSettings,
+    build=_build,
+    packs=("loadwatch",),
+)
+
+
+def watch_self(
+    spool: Spool,
+    counts: SenderCounts,
+    clock: ServerClock,
+    *,
+    instance: str,
+    labels: tuple[tuple[str, str], ...],
+    interval_seconds: float,
+) -> CollectorSettings:
+    """The agent's own collector, to be run beside the configured ones."""
+    return CollectorSettings(
+        source=SELF,
+        settings=SelfSettings(spool=spool, counts=counts, clock=clock),
+        identity=TargetIdentity(job=JOB, instance=instance, labels=labels),
+        interval_seconds=interval_seconds,
+        timeout_seconds=SELF.timeout_seconds,
+        where="the agent itself",
+    )
+
 
 STOP_SECONDS = 3.0
 """How long the last samples may take to reach the server at the end; what is left stays in the spool."""
@@ -150,7 +229,8 @@ def _process_clock() -> Callable[[], float]:
 def collect_metrics(config: AgentConfig) -> list[MetricInfo]:
     """What is known of every metric that this configuration can bring, each name once."""
     listed: Iterable[Sequence[MetricInfo]] = (
-        METRICS,
+        metrics_of("loadwatch")["collectors"],
+        SELF.metrics,
         *(item.source.metrics for item in config.collectors),
     )
     by_name: dict[str, MetricInfo] = {}

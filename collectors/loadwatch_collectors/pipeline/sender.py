@@ -7,18 +7,78 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 import structlog
+import urllib3
+from loadwatch_formats.backoff import backoff_seconds
 from loadwatch_formats.metrics.model import MetricInfo
 from loadwatch_formats.own_traffic import AGENT
 from loadwatch_formats.retry_after import parse_retry_after
 
 from loadwatch_collectors.pipeline.clock_skew import TIME_HEADER, TOLERATED_SECONDS, ServerClock, measure_skew
-from loadwatch_collectors.pipeline.remote_write import encode_metadata, encode_rows
+from loadwatch_collectors.pipeline.remote_write import HEADERS, compress, encode_metadata, encode_rows
 from loadwatch_collectors.pipeline.spool import Spool, WriteRequest
-from loadwatch_collectors.pipeline.write_client import WriteClient, WriteFailedError
 from loadwatch_collectors.series import SampleRow
+
+TEXT_LIMIT = 300
+
+
+class WriteFailedError(Exception):
+    """There was no answer; the text says why."""
+
+
+class WriteAnswer(NamedTuple):
+    """What a server answered."""
+
+    status: int
+    headers: Mapping[str, str]
+    data: bytes
+
+    @property
+    def text(self) -> str:
+        """Its beginning, for a log line."""
+        return self.data[: 4 * TEXT_LIMIT].decode("utf-8", "replace").strip()[:TEXT_LIMIT]
+
+
+class WriteClient:
+    """Sends encoded WriteRequests to one address."""
+
+    def __init__(
+        self, url: str, token: str | None, *, user_agent: str, timeout_seconds: float, ca_file: str | None = None
+    ) -> None:
+        self._url = url
+        self._headers = {**HEADERS, "User-Agent": user_agent}
+        if token:
+            self._headers["Authorization"] = f"Bearer {token}"
+        self._timeout_seconds = timeout_seconds
+        self._pool = urllib3.PoolManager(num_pools=1, maxsize=1, retries=False, ca_certs=ca_file)
+
+    def post(self, body: bytes, *, timeout_seconds: float | None = None) -> WriteAnswer:
+        """Send a body, which is packed here.
+
+        Raises:
+            WriteFailedError: no answer came.
+        """
+        try:
+            response = self._pool.request(
+                "POST",
+                self._url,
+                body=compress(body),
+                headers=self._headers,
+                redirect=False,
+                retries=False,
+                timeout=urllib3.Timeout(total=timeout_seconds or self._timeout_seconds),
+            )
+        except (urllib3.exceptions.HTTPError, OSError) as error:
+            reason = getattr(error, "reason", None)
+            raise WriteFailedError(str(reason if reason is not None else error)[:TEXT_LIMIT]) from error
+        return WriteAnswer(status=response.status, headers=response.headers, data=response.data)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._pool.clear()
+
 
 MAX_SAMPLES_PER_REQUEST = 20_000
 METADATA_EVERY_SECONDS = 300.0
@@ -51,11 +111,6 @@ def judge_status(status: int) -> SendResult:
     if 400 <= status < 500 and status not in (408, 429):
         return SendResult.REFUSED
     return SendResult.LATER
-
-
-def backoff_seconds(attempt: int, jitter: float) -> float:
-    """The wait before retry `attempt` (from 0): doubling up to a bound, shortened by up to half by `jitter` in 0..1."""
-    return min(MAX_BACKOFF_SECONDS, _FIRST_BACKOFF_SECONDS * 2 ** min(attempt, 16)) * (1 - jitter / 2)
 
 
 def read_refused(answer: bytes, samples: int) -> int:
@@ -147,6 +202,9 @@ class Sender:
             if self._stopping.is_set() or self._stopping.wait(wait):
                 return
 
+    def _backoff(self) -> float:
+        return backoff_seconds(self._attempt, _FIRST_BACKOFF_SECONDS, MAX_BACKOFF_SECONDS, random.random())
+
     def _deliver(self, batch: WriteRequest) -> float | None:
         """Try once. None when the batch is done with, otherwise the seconds to wait before the next try."""
         with_metadata = time.monotonic() >= self._metadata_due
@@ -158,7 +216,7 @@ class Sender:
             response = self._client.post(body)
         except WriteFailedError as error:
             self._note_failure(str(error))
-            return backoff_seconds(self._attempt, random.random())
+            return self._backoff()
         self._note_skew(response.headers, sent_ms)
         answer = judge_status(response.status)
         if answer is SendResult.TAKEN:
@@ -179,7 +237,7 @@ class Sender:
             asked = parse_retry_after(
                 response.headers.get("Retry-After"), time.time_ns() // 1_000_000, MAX_RETRY_AFTER_SECONDS
             )
-            return max(asked or 0.0, backoff_seconds(self._attempt, random.random()))
+            return max(asked or 0.0, self._backoff())
         refused = read_refused(response.data, batch.samples)
         self.counts.refused_samples += refused
         self.counts.sent_samples += batch.samples - refused

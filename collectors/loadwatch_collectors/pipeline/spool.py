@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from loadwatch_collectors.pipeline.frames import encode_frame
 from loadwatch_collectors.pipeline.segments import Segment, SegmentReader, SpoolFolder
@@ -32,8 +33,7 @@ _HELD_BATCHES = 8
 HELD_SAMPLES_WITHOUT_DISK = 200_000
 
 
-@dataclass(frozen=True, slots=True)
-class WriteRequest:
+class WriteRequest(NamedTuple):
     """Blocks to send together; `last` is to be acknowledged once a server has them."""
 
     last: int

@@ -21,9 +21,37 @@ from loadwatch_collectors.collector import (
 )
 from loadwatch_collectors.config import CollectorSettings
 from loadwatch_collectors.errors import CollectorError, ConfigError
-from loadwatch_collectors.pipeline.schedule import Schedule, next_tick
 from loadwatch_collectors.pipeline.tracker import Claims, SeriesTracker
 from loadwatch_collectors.series import SampleRow
+
+
+@dataclass(slots=True)
+class Schedule:
+    """The ticks of one collector.
+
+    Late wake-ups and forward jumps of the clock give the newest tick only, so what was missed stays a gap; after a
+    backward jump the ticks go on at the new time.
+    """
+
+    interval_ms: int
+    next_ms: int
+
+    def due(self, now_ms: int) -> int | None:
+        """The tick to run at `now_ms`, or None; moves on to the next one."""
+        if now_ms >= self.next_ms:
+            tick = now_ms // self.interval_ms * self.interval_ms
+            self.next_ms = tick + self.interval_ms
+            return tick
+        # Being set back by less than an interval must not run the same tick again.
+        if self.next_ms - now_ms > 2 * self.interval_ms:
+            self.next_ms = next_tick(now_ms, self.interval_ms)
+        return None
+
+
+def next_tick(now_ms: int, interval_ms: int) -> int:
+    """The first whole multiple of the interval after `now_ms`."""
+    return (now_ms // interval_ms + 1) * interval_ms
+
 
 ERROR_TEXT_LIMIT = 200
 _log: Any = structlog.get_logger("loadwatch.collector")
@@ -43,8 +71,8 @@ class Worker:
     """One collector on one target.
 
     The scheduler calls `begin` at each tick and `enforce_deadline` in between; results go to `deliver`. A collection
-    that passes its deadline is reported as failed and closed; until it ends, each tick reports `up` 0 and no other
-    starts.
+    that passes its deadline is reported as failed, and closed at twice that time: what is only slow keeps its session.
+    Until it ends, each tick reports `up` 0 and no other starts.
     """
 
     def __init__(
@@ -99,23 +127,28 @@ class Worker:
         return collector.metadata() if isinstance(collector, DescribesMetrics) else ()
 
     def deadline(self) -> float | None:
-        """Monotonic time at which the present collection is given up."""
+        """Monotonic time at which the present collection is given up, or then closed."""
         running = self._running
-        return None if running is None or running.abandoned else running.started + self.config.timeout_seconds
+        if running is None or (running.abandoned and self._collector is None):
+            return None
+        return running.started + (2 if running.abandoned else 1) * self.config.timeout_seconds
 
     def enforce_deadline(self) -> None:
         """Give the present collection up if its time has passed."""
+        collector, rows = None, None
         with self._lock:
-            running = self._running
-            timeout = self.config.timeout_seconds
-            if running is None or running.abandoned or time.monotonic() < running.started + timeout:
+            running, timeout = self._running, self.config.timeout_seconds
+            if running is None or time.monotonic() < running.started + timeout:
                 return
-            running.abandoned = True
-            text = f"no answer within {timeout:g} s; the read was given up"
-            self._note_state(text)
-            rows = self._report_failure(running.tick_ms, timeout, text)
-            collector, self._collector = self._collector, None
-        self._deliver(rows, True)
+            if not running.abandoned:
+                running.abandoned = True
+                text = f"no answer within {timeout:g} s; the read was given up"
+                self._note_state(text)
+                rows = self._report_failure(running.tick_ms, timeout, text)
+            elif time.monotonic() >= running.started + 2 * timeout:
+                collector, self._collector = self._collector, None
+        if rows is not None:
+            self._deliver(rows, True)
         if collector is not None:
             # `close` of a hung source may itself hang; it must not hold up the others.
             threading.Thread(target=self._close, args=(collector,), name=f"close-{self._name}", daemon=True).start()

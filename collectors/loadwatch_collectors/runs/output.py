@@ -6,7 +6,7 @@ from loadwatch_collectors.runs.facts.redaction import redact_text
 
 HEAD_BYTES = 64 << 10
 TAIL_BYTES = 192 << 10
-_LONGEST_LINE = 2_000
+LONGEST_LINE = 2_000
 _SEQUENCE = re.compile(
     rb"\x1b\[[0-?]{0,40}[ -/]{0,4}[@-~]"
     rb"|\x1b\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)"
@@ -46,7 +46,7 @@ class Output:
         parts = [bytes(self._head)]
         if self._dropped:
             parts.append(b"\n[%d bytes are left out]\n" % self._dropped)
-        return clean("\n".join(_lines(b"".join([*parts, self._tail]))))
+        return clean("\n".join(shown_lines(b"".join([*parts, self._tail]))))
 
     def _cut(self) -> None:
         most = len(self._tail) - TAIL_BYTES
@@ -57,10 +57,10 @@ class Output:
 
 def clean(text: str) -> str:
     """Each line without secrets."""
-    return "".join(f"{redact_text(line[:_LONGEST_LINE])}\n" for line in text.splitlines()).strip("\n")
+    return "".join(f"{redact_text(line[:LONGEST_LINE])}\n" for line in text.splitlines()).strip("\n")
 
 
-def _lines(data: bytes) -> list[str]:
+def shown_lines(data: bytes) -> list[str]:
     """As a terminal would show them at last: a line that was drawn anew and anew is there once."""
     shown = _SEQUENCE.sub(b"", data).decode("utf-8", "replace").replace("\r\n", "\n")
     return [_CONTROL.sub("", line.rstrip("\r").rpartition("\r")[2]) for line in shown.split("\n")]

@@ -16,6 +16,7 @@ from loadwatch_collectors.runs.delivery.journal import Journal
 from loadwatch_collectors.runs.delivery.link import Link
 from loadwatch_collectors.runs.facts.machine import Machine
 from loadwatch_collectors.runs.output import Output
+from loadwatch_collectors.runs.own_figures import LineReader
 from loadwatch_collectors.runs.screen.status import describe_progress
 from loadwatch_collectors.runs.screen.terminal import StatusLine
 from loadwatch_collectors.runs.streams.follower import Follower
@@ -46,9 +47,14 @@ class Session:
         stream: bool,
         watch_headroom: bool,
         output: Output | None,
+        own: LineReader,
     ) -> None:
         self.line = line
-        self._output = output
+        self._own = own
+        self._readers = [
+            *([] if output is None else [output.add]),
+            *([own.add] if own.wanted else []),
+        ]
         self._client = client
         self._journal = journal
         self._target = target
@@ -76,7 +82,8 @@ class Session:
                 capture=self._plan.capture,
                 pass_output=self._plan.pass_output,
                 keep_apart=self.line.takes_a_row,
-                keep=None if self._output is None else self._output.add,
+                keep=self._keep if self._readers else None,
+                keep_files=self._own.wanted,
             ),
         )
         self._began = time.monotonic()
@@ -103,6 +110,10 @@ class Session:
         self._write_end(ending)
         return ending
 
+    def _keep(self, stream: int, data: bytes) -> None:
+        for read in self._readers:
+            read(stream, data)
+
     def _tick(self) -> None:
         self.line.show(self._text, time.monotonic() - self._began)
 
@@ -122,10 +133,11 @@ class Session:
         return sender
 
     def _close_stream(self, sender: Sender | None) -> None:
+        own = self._own.finish(self._journal.id)
         if self._follower is not None:
             rows = self._follower.finish()
             if self._spool is not None:
-                self._spool.append([*rows, SampleRow(now_ms(), [self._cpu], [STALE_NAN])])
+                self._spool.append([*rows, *own, SampleRow(now_ms(), [self._cpu], [STALE_NAN])])
             self._figures = self._follower.figures(now_ms())
         if sender is not None:
             sender.stop(_DRAIN_SECONDS if not self._link.problem else 0.5)
@@ -140,7 +152,7 @@ class Session:
             if self._spool is not None and share is not None:
                 self._spool.append([SampleRow(now_ms(), [self._cpu], [share])])
             if self._follower is not None:
-                rows = self._follower.step(now_ms())
+                rows = [*self._follower.step(now_ms()), *self._own.rows(self._journal.id)]
                 if self._spool is not None and rows:
                     self._spool.append(rows)
                 self._figures = self._follower.figures(now_ms())
@@ -193,5 +205,6 @@ class Session:
             "aborted": aborted,
             "reason": reason,
             "generator": self._machine.describe(),
+            **(self._own.report() if self._own.wanted else {}),
         }
         self._save()

@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from loadwatch_collectors.runs.screen.terminal import StatusLine
 from loadwatch_collectors.umask import inherited_umask
@@ -40,8 +40,7 @@ _KILLING = (signal.SIGINT, signal.SIGTERM)
 _PR_SET_PDEATHSIG = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Streams:
+class Streams(NamedTuple):
     """How the command's streams are connected.
 
     Attributes:
@@ -49,16 +48,17 @@ class Streams:
         pass_output: whether captured output is shown as well.
         keep_apart: a status line is drawn, so output to the terminal goes through us.
         keep: gets a copy of the output, with the number of its stream; called in the main thread.
+        keep_files: also of what goes into a file.
     """
 
     capture: Path | None
     pass_output: bool
     keep_apart: bool
     keep: Callable[[int, bytes], None] | None = None
+    keep_files: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ending:
+class Ending(NamedTuple):
     """How the command ended.
 
     Attributes:
@@ -317,9 +317,9 @@ def _wire(streams: Streams) -> _Wiring:
 
 
 def _wire_pipe(wiring: _Wiring, streams: Streams, descriptor: int) -> int | None:
-    """A pipe that goes on to ours; None where ours is a file, or closed."""
+    """A pipe that goes on to ours; None where ours is a file that nobody wants a copy of, or closed."""
     try:
-        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        if stat.S_ISREG(os.fstat(descriptor).st_mode) and not streams.keep_files:
             return None
     except OSError:
         return None

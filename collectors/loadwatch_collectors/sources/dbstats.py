@@ -11,14 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from loadwatch_formats.metrics.dbstats import METRICS
-
 from loadwatch_collectors.collector import KEPT, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.dbstats_document import (
     DocumentError,
     NumberMetric,
+    WorkerSums,
     find_pools,
     info_samples,
     is_absent,
@@ -29,6 +28,7 @@ from loadwatch_collectors.sources.dbstats_document import (
     read_number,
     read_path,
     read_pool,
+    split_workers,
 )
 from loadwatch_collectors.sources.log_tail import LogTail
 from loadwatch_collectors.transport.http_page import HttpPage, HttpSettings, Page, check_url
@@ -100,6 +100,7 @@ class DbstatsPageCollector:
         """Prepare the connection; nothing is dialled yet."""
         self._settings = settings
         self._page = HttpPage(settings)
+        self._sums = WorkerSums()
         self._numbers = _number_metrics(settings)
 
     def collect(self) -> Sequence[Sample]:
@@ -107,8 +108,9 @@ class DbstatsPageCollector:
         page = self._page.get(accept="application/json")
         document = _parse_json(page)
         try:
-            pools = self._pools(document)
-            samples = [sample for name, pool in pools.items() for sample in pool_samples(read_pool(pool, name), name)]
+            pools = split_workers(self._pools(document))
+            read = {(name, worker): read_pool(pool, name) for name, worker, pool in pools}
+            samples = [one for name, values in self._sums.add(read).items() for one in pool_samples(values, name)]
             samples += self._further_numbers(document)
         except DocumentError as error:
             raise CollectorError(f"GET {page.url}: {error}") from None
@@ -127,10 +129,10 @@ class DbstatsPageCollector:
         """Close the connection."""
         self._page.close()
 
-    def _pools(self, document: Any) -> Mapping[str, Mapping[str, Any]]:
+    def _pools(self, document: Any) -> Mapping[str, Any]:
         if not self._settings.pools:
             return find_pools(document, self._settings.db_name)
-        pools: dict[str, Mapping[str, Any]] = {}
+        pools: dict[str, Any] = {}
         for name, path in self._settings.pools.items():
             pool = read_path(document, path)
             if not is_pool(pool):
@@ -249,5 +251,5 @@ DBSTATS = Source(
     help="Go's sql.DBStats: pool limits, waits and churn; and the application's own ingest counters.",
     settings=DbstatsSettings,
     build=build_dbstats,
-    metrics=METRICS,
+    packs=("go-sql-pool",),
 )

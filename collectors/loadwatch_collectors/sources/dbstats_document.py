@@ -5,8 +5,7 @@ Source: `go doc database/sql.DBStats`. The names of the metrics are those of cli
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from loadwatch_formats.durations import parse_go_duration
 
@@ -34,6 +33,8 @@ SETTINGS: Mapping[str, str] = {
 }
 """What an application may say of a pool beside `sql.DBStats`, which lacks it → metric."""
 
+COUNTERS = ("WaitCount", "WaitDuration", "MaxIdleClosed", "MaxIdleTimeClosed", "MaxLifetimeClosed")
+
 INFOS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "build": ("go_build_info", ("path", "version", "revision")),
     "go": ("go_info", ("version",)),
@@ -58,8 +59,7 @@ class DocumentError(ValueError):
     """The document or line is not what it should be; the text says in which place."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NumberMetric:
+class NumberMetric(NamedTuple):
     """What a further number of the document becomes."""
 
     name: str
@@ -128,8 +128,8 @@ def is_absent(value: Any) -> bool:
     return value is _ABSENT
 
 
-def find_pools(document: Any, root_name: str) -> dict[str, Mapping[str, Any]]:
-    """Every object that looks like `sql.DBStats`, by the key under which it stands.
+def find_pools(document: Any, root_name: str) -> dict[str, Any]:
+    """Every object that looks like `sql.DBStats`, by the key under which it stands; of several workers, their list.
 
     A document that is itself one is called `root_name`. Equal keys in different places are told apart by their path.
     """
@@ -140,15 +140,53 @@ def find_pools(document: Any, root_name: str) -> dict[str, Mapping[str, Any]]:
     }
 
 
-def _walk(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Mapping[str, Any]]]:
+def split_workers(pools: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Name, worker and object of each pool of `find_pools`; the worker is empty where none is named."""
+    for name, found in pools.items():
+        for pool in cast("list[Mapping[str, Any]]", found if isinstance(found, list) else [found]):
+            yield name, str(pool.get("worker", "")), pool
+
+
+class WorkerSums:
+    """Adds up the workers of a pool, so that counters go on where a worker ends or begins anew."""
+
+    def __init__(self) -> None:
+        self._last: dict[tuple[str, str], Mapping[str, float]] = {}
+        self._ended: dict[str, dict[str, float]] = {}
+
+    def add(self, read: Mapping[tuple[str, str], Mapping[str, float]]) -> dict[str, dict[str, float]]:
+        """The numbers by pool, from those by pool and worker."""
+        for (name, worker), last in self._last.items():
+            now = read.get((name, worker))
+            if worker and (now is None or now["WaitCount"] < last["WaitCount"]):
+                ended = self._ended.setdefault(name, {})
+                ended.update({one: ended.get(one, 0.0) + last[one] for one in COUNTERS if one in last})
+        self._last = dict(read)
+        sums: dict[str, dict[str, float]] = {}
+        for (name, _), values in read.items():
+            known = sums.get(name)
+            sums[name] = dict(values) if known is None else _sum(known, values)
+        for name, values in sums.items():
+            values.update({one: values[one] + more for one, more in self._ended.get(name, {}).items() if one in values})
+        return sums
+
+
+def _sum(one: Mapping[str, float], other: Mapping[str, float]) -> dict[str, float]:
+    """Of two workers. Times are the same of all; a limit is none where it is none of one."""
+    both = {name: one[name] + other[name] for name in one.keys() & other.keys()}
+    times = {name: one[name] for name in ("ConnMaxLifetime", "ConnMaxIdleTime") if name in both}
+    unlimited = 0.0 in (one["MaxOpenConnections"], other["MaxOpenConnections"])
+    return {**both, **times, **({"MaxOpenConnections": 0.0} if unlimited else {})}
+
+
+def _walk(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
     if len(path) > _DEEPEST:
         return
+    if is_pool(value):
+        yield path, value
+        return
     if isinstance(value, dict):
-        pool = cast(dict[str, Any], value)
-        if is_pool(pool):
-            yield path, pool
-            return
-        children: Sequence[tuple[str, Any]] = list(pool.items())
+        children: Sequence[tuple[str, Any]] = list(cast(dict[str, Any], value).items())
     elif isinstance(value, list):
         children = [(str(index), child) for index, child in enumerate(cast(list[Any], value))]
     else:
@@ -158,7 +196,10 @@ def _walk(value: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], 
 
 
 def is_pool(value: Any) -> bool:
-    """Whether a JSON value has the fields of `sql.DBStats`."""
+    """Whether a JSON value has the fields of `sql.DBStats`, or is a list of such objects with `worker`."""
+    if isinstance(value, list):
+        parts = cast(list[Any], value)
+        return bool(parts) and all(isinstance(one, dict) and is_pool(one) and "worker" in one for one in parts)
     return isinstance(value, dict) and all(name in value for name in _REQUIRED)
 
 

@@ -7,7 +7,7 @@ Formats: https://prometheus.io/docs/instrumenting/exposition_formats/ and the Op
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from loadwatch_formats.metrics.model import MetricInfo
 
@@ -36,8 +36,7 @@ class ExpositionError(ValueError):
     """A line does not follow the format; the text names the line."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Exposition:
+class Exposition(NamedTuple):
     """One page: the samples in order, and what the page says of each metric."""
 
     samples: list[Sample]

@@ -8,8 +8,8 @@ import re
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from loadwatch_collectors.collector import Labels, Sample
 from loadwatch_collectors.errors import CollectorError
@@ -26,8 +26,7 @@ FIRST_SECONDS = 1.0
 _ESCAPE = re.compile(r"\\([0-7]{3})")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mount:
+class Mount(NamedTuple):
     """One line of /proc/<pid>/mounts."""
 
     device: str

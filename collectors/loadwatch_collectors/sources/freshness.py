@@ -8,8 +8,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loadwatch_formats.metrics.freshness import METRICS
-
 from loadwatch_collectors.collector import KEPT, Borrow, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings import Seconds, option
@@ -172,7 +170,7 @@ FRESHNESS = Source(
     help="Row count and age of the newest row of tables in MySQL or MariaDB.",
     settings=FreshnessSettings,
     build=FreshnessCollector,
-    metrics=METRICS,
+    packs=("ingest",),
     borrow=Borrow(block="mysql", groups=SERVER_KEYS, unknown_with="discover"),
     privileges=(
         MissingPrivilege(

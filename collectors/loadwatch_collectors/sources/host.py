@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from loadwatch_formats.metrics.host import METRICS
-
 from loadwatch_collectors.collector import Labels, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings import option
@@ -252,5 +250,5 @@ HOST = Source(
     help="CPU, memory, swap, disks, file systems, network, load and file handles of this host.",
     settings=HostSettings,
     build=HostCollector,
-    metrics=METRICS,
+    packs=("host",),
 )

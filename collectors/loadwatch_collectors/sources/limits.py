@@ -4,8 +4,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loadwatch_formats.metrics.limits import METRICS
-
 from loadwatch_collectors.collector import MissingPrivilege, Sample, Source
 from loadwatch_collectors.settings import Limit, option
 
@@ -60,6 +58,6 @@ LIMITS = Source(
     "in bytes a second counts against the interface of that name on this host, cores against the target's process.",
     settings=LimitsSettings,
     build=LimitsCollector,
-    metrics=METRICS,
+    packs=("host",),
     interval_seconds=5.0,
 )

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from loadwatch_formats.log_patterns import MOST_TEMPLATES, OTHER, LogPatterns, read_line
-from loadwatch_formats.metrics.log_patterns import METRICS
 
 from loadwatch_collectors.collector import KEPT, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
@@ -128,5 +127,5 @@ LOG_PATTERNS = Source(
     help="Lines of an application's log, counted by their pattern.",
     settings=LogPatternsSettings,
     build=LogPatternsCollector,
-    metrics=METRICS,
+    packs=("process",),
 )

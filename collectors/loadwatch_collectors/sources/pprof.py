@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from loadwatch_formats.metrics.pprof import METRICS, SOURCE
+from loadwatch_formats.metrics.pprof import SOURCE
 from loadwatch_formats.profile_kinds import MOST_BYTES, MOST_SECONDS, PROFILE_KINDS, target_of
 
 from loadwatch_collectors.collector import MissingPrivilege, Sample, Source
@@ -158,6 +158,6 @@ PPROF = Source(
     "by a button. One at a time for each process.",
     settings=PprofSettings,
     build=PprofCollector,
-    metrics=METRICS,
+    packs=("process",),
     interval_seconds=15.0,
 )

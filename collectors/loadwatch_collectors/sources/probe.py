@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from loadwatch_formats.metrics.probe import METRICS
 from loadwatch_formats.own_traffic import MARKER
 
 from loadwatch_collectors.collector import KEPT, Borrow, MissingPrivilege, Sample, Source
@@ -195,7 +194,7 @@ PROBE = Source(
     help="Ingest-to-database lag measured from outside, by marked requests.",
     settings=ProbeSettings,
     build=ProbeCollector,
-    metrics=METRICS,
+    packs=("ingest",),
     borrow=Borrow(block="mysql", into="mysql", groups=SERVER_KEYS, unknown_with="discover"),
     timeout_seconds=10.0,
     privileges=(

@@ -123,5 +123,4 @@ PROMETHEUS = Source(
     help="Scrapes any page in Prometheus' text format or OpenMetrics text.",
     settings=PrometheusSettings,
     build=PrometheusCollector,
-    metrics=(),
 )

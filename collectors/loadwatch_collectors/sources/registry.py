@@ -10,11 +10,15 @@ from loadwatch_collectors.sources.limits import LIMITS
 from loadwatch_collectors.sources.log_patterns import LOG_PATTERNS
 from loadwatch_collectors.sources.mysql.collector import MYSQL
 from loadwatch_collectors.sources.mysql_statements.collector import MYSQL_STATEMENTS
+from loadwatch_collectors.sources.nginx import NGINX
+from loadwatch_collectors.sources.pgbouncer import PGBOUNCER
+from loadwatch_collectors.sources.postgresql.collector import POSTGRESQL
 from loadwatch_collectors.sources.postgresql_statements.collector import POSTGRESQL_STATEMENTS
 from loadwatch_collectors.sources.pprof import PPROF
 from loadwatch_collectors.sources.probe import PROBE
 from loadwatch_collectors.sources.process.collector import PROCESS
 from loadwatch_collectors.sources.prometheus import PROMETHEUS
+from loadwatch_collectors.sources.redis import REDIS
 from loadwatch_collectors.sources.sockets import SOCKETS
 from loadwatch_collectors.sources.timeouts import TIMEOUTS
 
@@ -25,7 +29,11 @@ SOURCES: tuple[Source, ...] = (
     DBSTATS,
     MYSQL,
     MYSQL_STATEMENTS,
+    POSTGRESQL,
     POSTGRESQL_STATEMENTS,
+    PGBOUNCER,
+    NGINX,
+    REDIS,
     PROBE,
     FRESHNESS,
     PROMETHEUS,

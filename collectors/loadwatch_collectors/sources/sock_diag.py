@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from struct import Struct
+from typing import NamedTuple
 
 from loadwatch_collectors.errors import CollectorError
 
@@ -54,8 +55,7 @@ _RECEIVE_QUEUE = 72
 _SEND_QUEUE = 76
 
 
-@dataclass(frozen=True, slots=True)
-class Listener:
+class Listener(NamedTuple):
     """A listening socket: connections that wait to be accepted, and how many may (None where it is not told)."""
 
     port: int

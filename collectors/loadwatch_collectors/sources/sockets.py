@@ -2,20 +2,32 @@
 
 Totals come from `/proc/net` at each tick. Connections by state and port need a walk over all sockets, so they are read
 only as often as keeps them within `max_cpu_share` of a core; in between the last values stand and are not sent again.
+
+Names and labels of kernel settings beyond the limits are those of node_exporter, collector/sysctl_linux.go:
+`node_sysctl_<name>`, `index` for one of several numbers, and `node_sysctl_info{name,value}` for texts.
 """
 
+import functools
+import ipaddress
+import struct
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-from loadwatch_formats.metrics.sockets import METRICS
+from typing import NamedTuple
 
 from loadwatch_collectors.collector import KEPT, Labels, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings import Seconds, option
-from loadwatch_collectors.sources.peers import read_peers
-from loadwatch_collectors.sources.procfs import PAGE_SIZE, missing_files, read_text
+from loadwatch_collectors.sources.procfs import (
+    PAGE_SIZE,
+    list_pids,
+    missing_files,
+    program_name,
+    read_text,
+    socket_inodes,
+)
 from loadwatch_collectors.sources.sock_diag import (
     ALL_STATES,
     LISTEN,
@@ -26,7 +38,132 @@ from loadwatch_collectors.sources.sock_diag import (
     TcpTable,
     parse_proc_tcp,
 )
-from loadwatch_collectors.sources.sysctl import read_sysctls
+
+_ESTABLISHED = "01"
+MOST_PEERS = 50
+"""Rows that are told apart, those with the most connections; the others are added up."""
+OTHER = "other"
+UNKNOWN = "unknown"
+"""The process of a socket that this user may not see."""
+
+
+class Connection(NamedTuple):
+    """One end of an established connection."""
+
+    address: str
+    port: int
+    peer: str
+    peer_port: int
+    inode: int
+
+
+def parse_connections(*tables: str) -> Iterator[Connection]:
+    """The established ones of `/proc/net/tcp` and `tcp6`, each once."""
+    told: set[tuple[str, str]] = set()
+    for text in tables:
+        for line in text.splitlines()[1:]:
+            fields = line.split()
+            ends = fields[1], fields[2]
+            if len(fields) > 9 and fields[3] == _ESTABLISHED and ends not in told:
+                # The kernel tells some twice while others come and go.
+                told.add(ends)
+                (address, port), (peer, peer_port) = (one.split(":") for one in ends)
+                yield Connection(_address(address), int(port, 16), _address(peer), int(peer_port, 16), int(fields[9]))
+
+
+@functools.lru_cache(maxsize=4096)
+def _address(text: str) -> str:
+    """Words of 32 bits as the host has them; IPv4 in IPv6 is IPv4."""
+    words = [int(text[at : at + 8], 16) for at in range(0, len(text), 8)]
+    found = ipaddress.ip_address(struct.pack(f"={len(words)}I", *words))
+    mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
+    return str(mapped or found)
+
+
+def read_peers(
+    proc: Path, tables: Collection[str], listening: Collection[int], wanted: Collection[int]
+) -> list[Sample]:
+    """`tcp_peer_connections`; of `wanted` ports only, where any are named.
+
+    `side` and `port` are as in `tcp_connections`: `local` where this host listens on the port, else `remote`.
+    """
+    owners = {
+        inode: program_name(proc / str(pid))
+        for pid in list_pids(proc)
+        for inode in socket_inodes(proc / str(pid) / "fd") or ()
+    }
+    counts: Counter[tuple[str, str, str, str, str]] = Counter()
+    for one in parse_connections(*tables):
+        side, port = ("local", one.port) if one.port in listening else ("remote", one.peer_port)
+        if not wanted or port in wanted:
+            counts[owners.get(one.inode, UNKNOWN), one.address, one.peer, str(port), side] += 1
+    shown = counts.most_common(MOST_PEERS)
+    rest: Counter[str] = Counter()
+    for labels, count in counts.items() - dict(shown).items():
+        rest[labels[-1]] += count
+    rows = [*shown, *(((OTHER, "", OTHER, OTHER, side), count) for side, count in rest.items())]
+    names = ("process", "address", "peer", "port", "side")
+    return [
+        Sample("tcp_peer_connections", float(count), tuple((k, v) for k, v in zip(names, labels, strict=True) if v))
+        for labels, count in rows
+    ]
+
+
+SYSCTLS = (
+    "kernel.pid_max",
+    "kernel.threads-max",
+    "net.core.netdev_max_backlog",
+    "net.core.rmem_max",
+    "net.core.wmem_max",
+    "net.ipv4.ip_local_port_range",
+    "net.ipv4.tcp_keepalive_time",
+    "net.ipv4.tcp_rmem",
+    "net.ipv4.tcp_slow_start_after_idle",
+    "net.ipv4.tcp_syn_retries",
+    "net.ipv4.tcp_syncookies",
+    "net.ipv4.tcp_wmem",
+    "net.netfilter.nf_conntrack_max",
+    "vm.max_map_count",
+    "vm.overcommit_memory",
+    "vm.swappiness",
+)
+"""Settings whose value is a number or a row of numbers; a host has some of them only."""
+TEXTS = ("net.core.default_qdisc", "net.ipv4.tcp_congestion_control")
+"""Settings whose value is a text."""
+
+
+def parse_sysctl(setting: str, text: str) -> list[Sample]:
+    """The samples of one setting of numbers; none of a text."""
+    words = text.split()
+    try:
+        numbers = [float(word) for word in words]
+    except ValueError:
+        return []
+    name = "node_sysctl_" + setting.replace(".", "_").replace("-", "_")  # as node_exporter does
+    if len(numbers) == 1:
+        return [Sample(name, numbers[0])]
+    return [Sample(name, number, (("index", str(place)),)) for place, number in enumerate(numbers)]
+
+
+def read_sysctls(proc: Path) -> Iterable[Sample]:
+    """All that this host has; containers hide some of them."""
+    for setting in SYSCTLS:
+        yield from parse_sysctl(setting, _read(proc, setting))
+    for setting in TEXTS:
+        value = _read(proc, setting).strip()
+        if value:
+            yield Sample("node_sysctl_info", 1.0, (("name", setting), ("value", value)))
+
+
+def _read(proc: Path, setting: str) -> str:
+    path = proc / "sys" / setting.replace(".", "/")
+    if not path.exists():
+        return ""
+    try:
+        return read_text(path)
+    except CollectorError:
+        return ""  # Some are for root alone.
+
 
 _COUNTERS = {
     "Tcp": frozenset(
@@ -291,5 +428,5 @@ SOCKETS = Source(
     help="TCP connections by state and port, accept queues, overflow counters and the kernel's limits.",
     settings=SocketsSettings,
     build=SocketsCollector,
-    metrics=METRICS,
+    packs=("sockets",),
 )

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from loadwatch_formats.metrics.timeouts import GIVEN, LONGER, METRICS, PATH
+from loadwatch_formats.metrics.timeouts import GIVEN, LONGER, PATH
 
 from loadwatch_collectors.collector import KEPT, Labels, MissingPrivilege, Sample, Source
 from loadwatch_collectors.settings import Seconds, option
@@ -230,5 +230,5 @@ TIMEOUTS = Source(
     help="Timeouts of every layer that a request passes, as configured and as measured.",
     settings=TimeoutsSettings,
     build=TimeoutsCollector,
-    metrics=METRICS,
+    packs=("http",),
 )

@@ -13,13 +13,14 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from loadwatch_formats.deadline import shut_down
 from loadwatch_formats.own_traffic import AGENT
 
 from loadwatch_collectors.errors import CollectorError, ConfigError
 from loadwatch_collectors.settings import Seconds, option
-from loadwatch_collectors.transport.deadline import shut_down
 from loadwatch_collectors.transport.http_page import check_url, redact_url
 
 PROBED_LAYERS = ("app", "load_balancer")
@@ -67,8 +68,7 @@ class TimeoutProbeSettings:
             raise ValueError("idle_up_to and header_up_to are both 0, so nothing is to be measured")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measurement:
+class Measurement(NamedTuple):
     """How long a server waited.
 
     Attributes:

@@ -9,9 +9,11 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http.client import HTTPException
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import urllib3
+from loadwatch_formats.deadline import Deadline, DeadlineSocket, shut_down, tls_socket_class
 from loadwatch_formats.own_traffic import AGENT
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError
@@ -19,7 +21,6 @@ from urllib3.exceptions import HTTPError
 from loadwatch_collectors.collector import address_of
 from loadwatch_collectors.errors import CollectorError, ConfigError, PrivilegeError
 from loadwatch_collectors.settings import Bytes, Seconds, option, read_secret
-from loadwatch_collectors.transport.deadline import Deadline, DeadlineSocket, shut_down, tls_socket_class
 
 _CHUNK = 65536
 _EXCERPT = 60
@@ -62,8 +63,7 @@ def check_url(url: str) -> None:
     _ = parts.port  # raises ValueError when it is no port
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class Page(NamedTuple):
     """A page as read: `body` is decompressed, `content_type` is in lower case."""
 
     url: str
@@ -80,10 +80,12 @@ class Page:
 class HttpPage:
     """A page behind a kept connection. Used by one thread at a time, except `close`."""
 
-    def __init__(self, settings: HttpSettings, deadline: float | None = None) -> None:
+    def __init__(self, settings: HttpSettings, deadline: float | None = None, *, held: bool = False) -> None:
         """Read the secrets and prepare the connection; nothing is dialled yet.
 
-        `deadline` (seconds for one request) stands in the place of the settings' own.
+        `deadline` (seconds for one request) stands in the place of the settings' own. `held`: an empty line, which a
+        server passes over (RFC 9112, 2.2), follows each request. To nginx the connection then is one whose next request
+        is being read, which it does not close where it is short of connections.
 
         Raises:
             ConfigError: the token or the certificates cannot be read.
@@ -94,7 +96,7 @@ class HttpPage:
         self._seconds = settings.deadline if deadline is None else deadline
         self._target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         self._deadline = Deadline()
-        self._connection = _connection(settings, self._deadline)
+        self._connection = _connection(settings, self._deadline, held=held)
         self._lock = threading.Lock()
         self._running = False
         self._closed = False
@@ -225,7 +227,16 @@ def _root_cause(error: BaseException) -> BaseException:
     return error
 
 
-class _PlainConnection(HTTPConnection):
+class _Held(HTTPConnection):
+    """A connection on which an empty line may follow each request, in one piece with it."""
+
+    held = False
+
+    def send(self, data: Any) -> None:
+        super().send(data + b"\r\n" if self.held else data)
+
+
+class _PlainConnection(_Held):
     """A connection whose every exchange obeys the page's deadline."""
 
     page_deadline: Deadline
@@ -237,7 +248,7 @@ class _PlainConnection(HTTPConnection):
             self.sock = DeadlineSocket.adopt(self.sock, self.page_deadline)
 
 
-class _TLSConnection(HTTPSConnection):
+class _TLSConnection(_Held, HTTPSConnection):
     """The same over TLS; there the deadline is in the class of the sockets."""
 
     page_deadline: Deadline
@@ -247,12 +258,12 @@ class _TLSConnection(HTTPSConnection):
         super().connect()
 
 
-def _connection(settings: HttpSettings, deadline: Deadline) -> _PlainConnection | _TLSConnection:
+def _connection(settings: HttpSettings, deadline: Deadline, *, held: bool) -> _PlainConnection | _TLSConnection:
     parts = urlsplit(settings.url)
     host = parts.hostname or ""
     if parts.scheme == "http":
         plain = _PlainConnection(host, parts.port)
-        plain.page_deadline = deadline
+        plain.page_deadline, plain.held = deadline, held
         return plain
     try:
         context = ssl.create_default_context(cafile=settings.ca_file)
@@ -263,5 +274,5 @@ def _connection(settings: HttpSettings, deadline: Deadline) -> _PlainConnection 
         context.verify_mode = ssl.CERT_NONE
     context.sslsocket_class = tls_socket_class(deadline)
     secured = _TLSConnection(host, parts.port, ssl_context=context, cert_reqs=context.verify_mode)
-    secured.page_deadline = deadline
+    secured.page_deadline, secured.held = deadline, held
     return secured

@@ -14,9 +14,10 @@ import weakref
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import pymysql
+from loadwatch_formats.deadline import Deadline, DeadlineSocket, shut_down, tls_socket_class
 from loadwatch_formats.own_traffic import COMMENT, NAME
 from loadwatch_formats.statements.fingerprint import digest_of
 from pymysql.constants import CR, ER
@@ -25,7 +26,6 @@ from pymysql.err import MySQLError
 from loadwatch_collectors.collector import address_of
 from loadwatch_collectors.errors import CollectorError, ConfigError, PrivilegeError
 from loadwatch_collectors.settings import Seconds, option, read_secret
-from loadwatch_collectors.transport.deadline import Deadline, DeadlineSocket, shut_down, tls_socket_class
 from loadwatch_collectors.transport.mysql_password import GuardedConnection
 
 Row = tuple[str | None, ...]
@@ -141,8 +141,7 @@ def _check_iam(login: MySQLLogin) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServerVersion:
+class ServerVersion(NamedTuple):
     """The version that a server says it has."""
 
     text: str

@@ -10,7 +10,7 @@ import os
 import socket
 import struct
 import threading
-from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 _PREFIX = b"\0loadwatch-agent/"
@@ -19,8 +19,7 @@ _CREDENTIALS = struct.Struct("3i")
 _ASK_SECONDS = 1.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Holder:
+class Holder(NamedTuple):
     """The process that has a claim; both are None where the kernel does not tell."""
 
     pid: int | None = None

@@ -102,6 +102,17 @@ def test_the_server_is_found_by_its_command(tmp_path: Path, command: str, found:
     parse_document(make_builtin_config(tmp_path), "built-in")
 
 
+def test_the_agent_of_up_knows_its_server_by_its_port(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second server of the host has the same command line."""
+    for pid in ("77", "78"):
+        (tmp_path / pid).mkdir()
+        (tmp_path / pid / "cmdline").write_text("loadwatch\0server\0")
+    monkeypatch.setenv("LOADWATCH_LISTEN", "127.0.0.1:8123")
+    assert "process: {port: 8123}" in make_builtin_config(tmp_path)
+    monkeypatch.setenv("LOADWATCH_LISTEN", "127.0.0.1:0")
+    assert "process: {command: " in make_builtin_config(tmp_path)
+
+
 def test_the_agent_runs_and_ends_cleanly(tmp_path: Path) -> None:
     config = write(tmp_path, f"interval: 100ms\ntargets:\n  - job: me\n    process: {{pid: {os.getpid()}}}\n")
     with running(Receiver()) as receiver:

@@ -1,10 +1,12 @@
 import json
 import socket
 from collections.abc import Callable
+from pathlib import Path
 
-from loadwatch_collectors.connect.asking import ask
+from loadwatch_collectors.connect.find import ask
 
 from collectors.tests.connect.test_seems import METRICS, POOL
+from collectors.tests.nginx_server import running_nginx
 from collectors.tests.servers import read_request, tcp_server
 
 HOME = ["127.0.0.1"]
@@ -37,6 +39,11 @@ def test_both_pages_are_found_by_two_requests_without_host_or_credentials() -> N
         b"GET /metrics HTTP/1.0",
     ]
     assert all(b"host:" not in one.lower() and b"auth" not in one.lower() for one in seen)
+
+
+def test_a_real_nginx_is_found_by_its_page(tmp_path: Path) -> None:
+    with running_nginx(tmp_path / "nginx") as nginx:
+        assert [(seen.kind, seen.path) for seen in ask(HOME, nginx.port)] == [("nginx", "/stub_status")]
 
 
 def test_a_server_without_either_page_is_an_http_server() -> None:

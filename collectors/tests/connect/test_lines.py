@@ -6,15 +6,16 @@ from loadwatch_collectors.config import AgentConfig, load_config
 from loadwatch_collectors.connect.find import FoundListener
 from loadwatch_collectors.connect.lines import digest, find_watched, target_lines
 from loadwatch_collectors.connect.owners import Program
-from loadwatch_collectors.connect.seems import Kind, Seeming
+from loadwatch_collectors.connect.seems import Seeming
 from loadwatch_collectors.settings_loader import parse_document
 from loadwatch_collectors.sources.registry import sources_by_name
+from loadwatch_formats.listeners import ListenerKind
 
 FOLDER = Path("/etc/loadwatch")
 HOST = "web-1"
 
 
-def listener(*kinds: Kind, name: str = "shop", gives: frozenset[str] = frozenset()) -> FoundListener:
+def listener(*kinds: ListenerKind, name: str = "shop", gives: frozenset[str] = frozenset()) -> FoundListener:
     return FoundListener(
         port=8080,
         addresses=("::",),
@@ -41,11 +42,13 @@ def test_a_go_program_is_watched_by_its_process_and_its_pool() -> None:
     )
 
 
-def test_a_database_gets_an_account_and_a_file_for_its_password() -> None:
-    assert lines_for(listener("mysql", name="mariadbd")) == (
-        "- job: mysql\n"
-        "  process: {port: 8080}\n"
-        "  mysql: {host: 127.0.0.1, port: 8080, user: loadwatch, password_file: /etc/loadwatch/mysql-8080.password}\n"
+@pytest.mark.parametrize(
+    ("kind", "name"), [("mysql", "mariadbd"), ("postgresql", "postgres"), ("pgbouncer", "pgbouncer")]
+)
+def test_a_database_gets_an_account_and_a_file_for_its_password(kind: ListenerKind, name: str) -> None:
+    login = f"host: 127.0.0.1, port: 8080, user: loadwatch, password_file: /etc/loadwatch/{kind}-8080.password"
+    assert lines_for(listener(kind, name=name)) == (
+        f"- job: {kind}\n  process: {{port: 8080}}\n  {kind}: {{{login}}}\n"
     )
 
 
@@ -54,8 +57,22 @@ def test_what_a_page_of_metrics_says_itself_is_not_written_twice() -> None:
     assert lines_for(page) == '- job: shop\n  prometheus: {url: "http://127.0.0.1:8080/metrics"}\n'
 
 
-@pytest.mark.parametrize("kind", ["http", "postgresql", "redis", "memcached", "tls"])
-def test_of_what_no_source_reads_the_process_is_watched(kind: Kind) -> None:
+def test_nginx_is_watched_by_the_page_that_answered() -> None:
+    found = replace(listener("http", name="nginx"), seems=(Seeming(kind="nginx", told="answer", path="/nginx_status"),))
+    lines = '- job: nginx\n  process: {port: 8080}\n  nginx: {url: "http://127.0.0.1:8080/nginx_status"}\n'
+    assert lines_for(found) == lines
+    assert lines_for(found, config("".join(f"  {line}\n" for line in lines.splitlines()))) == ""
+
+
+def test_redis_is_asked_without_an_account() -> None:
+    found = listener("redis", name="redis-server")
+    lines = '- job: redis\n  process: {port: 8080}\n  redis: {url: "redis://127.0.0.1:8080"}\n'
+    assert lines_for(found) == lines
+    assert lines_for(found, config("".join(f"  {line}\n" for line in lines.splitlines()))) == ""
+
+
+@pytest.mark.parametrize("kind", ["http", "memcached", "tls"])
+def test_of_what_no_source_reads_the_process_is_watched(kind: ListenerKind) -> None:
     assert lines_for(listener(kind)) == "- job: shop\n  process: {port: 8080}\n"
     assert lines_for(listener()) == "- job: shop\n  process: {port: 8080}\n"
 
@@ -92,6 +109,8 @@ def test_what_is_watched_already_is_left_out_and_the_rest_joins_its_target() -> 
     assert lines_for(one, whole) == ""
     login = config("  - job: db\n    mysql: {host: localhost, port: 8080, user: w}\n    process: {port: 8080}\n")
     assert lines_for(listener("mysql"), login) == ""
+    socket = config("  - job: db\n    postgresql: {host: /run, port: 8080, user: w}\n    process: {port: 8080}\n")
+    assert lines_for(listener("postgresql"), socket) == ""
 
 
 def test_a_second_program_of_one_name_becomes_another_target() -> None:

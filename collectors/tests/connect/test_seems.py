@@ -42,6 +42,14 @@ def test_a_page_of_metrics_tells_what_it_writes_that_other_sources_would_too() -
     assert seen.gives == {"process", "dbstats"}
 
 
+def test_a_page_of_stub_status_tells_nginx() -> None:
+    page = b"Active connections: 1 \nserver accepts handled requests\n 9 9 9 \nReading: 0 Writing: 1 Waiting: 0 \n"
+    said = b"HTTP/1.1 200 OK\r\nServer: nginx\r\n\r\n" + page
+    for path in ("/stub_status", "/nginx_status"):
+        assert by_answer(path, said) == Seeming(kind="nginx", told="answer", path=path)
+    assert by_answer("/metrics", said) == Seeming(kind="http", told="answer", path="/metrics")
+
+
 @pytest.mark.parametrize(
     "said",
     [

@@ -88,14 +88,20 @@ def limit_files(most_bytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, resource.RLIM_INFINITY))
 
 
+def answer(process: Process) -> None:
+    """To the test, in one line."""
+    sys.stdout.write(f"{process.tell()}\n")
+    sys.stdout.flush()
+
+
 def main(folder: Path, produced: int) -> None:
     """Serve until the input ends, then close the spool as an agent does that is stopped."""
     process = Process(folder, produced)
-    print(process.tell(), flush=True)  # noqa: T201 - the answer to the test
+    answer(process)
     for line in sys.stdin:
         operation, count = json.loads(line)
         process.operations[operation](count)
-        print(process.tell(), flush=True)  # noqa: T201 - the answer to the test
+        answer(process)
     process.spool.close()
 
 

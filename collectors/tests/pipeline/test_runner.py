@@ -49,7 +49,7 @@ class Scripted:
 
 def configured(name: str, build: Callable[[Any], Any], timeout: float = 60.0) -> CollectorSettings:
     return CollectorSettings(
-        source=Source(name=name, help="", settings=dict, build=build, metrics=()),
+        source=Source(name=name, help="", settings=dict, build=build),
         settings={},
         identity=TargetIdentity(job="test", instance="here"),
         interval_seconds=INTERVAL,
@@ -189,6 +189,31 @@ def test_a_hanging_source_is_given_up_closed_and_never_delays_another() -> None:
     numbers = sink.of("number")
     assert numbers[1].is_stale
     assert numbers[1].timestamp_ms == downs[0]
+
+
+def test_a_slow_read_is_not_shown_and_its_collector_is_kept() -> None:
+    release = threading.Event()
+
+    def script(call: int) -> list[Sample]:
+        if call == 2:
+            release.wait(300)
+            return [Sample("late", 1.0)]
+        return number(call)
+
+    built: list[Scripted] = []
+
+    def build(_: Any) -> Scripted:
+        built.append(Scripted(script))
+        return built[-1]
+
+    with running(configured("slow", build, timeout=4.0)) as sink:
+        sink.wait_for(lambda: bool(sink.of("number")))
+        sink.wait_for(lambda: 0.0 in {sample.value for sample in sink.of("up", "slow")})
+        release.set()
+        sink.wait_for(lambda: sink.of("up", "slow")[-1].value == 1.0)
+        assert not built[0].closed.is_set()
+    assert sink.of("late") == []
+    assert len(built) == 1
 
 
 def test_kept_values_are_sent_again_after_a_failure_only() -> None:

@@ -1,6 +1,6 @@
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_collectors.pipeline.schedule import Schedule, next_tick
+from loadwatch_collectors.pipeline.worker import Schedule, next_tick
 
 
 def test_ticks_are_whole_multiples_of_the_interval() -> None:

@@ -8,7 +8,6 @@ import pytest
 from loadwatch_collectors.pipeline.sender import (
     Sender,
     SendResult,
-    backoff_seconds,
     judge_status,
     read_refused,
 )
@@ -160,8 +159,3 @@ def test_a_server_that_comes_back_gets_everything(spool: Spool) -> None:
 )
 def test_what_a_status_means(status: int, answer: SendResult) -> None:
     assert judge_status(status) is answer
-
-
-def test_backoff_doubles_up_to_a_bound_with_jitter() -> None:
-    assert [backoff_seconds(attempt, 0.0) for attempt in (0, 1, 2, 10, 10_000)] == [0.1, 0.2, 0.4, 5.0, 5.0]
-    assert backoff_seconds(10, 1.0) == 2.5

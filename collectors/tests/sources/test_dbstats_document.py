@@ -1,10 +1,12 @@
 import pytest
 from loadwatch_collectors.sources.dbstats_document import (
     DocumentError,
+    WorkerSums,
     find_pools,
     parse_log_line,
     parse_number_metric,
     read_pool,
+    split_workers,
 )
 
 A5 = (
@@ -92,3 +94,31 @@ def test_a_number_can_have_labels_and_a_factor() -> None:
 def test_a_metric_of_another_form_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"not a metric|must look like|not a factor"):
         parse_number_metric(text)
+
+
+def by_worker(sums: WorkerSums, **waits: int) -> dict[str, dict[str, float]]:
+    document = {"pools": {"main": [{**POOL, "WaitCount": count, "worker": name} for name, count in waits.items()]}}
+    found = split_workers(find_pools(document, "root"))
+    return sums.add({(name, worker): read_pool(pool, name) for name, worker, pool in found})
+
+
+def test_workers_of_one_pool_are_added_up_and_counters_never_fall() -> None:
+    sums = WorkerSums()
+    main = by_worker(sums, a=7, b=10)["main"]
+    assert (main["MaxOpenConnections"], main["InUse"], main["WaitCount"], main["WaitDuration"]) == (60, 2, 17, 5)
+    assert by_worker(sums, a=8, b=2)["main"]["WaitCount"] == 20  # b began anew
+    assert by_worker(sums, a=9)["main"]["WaitCount"] == 21  # b ended
+    assert by_worker(sums, a=9, c=0)["main"]["WaitCount"] == 21
+    assert by_worker(sums, a=9, c=0)["main"]["MaxOpenConnections"] == 60
+
+
+def test_a_worker_without_a_limit_is_a_pool_without_one() -> None:
+    read = {("main", "a"): read_pool(POOL, "main"), ("main", "b"): read_pool({**POOL, "MaxOpenConnections": 0}, "main")}
+    assert WorkerSums().add(read)["main"]["MaxOpenConnections"] == 0
+
+
+def test_a_pool_without_workers_is_passed_on_as_it_is() -> None:
+    sums = WorkerSums()
+    for waits in (7, 2):
+        pool = read_pool({**POOL, "WaitCount": waits}, "main")
+        assert sums.add({("main", ""): pool}) == {"main": pool}

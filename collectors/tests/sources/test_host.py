@@ -6,7 +6,6 @@ import pytest
 from loadwatch_collectors.collector import Sample
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.sources.host import HOST, HostCollector, HostSettings, parse_diskstats, parse_network
-from loadwatch_formats.metrics.host import METRICS
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 NOTHING = re.compile(r"(?!)")
@@ -25,7 +24,7 @@ def test_fixture_gives_the_golden_samples() -> None:
     samples = list(HostCollector(HostSettings(proc=str(FIXTURES / "proc"), sys=str(FIXTURES / "nothing"))).collect())
     assert as_text(samples) == (FIXTURES / "host.golden").read_text()
     # Of the kernel's page of memory all lines are sent; the catalogue has those that are looked at.
-    undescribed = {sample.name for sample in samples} - {metric.name for metric in METRICS}
+    undescribed = {sample.name for sample in samples} - {metric.name for metric in HOST.metrics}
     assert {name for name in undescribed if not name.startswith("node_memory_")} == set()
 
 

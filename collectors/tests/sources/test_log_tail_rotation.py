@@ -19,7 +19,7 @@ PACKERS: Mapping[str, Callable[[bytes], bytes]] = {
     "gz": gzip.compress,
     "bz2": bz2.compress,
     "xz": lzma.compress,
-    "zst": lambda data: bytes(cramjam.zstd.compress(data)),  # type: ignore[arg-type] - its stub leaves bytes out
+    "zst": lambda data: bytes(cramjam.zstd.compress(bytearray(data))),
 }
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from loadwatch_collectors.collector import KEPT, Sample
-from loadwatch_collectors.sources.peers import MOST_PEERS, parse_connections, read_peers
 from loadwatch_collectors.sources.sock_diag import (
     ALL_STATES,
     LISTEN,
@@ -18,14 +17,17 @@ from loadwatch_collectors.sources.sock_diag import (
     parse_proc_tcp,
 )
 from loadwatch_collectors.sources.sockets import (
+    MOST_PEERS,
+    SOCKETS,
     SocketsCollector,
     SocketsSettings,
     choose_ports,
     fullest_listeners,
+    parse_connections,
     parse_netstat,
     parse_sockstat,
+    read_peers,
 )
-from loadwatch_formats.metrics.sockets import METRICS
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 CONNECTIONS = 25
@@ -217,7 +219,7 @@ def test_fixture() -> None:
     states = of(samples, "node_tcp_connection_states")
     assert (states["rx_queued_bytes",], states["tx_queued_bytes",]) == (32, 16)
     assert of(samples, "tcp_accept_queue") == {("8080",): 3}
-    undescribed = {sample.name for sample in samples} - {metric.name for metric in METRICS}
+    undescribed = {sample.name for sample in samples} - {metric.name for metric in SOCKETS.metrics}
     assert {name for name in undescribed if not name.startswith("node_sockstat_")} == set()
 
 

@@ -1,8 +1,7 @@
 from pathlib import Path
 
 from loadwatch_collectors.collector import Sample
-from loadwatch_collectors.sources.sockets import SOCKETS
-from loadwatch_collectors.sources.sysctl import parse_sysctl, read_sysctls
+from loadwatch_collectors.sources.sockets import SOCKETS, parse_sysctl, read_sysctls
 
 
 def test_one_number_is_one_sample_and_several_have_an_index() -> None:

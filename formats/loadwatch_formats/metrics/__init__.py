@@ -1,1 +1,1 @@
-"""The one catalogue of the metrics that agent and server bring about: a table for each source of them."""
+"""What is known of the metrics that agent and server bring about, and the names that both use."""

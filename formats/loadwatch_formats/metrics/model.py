@@ -1,7 +1,14 @@
-"""What is known of a metric, and how the tables beside this file are written."""
+"""What is known of a metric: `metrics:` of the packs, by who sends it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import yaml
+from loadwatch_packs import FOLDER
+
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,20 +24,24 @@ class MetricInfo:
     unit: str = ""
 
 
-def describe(type: str = "", unit: str = "", /, **helps: str) -> tuple[MetricInfo, ...]:
-    """Metrics with their help, in this order. Type and unit follow from the name where they are not given.
+@cache
+def metrics_of(pack: str) -> Mapping[str, Sequence[MetricInfo]]:
+    """What each of our senders brings of what a pack knows, by the sender's name. `metrics:` is the file's last key."""
+    # The rest is the server's: an agent starts without having read it.
+    text = (FOLDER / pack / "pack.yml").read_text("utf-8").partition("\nmetrics:\n")[2]
+    return {
+        sender: [metric_info(name, about) for name, about in metrics.items()]
+        for sender, metrics in yaml.load(text, _LOADER).items()
+    }
+
+
+def metric_info(name: str, about: str | Mapping[str, str]) -> MetricInfo:
+    """A metric of its help, or of a mapping. Type and unit follow from the name where they are not given.
 
     That is how Prometheus names metrics: `_total` is a counter, anything else a gauge; the unit stands at the end.
     """
-    return tuple(
-        MetricInfo(name=name, type=type or _type(name), help=help, unit=unit or _unit(name))
-        for name, help in helps.items()
-    )
-
-
-def by_name(metrics: Sequence[MetricInfo]) -> Mapping[str, MetricInfo]:
-    """The metrics, to be looked up."""
-    return {metric.name: metric for metric in metrics}
+    given = {"help": about} if isinstance(about, str) else about
+    return MetricInfo(**{"name": name, "type": _type(name), "unit": _unit(name), **given})
 
 
 def _type(name: str) -> str:

@@ -97,7 +97,7 @@ _join_kept = functools.lru_cache(maxsize=2_048)(_join_anew)
 def _shorten(found: str) -> str:
     call = _CALL.match(found)
     if call is not None:
-        return call[0]
+        return call[0][:LONGEST_FINGERPRINT]
     if found.startswith("use "):
         return "use ?"
     return _once(found)[:LONGEST_FINGERPRINT]

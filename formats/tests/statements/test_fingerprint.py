@@ -50,6 +50,10 @@ def test_that_values_go_and_structure_stays(text: str) -> None:
     assert fingerprint(text.replace('\\"', '"')) == CASES[text]
 
 
+def test_the_name_of_a_procedure_is_as_long_as_any_fingerprint() -> None:
+    assert len(fingerprint(f"call {'p' * 20_000}(1)")) <= LONGEST_FINGERPRINT
+
+
 def test_that_postgresql_is_read_by_its_own_rules() -> None:
     text = """SELECT "A", $1, $$x'y$$, $t$ $$ $t$, E'a\\'b', 'a\\' FROM t WHERE a::int = 1 AND j->>'k' = 'v'"""
     assert fingerprint(text, Dialect.POSTGRESQL) == 'select "a", ?, ?, ?, ?, ? from t where a::int = ? and j->>? = ?'

@@ -53,12 +53,16 @@ function problemToError({ status, headers }: Response, body: unknown): ApiError 
     code?: unknown;
     detail?: unknown;
     detail_ja?: unknown;
+    /** As Prometheus' API names the two. */
+    errorType?: unknown;
+    error?: unknown;
   };
-  const code = typeof problem.code === "string" ? problem.code : `http-${status}`;
+  const { code: name = problem.errorType, detail: words = problem.error } = problem;
+  const code = typeof name === "string" ? name : `http-${status}`;
   // A proxy in front of the server answers 502 to 504 with a page of its own.
-  const away = typeof problem.code !== "string" && status >= 502 && status <= 504;
+  const away = typeof name !== "string" && status >= 502 && status <= 504;
   const wait = Number.parseInt(headers.get("Retry-After") ?? "", 10);
-  const detail = typeof problem.detail === "string" ? problem.detail : "";
+  const detail = typeof words === "string" ? words : "";
   const detailJa = typeof problem.detail_ja === "string" ? problem.detail_ja : "";
   return new ApiError(status, away ? "offline" : code, detail, Number.isFinite(wait) ? wait : null, detailJa);
 }

@@ -741,70 +741,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/findings/precision": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read how often findings were right
-         * @description By the people of this installation: what was confirmed, what was rejected.
-         */
-        get: operations["read_precision"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/findings/mutes": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List muted findings
-         * @description The newest first.
-         */
-        get: operations["list_mutes"];
-        put?: never;
-        /**
-         * Mute a finding
-         * @description On targets with all of the labels: it is still found and kept, and not said any more.
-         */
-        post: operations["create_mute"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/findings/mutes/{mute_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * Unmute a finding
-         * @description It is said again.
-         */
-        delete: operations["delete_mute"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/pool-advice": {
         parameters: {
             query?: never;
@@ -1155,7 +1091,33 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/runs/{run_id}/findings/mark": {
+    "/api/findings/marks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List muted and wrong findings
+         * @description The newest first.
+         */
+        get: operations["list_marks"];
+        put?: never;
+        /**
+         * Mute a finding, or mark it wrong
+         * @description Without a run: mute it on targets with all of the labels. With a run: its finding of this key is wrong, and why.
+         *
+         *     Both are still found and kept, and no page leads with them.
+         */
+        post: operations["create_mark"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/findings/marks/{mark_id}": {
         parameters: {
             query?: never;
             header?: never;
@@ -1163,13 +1125,13 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /**
-         * Confirm or reject a finding of a run
-         * @description Kept with the run; shown with the finding, and in the precision of this installation.
-         */
-        put: operations["mark_finding"];
+        put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Take a mute or a mark back
+         * @description The finding counts again.
+         */
+        delete: operations["delete_mark"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1395,26 +1357,6 @@ export interface paths {
          * @description All versions, the newest first.
          */
         get: operations["read_review_history"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/actions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List actions of reviews
-         * @description Of all runs: those that are due first, each with what the newest run says of it.
-         */
-        get: operations["list_actions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1654,7 +1596,7 @@ export interface paths {
         put?: never;
         /**
          * Keep a profile with a run
-         * @description Send the file as the body: pprof, collapsed stacks (perf, async-profiler, py-spy), or speedscope's JSON.
+         * @description Send the file as the body: pprof, or collapsed stacks (perf, async-profiler, py-spy).
          */
         post: operations["add_profile"];
         delete?: never;
@@ -2652,7 +2594,8 @@ export interface paths {
          * List what listens on the agent's host
          * @description Programs and ports, what they seem to be, and the lines of loadwatch.yml that watch them.
          *
-         *     Programs that their name does not tell get GET /debug/dbstats and GET /metrics on the loopback interface.
+         *     Programs that their name does not tell get GET /debug/dbstats, /metrics, /stub_status and /nginx_status on the
+         *     loopback interface.
          */
         get: operations["list_listeners"];
         put?: never;
@@ -2947,74 +2890,6 @@ export interface components {
             incident: boolean;
         };
         /**
-         * ActionLine
-         * @description An action in a list over all runs.
-         */
-        ActionLine: {
-            /**
-             * Id
-             * @description Made by whoever writes it; stays.
-             * @example k7f3
-             */
-            id: string;
-            /**
-             * Text
-             * @default
-             */
-            text: string;
-            /**
-             * Owner
-             * @default
-             */
-            owner: string;
-            /** Due */
-            due?: string | null;
-            /** @default open */
-            state: components["schemas"]["ActionState"];
-            /**
-             * Expected
-             * @description As a threshold, such as `p95<300ms`, or `FINDING gone`; empty: nothing is scored.
-             * @default
-             * @example p95<300ms
-             * @example pool-exhausted gone
-             */
-            expected: string;
-            /** Run */
-            run: string;
-            /** Run Name */
-            run_name: string;
-            /** Scenario */
-            scenario: string;
-            /**
-             * Overdue
-             * @description Open, and due before today, UTC.
-             */
-            overdue: boolean;
-            /** @description The newest. */
-            score: components["schemas"]["ActionScore"] | null;
-        };
-        /**
-         * ActionList
-         * @description Actions of all reviews: those that are due first, then those without a date, the newest run's first.
-         */
-        ActionList: {
-            /** Actions */
-            actions: components["schemas"]["ActionLine"][];
-            /** Total */
-            total: number;
-            /**
-             * Owners
-             * @description Who owns any action, for suggestions.
-             */
-            owners: string[];
-        };
-        /**
-         * ActionProblem
-         * @description Why an expectation cannot be scored as it stands.
-         * @enum {string}
-         */
-        ActionProblem: "" | "unreadable" | "not-there";
-        /**
          * ActionScore
          * @description A score, with both of its runs.
          */
@@ -3029,7 +2904,6 @@ export interface components {
             /** Expected */
             expected: string;
             state: components["schemas"]["ScoreState"];
-            reason: components["schemas"]["ScoreReason"];
             /**
              * Detail
              * @description What else there is to say of the measurement.
@@ -3050,22 +2924,15 @@ export interface components {
             limit?: number | null;
             /**
              * Actual
-             * @description Null for a finding, and where nothing was measured.
+             * @description Null where nothing was measured.
              */
             actual?: number | null;
             /**
-             * Before
-             * @description The same in the action's own run.
-             */
-            before?: number | null;
-            /**
              * Window
-             * @description `steady`, `whole` (also where no steady part was found), or `60s..120s`.
+             * @description `steady`, `whole` (or no steady part was found), or `60s..120s`.
              * @default
              */
             window: string;
-            /** @description Where nobody knows of both: null. */
-            load?: components["schemas"]["LoadChange"] | null;
             /** Action */
             action: string;
             /**
@@ -3105,10 +2972,9 @@ export interface components {
         ActionStanding: {
             /** Id */
             id: string;
-            problem: components["schemas"]["ActionProblem"];
             /**
              * Detail
-             * @description Of an expectation that cannot be read: where, and what may stand there.
+             * @description Why the expectation is no threshold; empty where it is one.
              */
             detail: string;
             /**
@@ -3603,17 +3469,6 @@ export interface components {
             next_before: number | null;
         };
         /**
-         * BackupIn
-         * @description What the receiver has from before; nothing makes a whole backup.
-         */
-        BackupIn: {
-            /**
-             * Known
-             * @default []
-             */
-            known: components["schemas"]["KnownCopy"][];
-        };
-        /**
          * Basis
          * @description What a figure stands on, surest first.
          * @enum {string}
@@ -3696,7 +3551,7 @@ export interface components {
             change: number;
             /** P Value */
             p_value: number;
-            opinion: components["schemas"]["loadwatch_backend__compare__schemas__Opinion"];
+            opinion: components["schemas"]["ComparisonOpinion"];
         };
         /**
          * ChartOut
@@ -3722,7 +3577,7 @@ export interface components {
             /** Rule */
             rule: string;
             /** @description What a wrong order costs: failed requests (error), or less (notice). */
-            severity: components["schemas"]["loadwatch_backend__timeouts__model__Severity"];
+            severity: components["schemas"]["OrderSeverity"];
             verdict: components["schemas"]["OrderVerdict"];
             /**
              * Title
@@ -3758,7 +3613,7 @@ export interface components {
              * Missing
              * @description What has to be known first.
              */
-            missing: components["schemas"]["loadwatch_backend__timeouts__schemas__MissingOut"][];
+            missing: components["schemas"]["MissingTimeoutOut"][];
         };
         /**
          * CheckedCollectorOut
@@ -3919,12 +3774,12 @@ export interface components {
             delta_high: number | null;
             /** P Value */
             p_value: number | null;
-            opinion: components["schemas"]["loadwatch_backend__compare__schemas__Opinion"];
+            opinion: components["schemas"]["ComparisonOpinion"];
             /** @description How sure the opinion is; null where nothing is judged. */
             grade?: components["schemas"]["Grade"] | null;
             /**
              * Remark
-             * @description Stable code: `few-repeats`, `short`, `no-data`, `single-run`, `limit-differs`, `far-from-limit`, `limit-unknown`, or empty. The last two are uses of a resource that are not judged.
+             * @description Stable code: `few-repeats`, `short`, `no-data`, `single-run`, `limit-differs`, `far-from-limit`, `limit-unknown`, `no-direction` (of one's own: no threshold says which side is better), `below-zero` (differences are ratios), or empty. `far-from-limit` and `limit-unknown` are uses of a resource that are not judged.
              */
             remark: string;
         };
@@ -4000,7 +3855,7 @@ export interface components {
              */
             text: string;
             /** @description Of the good answers. */
-            opinion: components["schemas"]["loadwatch_backend__compare__schemas__Opinion"];
+            opinion: components["schemas"]["ComparisonOpinion"];
             grade: components["schemas"]["Grade"] | null;
         };
         /**
@@ -4090,6 +3945,12 @@ export interface components {
             /** P99 */
             p99: (number | null)[];
         };
+        /**
+         * ComparisonOpinion
+         * @description What a difference means.
+         * @enum {string}
+         */
+        ComparisonOpinion: "better" | "worse" | "same" | "unclear" | "neutral";
         /**
          * ConfigurationDifference
          * @description From one run to another; what was changed on purpose comes first.
@@ -4707,7 +4568,7 @@ export interface components {
             requests?: number | null;
             /**
              * Observations
-             * @description Limits that were full and hurt nobody.
+             * @description What was full or unusual and hurt nobody.
              */
             observations: components["schemas"]["TextOut"][];
             /** Checked */
@@ -4722,10 +4583,10 @@ export interface components {
              * @description What went wrong with the load: failures, slow answers, a failed threshold, rows that are missing.
              */
             symptoms?: components["schemas"]["TextOut"][];
-            /** @description Of the state `cannot-tell`: the symptoms, and why nothing explains them. */
+            /** @description Of the state `cannot-tell`: the first symptom, and why nothing explains it. */
             cannot_tell?: components["schemas"]["TextOut"] | null;
             /** Missing */
-            missing: components["schemas"]["loadwatch_backend__findings__schemas__MissingOut"][];
+            missing: components["schemas"]["MissingOut"][];
             /**
              * Routes
              * @description Routes whose cost could be told, by database time.
@@ -4870,7 +4731,7 @@ export interface components {
         EvidenceOut: {
             text: components["schemas"]["TextOut"];
             /** @description What it shows: `limit`, `demand`, `effect`. All three make a finding certain. */
-            link: components["schemas"]["loadwatch_backend__findings__model__Link"];
+            link: components["schemas"]["Link"];
             /**
              * Expression
              * @description PromQL that shows it.
@@ -4938,6 +4799,12 @@ export interface components {
             runs: number;
         };
         /**
+         * FigureSource
+         * @description Where a figure is read.
+         * @enum {string}
+         */
+        FigureSource: "regex" | "json" | "promql";
+        /**
          * FiguresOut
          * @description Totals over a span of requests.
          */
@@ -4997,7 +4864,7 @@ export interface components {
             /** @description Says it aloud, with its figures. */
             sentence: components["schemas"]["TextOut"];
             /** @description `info` accuses nothing. */
-            severity: components["schemas"]["loadwatch_backend__findings__model__Severity"];
+            severity: components["schemas"]["Severity"];
             /** @description By the chain of evidence: limit, demand, effect. */
             certainty: components["schemas"]["Certainty"];
             /**
@@ -5034,7 +4901,7 @@ export interface components {
             steps: components["schemas"]["StepOut"][];
             rule_of_thumb: components["schemas"]["RuleOfThumb"];
             refuted_by: components["schemas"]["TextOut"];
-            /** @description Confirmed or rejected, with the reason. */
+            /** @description Who marked it wrong in this run, and why. */
             mark?: components["schemas"]["MarkOut"] | null;
             /**
              * Muted
@@ -5042,6 +4909,11 @@ export interface components {
              * @default false
              */
             muted: boolean;
+            /**
+             * Mute
+             * @description Id of that mute.
+             */
+            mute?: number | null;
             /**
              * Began Earlier
              * @description It began at `from_ms` or before: more than an hour ago.
@@ -5114,7 +4986,7 @@ export interface components {
             requests?: number | null;
             /**
              * Observations
-             * @description Limits that were full and hurt nobody.
+             * @description What was full or unusual and hurt nobody.
              */
             observations: components["schemas"]["TextOut"][];
             /** Checked */
@@ -5129,10 +5001,10 @@ export interface components {
              * @description What went wrong with the load: failures, slow answers, a failed threshold, rows that are missing.
              */
             symptoms?: components["schemas"]["TextOut"][];
-            /** @description Of the state `cannot-tell`: the symptoms, and why nothing explains them. */
+            /** @description Of the state `cannot-tell`: the first symptom, and why nothing explains it. */
             cannot_tell?: components["schemas"]["TextOut"] | null;
             /** Missing */
-            missing: components["schemas"]["loadwatch_backend__findings__schemas__MissingOut"][];
+            missing: components["schemas"]["MissingOut"][];
             /**
              * Routes
              * @description Routes whose cost could be told, by database time.
@@ -5424,7 +5296,7 @@ export interface components {
              * @default
              */
             key: string;
-            severity?: components["schemas"]["loadwatch_backend__findings__model__Severity"] | null;
+            severity?: components["schemas"]["Severity"] | null;
             certainty?: components["schemas"]["Certainty"] | null;
             /**
              * From Ms
@@ -5798,7 +5670,7 @@ export interface components {
         KeyFigure: {
             /**
              * Id
-             * @description The metric: `ok_rate`, a latency, `error_rate`; `stored` counts rows of the database.
+             * @description The metric: `figure:` and the name of one's own, `ok_rate`, a latency, `error_rate`; `stored` counts rows of the database.
              */
             id: string;
             /** Unit */
@@ -5847,16 +5719,6 @@ export interface components {
          * @enum {string}
          */
         Kind: "request" | "idle" | "read_header" | "read" | "handler" | "write" | "max_idle_time" | "max_lifetime" | "wait" | "lock_wait" | "statement";
-        /**
-         * KnownCopy
-         * @description A file of an earlier backup that is still whole: not sent again while its tag is the same.
-         */
-        KnownCopy: {
-            /** Path */
-            path: string;
-            /** Tag */
-            tag: string;
-        };
         /**
          * LabelValue
          * @description What fell on one value of a label.
@@ -5990,7 +5852,7 @@ export interface components {
             /** Rungs */
             rungs: components["schemas"]["RungOut"][];
             /** Missing */
-            missing: components["schemas"]["loadwatch_backend__timeouts__schemas__MissingOut"][];
+            missing: components["schemas"]["MissingTimeoutOut"][];
         };
         /**
          * LeftOutPart
@@ -6007,6 +5869,22 @@ export interface components {
             seconds: number;
         };
         /**
+         * LeftOutRun
+         * @description A run that does not count for the best value: invalid, aborted, or the load generator was the limit.
+         */
+        LeftOutRun: {
+            /** Run */
+            run: string;
+            /** Name */
+            name: string;
+            /** X */
+            x: number | null;
+            /** Y */
+            y: number | null;
+            /** Verdict */
+            verdict: string | null;
+        };
+        /**
          * LimitState
          * @description What is known of the first limit of a run.
          * @enum {string}
@@ -6014,17 +5892,10 @@ export interface components {
         LimitState: "found" | "muted" | "none" | "cannot-tell" | "unknown";
         /**
          * Link
-         * @description An issue, a pull request, a dashboard.
+         * @description What a piece of evidence shows; together they are the chain that a finding stands on.
+         * @enum {string}
          */
-        "Link-Input": {
-            /** Url */
-            url: string;
-            /**
-             * Title
-             * @default
-             */
-            title: string;
-        };
+        Link: "limit" | "demand" | "effect";
         /**
          * ListenerOut
          * @description A program that listens on a port of the agent's host.
@@ -6071,23 +5942,6 @@ export interface components {
              */
             digest: string;
         };
-        /**
-         * LoadChange
-         * @description The load of both runs, over their steady windows.
-         */
-        LoadChange: {
-            kind: components["schemas"]["LoadKind"];
-            /** Before */
-            before: number;
-            /** Now */
-            now: number;
-        };
-        /**
-         * LoadKind
-         * @description By what the load of two runs is compared, the surest first.
-         * @enum {string}
-         */
-        LoadKind: "target-rate" | "users" | "rate";
         /**
          * LogPatternList
          * @description Patterns of a run: what is new comes first, then what grew, each by level and number.
@@ -6181,19 +6035,35 @@ export interface components {
         };
         /**
          * MarkIn
-         * @description An opinion on a finding of a run; it takes the place of the one before.
+         * @description Of a run: its finding of this key is wrong. Else: findings of this id are muted on targets with these labels.
          */
         MarkIn: {
             /**
+             * Run
+             * @default
+             */
+            run: string;
+            /**
              * Key
-             * @description The finding's key.
+             * @description Of the run's finding.
+             * @default
              */
             key: string;
-            /** @description `confirmed`, `rejected`, or null to take it back. */
-            opinion: components["schemas"]["Opinion-Input"] | null;
+            /** Finding Id */
+            finding_id?: string | null;
+            /**
+             * Labels
+             * @description None mute the finding everywhere.
+             * @example {
+             *       "instance": "app-1"
+             *     }
+             */
+            labels?: {
+                [key: string]: string;
+            };
             /**
              * Reason
-             * @description Why; asked for where a finding is rejected.
+             * @description Required where a run's finding is marked wrong.
              * @default
              */
             reason: string;
@@ -6205,11 +6075,21 @@ export interface components {
             author: string;
         };
         /**
+         * MarkList
+         * @description Mutes and marks, the newest first.
+         */
+        MarkList: {
+            /** Marks */
+            marks: components["schemas"]["MarkedOut"][];
+        };
+        /**
          * MarkOut
-         * @description What somebody said of a finding.
+         * @description What somebody said of a finding. `confirmed` is only of marks by earlier versions.
          */
         MarkOut: {
-            opinion: components["schemas"]["loadwatch_backend__findings__model__Opinion"];
+            /** Id */
+            id: number;
+            opinion: components["schemas"]["Opinion"];
             /** Reason */
             reason: string;
             /** Author */
@@ -6220,6 +6100,36 @@ export interface components {
              * @example 1767225600000
              */
             said_ms: number;
+        };
+        /**
+         * MarkedOut
+         * @description A mark, with what it is about.
+         */
+        MarkedOut: {
+            /** Id */
+            id: number;
+            opinion: components["schemas"]["Opinion"];
+            /** Reason */
+            reason: string;
+            /** Author */
+            author: string;
+            /**
+             * Said Ms
+             * @description Milliseconds since the epoch, UTC.
+             * @example 1767225600000
+             */
+            said_ms: number;
+            /**
+             * Run
+             * @description Whose finding is marked wrong; null for a mute.
+             */
+            run: string | null;
+            /** Finding Id */
+            finding_id: string;
+            /** Labels */
+            labels: {
+                [key: string]: string;
+            };
         };
         /**
          * MatchOperatorName
@@ -6268,13 +6178,18 @@ export interface components {
         };
         /**
          * Meeting
-         * @description The runs since the last review meeting, in order of their start.
+         * @description The runs since the last review meeting, the newest first.
          */
         Meeting: {
             /** Since Ms */
             since_ms: number | null;
             /** Runs */
             runs: string[];
+            /**
+             * Scenarios
+             * @description Of each of `runs`; empty where a run has none.
+             */
+            scenarios: string[];
         };
         /**
          * MeetingIn
@@ -6292,7 +6207,7 @@ export interface components {
         };
         /**
          * MetricInfo
-         * @description A figure of runs: of the result (`p95`), a signal's mean over the steady window, a route's database time.
+         * @description A figure of runs: of the result (`p95`), a signal's mean over the steady window, a route's time, one's own.
          */
         MetricInfo: {
             /**
@@ -6300,6 +6215,7 @@ export interface components {
              * @example p95
              * @example signal:pool_wait_mean
              * @example route:GET /timeline
+             * @example figure:score
              */
             id: string;
             /** Title */
@@ -6320,84 +6236,41 @@ export interface components {
             metrics: components["schemas"]["MetricInfo"][];
         };
         /**
-         * MuteIn
-         * @description Findings of this id, on targets with all of these labels, are not said any more.
+         * MissingOut
+         * @description What could not be looked at.
          */
-        MuteIn: {
-            /**
-             * Finding Id
-             * @example pool-exhausted
-             */
-            finding_id: string;
-            /**
-             * Labels
-             * @description None mute the finding everywhere.
-             * @example {
-             *       "instance": "app-1"
-             *     }
-             */
-            labels?: {
-                [key: string]: string;
-            };
-            /**
-             * Reason
-             * @default
-             */
-            reason: string;
-            /**
-             * Author
-             * @description Who says it; left empty, who is signed in.
-             * @default
-             */
-            author: string;
-        };
-        /**
-         * MuteList
-         * @description All mutes, the newest first.
-         */
-        MuteList: {
-            /** Mutes */
-            mutes: components["schemas"]["MuteOut"][];
-        };
-        /**
-         * MuteOut
-         * @description A mute that stands.
-         */
-        MuteOut: {
-            /**
-             * Finding Id
-             * @example pool-exhausted
-             */
-            finding_id: string;
-            /**
-             * Labels
-             * @description None mute the finding everywhere.
-             * @example {
-             *       "instance": "app-1"
-             *     }
-             */
-            labels?: {
-                [key: string]: string;
-            };
-            /**
-             * Reason
-             * @default
-             */
-            reason: string;
-            /**
-             * Author
-             * @description Who says it; left empty, who is signed in.
-             * @default
-             */
-            author: string;
+        MissingOut: {
             /** Id */
-            id: number;
+            id: string;
+            title: components["schemas"]["TextOut"];
             /**
-             * Said Ms
-             * @description Milliseconds since the epoch, UTC.
-             * @example 1767225600000
+             * Needs
+             * @description Metrics of which none was there.
              */
-            said_ms: number;
+            needs: string[];
+            /**
+             * Config
+             * @description Lines of a target in loadwatch.yml that bring them; empty where none do.
+             */
+            config: string;
+            /**
+             * Usual
+             * @description False where only some systems have such a thing.
+             * @default true
+             */
+            usual: boolean;
+        };
+        /**
+         * MissingTimeoutOut
+         * @description A timeout that is not known, and how to tell it.
+         */
+        MissingTimeoutOut: {
+            layer: components["schemas"]["Layer"];
+            kind: components["schemas"]["Kind"];
+            /** Title */
+            title: string;
+            /** Hint */
+            hint: string;
         };
         /**
          * NextReason
@@ -6440,7 +6313,13 @@ export interface components {
          * @description What people say of a finding.
          * @enum {string}
          */
-        "Opinion-Input": "confirmed" | "rejected" | "muted";
+        Opinion: "confirmed" | "rejected" | "muted";
+        /**
+         * OrderSeverity
+         * @description What a wrong order costs: failed requests, or work and clarity.
+         * @enum {string}
+         */
+        OrderSeverity: "error" | "notice";
         /**
          * OrderState
          * @description What became of an order.
@@ -6471,6 +6350,26 @@ export interface components {
          * @enum {string}
          */
         Outage: "database-unavailable" | "database-busy" | "disk-full" | "disk-failed";
+        /**
+         * OwnFigureOut
+         * @description A figure of the user's own, over the whole run.
+         */
+        OwnFigureOut: {
+            /** Name */
+            name: string;
+            source: components["schemas"]["FigureSource"];
+            /** Value */
+            value: number | null;
+            /** @description By the run's thresholds and expectations on it. */
+            orientation: components["schemas"]["Orientation"];
+            /**
+             * Detail
+             * @description Why there is no value, and what to do.
+             */
+            detail: string;
+            /** Detail Ja */
+            detail_ja: string;
+        };
         /**
          * PanelOut
          * @description The chart that a signal is drawn in.
@@ -6955,42 +6854,6 @@ export interface components {
             createdBy: string;
             /** Comment */
             comment: string;
-        };
-        /**
-         * Precision
-         * @description Of this installation; findings that nobody has judged are left out.
-         */
-        Precision: {
-            /** Findings */
-            findings: components["schemas"]["PrecisionRow"][];
-            /** Confirmed */
-            confirmed: number;
-            /** Rejected */
-            rejected: number;
-            /** Precision */
-            precision: number | null;
-        };
-        /**
-         * PrecisionRow
-         * @description How often one finding was right, by the people who looked.
-         */
-        PrecisionRow: {
-            /** Finding Id */
-            finding_id: string;
-            /** Confirmed */
-            confirmed: number;
-            /** Rejected */
-            rejected: number;
-            /**
-             * Muted
-             * @description Targets on which it is muted.
-             */
-            muted: number;
-            /**
-             * Precision
-             * @description confirmed / (confirmed + rejected); null while nobody judged.
-             */
-            precision: number | null;
         };
         /**
          * PrincipalKind
@@ -7532,6 +7395,28 @@ export interface components {
          */
         ReportFormat: "html" | "md" | "json";
         /**
+         * ReportProblem
+         * @description Why what the command printed has no figure.
+         * @enum {string}
+         */
+        ReportProblem: "no-line" | "no-json" | "no-path" | "no-number" | "too-slow";
+        /**
+         * ReportedFigure
+         * @description What `loadwatch run` read in the command's output: the last value.
+         */
+        ReportedFigure: {
+            /** Name */
+            name: string;
+            /** Value */
+            value?: number | null;
+            /**
+             * Problem
+             * @description Why there is none.
+             * @default
+             */
+            problem: components["schemas"]["ReportProblem"] | "";
+        };
+        /**
          * RequestsBy
          * @description Who counted requests.
          * @enum {string}
@@ -7631,7 +7516,6 @@ export interface components {
             /**
              * Id
              * @description Made by whoever writes it; stays.
-             * @example k7f3
              */
             id: string;
             /**
@@ -7650,10 +7534,8 @@ export interface components {
             state: components["schemas"]["ActionState"];
             /**
              * Expected
-             * @description As a threshold, such as `p95<300ms`, or `FINDING gone`; empty: nothing is scored.
+             * @description A threshold for later runs of the scenario, as `p95<300ms`.
              * @default
-             * @example p95<300ms
-             * @example pool-exhausted gone
              */
             expected: string;
         };
@@ -8025,6 +7907,12 @@ export interface components {
             max: components["schemas"]["RouteRank"];
         };
         /**
+         * RouteSource
+         * @description Who counted.
+         * @enum {string}
+         */
+        RouteSource: "samples" | "access_log" | "none";
+        /**
          * RoutesBase
          * @description The run that another is held against.
          */
@@ -8254,6 +8142,17 @@ export interface components {
              */
             reason: string;
             generator?: components["schemas"]["Generator"] | null;
+            /**
+             * Figures
+             * @default []
+             */
+            figures: components["schemas"]["ReportedFigure"][];
+            /**
+             * Markers
+             * @description They become annotations of the run.
+             * @default []
+             */
+            markers: components["schemas"]["RunMarker"][];
         };
         /**
          * RunIn
@@ -8318,7 +8217,7 @@ export interface components {
                 [key: string]: string;
             };
             /** Links */
-            links?: components["schemas"]["Link-Input"][];
+            links?: components["schemas"]["RunLink"][];
             /**
              * Author
              * @description Who ran it.
@@ -8346,6 +8245,15 @@ export interface components {
              * @description As thresholds; what the team expects, shown beside what was measured.
              */
             expectations?: string[];
+            /**
+             * Own Figures
+             * @description Figures of one's own: `NAME=REGEX`, `NAME=json:$.a.b`, `NAME=promql:EXPR`.
+             * @example [
+             *       "score=final score: (\\d+)",
+             *       "lag=promql:max(lag_seconds)"
+             *     ]
+             */
+            own_figures?: string[];
             /** Id */
             id?: string | null;
             /**
@@ -8360,6 +8268,19 @@ export interface components {
             clock_ms?: number | null;
         };
         /**
+         * RunLink
+         * @description An issue, a pull request, a dashboard.
+         */
+        RunLink: {
+            /** Url */
+            url: string;
+            /**
+             * Title
+             * @default
+             */
+            title: string;
+        };
+        /**
          * RunList
          * @description A page of runs.
          */
@@ -8371,6 +8292,20 @@ export interface components {
              * @description All that match, on all pages.
              */
             total: number;
+        };
+        /**
+         * RunMarker
+         * @description A line of the command's output that was asked for.
+         */
+        RunMarker: {
+            /**
+             * At Ms
+             * @description By the sender's clock.
+             * @example 1767225600000
+             */
+            at_ms: number;
+            /** Text */
+            text: string;
         };
         /**
          * RunOut
@@ -8435,7 +8370,7 @@ export interface components {
                 [key: string]: string;
             };
             /** Links */
-            links?: components["schemas"]["loadwatch_backend__runs__fields__Link"][];
+            links?: components["schemas"]["RunLink"][];
             /**
              * Author
              * @description Who ran it.
@@ -8463,7 +8398,7 @@ export interface components {
             verdict_reasons: string[];
             /**
              * Key Figures
-             * @description Four: good answers, a latency, failures, and what was stored or a second latency.
+             * @description Those of one's own; good answers, a latency, failures, and what was stored or a second latency.
              */
             key_figures: components["schemas"]["KeyFigure"][];
             /**
@@ -8556,6 +8491,8 @@ export interface components {
             thresholds: components["schemas"]["ThresholdOut"][];
             /** Expectations */
             expectations: components["schemas"]["ThresholdOut"][];
+            /** Own Figures */
+            own_figures: components["schemas"]["OwnFigureOut"][];
             ramp: components["schemas"]["RampOut"] | null;
             /** Resources */
             resources: components["schemas"]["ResourceReached"][];
@@ -8610,7 +8547,7 @@ export interface components {
                 [key: string]: string;
             } | null;
             /** Links */
-            links?: components["schemas"]["Link-Input"][] | null;
+            links?: components["schemas"]["RunLink"][] | null;
             /** Author */
             author?: string | null;
             /** Host */
@@ -8619,6 +8556,8 @@ export interface components {
             thresholds?: string[] | null;
             /** Expectations */
             expectations?: string[] | null;
+            /** Own Figures */
+            own_figures?: string[] | null;
             /** @description null goes back to the one found automatically. */
             steady_window?: components["schemas"]["Window"] | null;
         };
@@ -8695,7 +8634,7 @@ export interface components {
             /** Run Id */
             run_id: string;
             base: components["schemas"]["RoutesBase"] | null;
-            source: components["schemas"]["loadwatch_backend__evidence__routes__model__Source"];
+            source: components["schemas"]["RouteSource"];
             window: components["schemas"]["RoutesWindow"];
             /**
              * From Ms
@@ -8947,17 +8886,11 @@ export interface components {
             error: number | null;
         };
         /**
-         * ScoreReason
-         * @description Why a run cannot tell.
-         * @enum {string}
-         */
-        ScoreReason: "" | "aborted" | "no-requests" | "not-analysed" | "other-targets" | "unreadable" | "not-measured" | "not-checked" | "not-there-before" | "generator-saturated" | "load-lower" | "load-higher" | "load-unknown";
-        /**
          * ScoreState
-         * @description What a later run says of what was expected.
+         * @description What a later run measured of what was expected.
          * @enum {string}
          */
-        ScoreState: "held" | "missed" | "cannot-tell";
+        ScoreState: "met" | "missed" | "not-measured";
         /**
          * SecondsOut
          * @description Per-second series for charts: at most `max_points` of them, minima and maxima kept (see `reduced`).
@@ -9009,7 +8942,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "dbstats" | "metrics" | "http" | "mysql" | "postgresql" | "redis" | "memcached" | "ssh" | "tls" | "loadwatch";
+            kind: "dbstats" | "metrics" | "nginx" | "http" | "mysql" | "postgresql" | "pgbouncer" | "redis" | "memcached" | "ssh" | "tls" | "loadwatch";
             /**
              * Told
              * @description By the program's name, by what it says first, or by what it answers.
@@ -9119,6 +9052,12 @@ export interface components {
              */
             password: string;
         };
+        /**
+         * Severity
+         * @description How bad it is, worst first.
+         * @enum {string}
+         */
+        Severity: "critical" | "warning" | "info";
         /**
          * ShareIn
          * @description A link that shows the report of one run to whoever has it, until it expires.
@@ -9359,7 +9298,7 @@ export interface components {
             final_ms?: number | null;
             /**
              * Mean Ms
-             * @description Each point is the mean of so much time before it, by how often samples come and by the step; null where points are values of an instant, or come late with a period of their own.
+             * @description Each point is the mean of so much time before it, by how often samples come and by the step; null where points are values of an instant, come late with a period of their own, or are of sources that differ.
              */
             mean_ms?: number | null;
         };
@@ -9673,6 +9612,12 @@ export interface components {
             reason: components["schemas"]["NoPlan"] | null;
         };
         /**
+         * StatementSource
+         * @description Who counted.
+         * @enum {string}
+         */
+        StatementSource: "mysql" | "postgresql" | "slow_log" | "none";
+        /**
          * StatementsOut
          * @description All statements of a run, by time.
          */
@@ -9692,7 +9637,7 @@ export interface components {
              * @example 1767225600000
              */
             to_ms: number;
-            source: components["schemas"]["loadwatch_backend__evidence__statements__model__Source"];
+            source: components["schemas"]["StatementSource"];
             /**
              * Known
              * @description Share of the window in which somebody counted.
@@ -9911,6 +9856,11 @@ export interface components {
             oldest_ms: number | null;
             /** Newest Ms */
             newest_ms: number | null;
+            /**
+             * Clock Jump Ms
+             * @description By how much this machine's clock has jumped, as long as that is not believed: nothing is deleted for its age meanwhile. Mostly 0.
+             */
+            clock_jump_ms: number;
             /** Metrics Total */
             metrics_total: number;
             /**
@@ -9939,14 +9889,14 @@ export interface components {
             labels: components["schemas"]["StoreLabelOut"][];
             /**
              * Losses
-             * @description What damage of the disk took, by table and hour; the oldest first.
+             * @description What damage of the disk took, by table and time; the oldest first.
              */
             losses: components["schemas"]["StoreLossOut"][];
             /**
-             * Repair Command
-             * @description What saves what can be read, while the server is stopped.
+             * Salvage Command
+             * @description What copies what can be read, while the server is stopped.
              */
-            repair_command: string | null;
+            salvage_command: string | null;
         };
         /**
          * StoreTableOut
@@ -9989,13 +9939,18 @@ export interface components {
             first: components["schemas"]["MetricInfo"];
             second: components["schemas"]["MetricInfo"];
             /**
+             * Own
+             * @description Figures of the user's own that these runs have, too.
+             */
+            own: components["schemas"]["MetricInfo"][];
+            /**
              * Points
              * @description By rising value of the parameter.
              */
             points: components["schemas"]["SweepPoint"][];
             /**
              * Best
-             * @description Lowest value of the parameter that cannot be told from the best of the first metric.
+             * @description Lowest value of the parameter that cannot be told from the best of the first metric; null below three values, and where none can be told from the others.
              */
             best: number | null;
             /**
@@ -10026,12 +9981,12 @@ export interface components {
             runs: string[];
             /**
              * Left Out
-             * @description Those of `runs` that take no part: invalid or aborted, or the generator was the limit. Where all are left out the figures are theirs, and the value cannot be the best.
+             * @description Those of `runs` that do not count, each with its own figures.
              */
-            left_out: string[];
+            left_out: components["schemas"]["LeftOutRun"][];
             /**
              * X
-             * @description Geometric mean of the first metric; null where no run has it.
+             * @description Geometric mean of the first metric; null where no run that counts has it.
              */
             x: number | null;
             /** X Low */
@@ -10208,6 +10163,11 @@ export interface components {
             scopes: components["schemas"]["Scope"][];
             /** Expires Ms */
             expires_ms?: number | null;
+            /**
+             * Jobs
+             * @description The only jobs whose samples it may send; without any: all. For the scope `samples:write` alone.
+             */
+            jobs?: string[];
         };
         /**
          * TokenList
@@ -10240,6 +10200,11 @@ export interface components {
             last_used_ms: number | null;
             /** Expires Ms */
             expires_ms: number | null;
+            /**
+             * Jobs
+             * @description The only jobs whose samples it may send; without any: all.
+             */
+            jobs: string[];
             /**
              * From File
              * @description It stands in the token file and is revoked there: `loadwatch token revoke`.
@@ -10300,6 +10265,11 @@ export interface components {
              * @description Figures of routes that can be followed over these runs, too.
              */
             routes: components["schemas"]["MetricInfo"][];
+            /**
+             * Own
+             * @description Figures of the user's own that these runs have, too.
+             */
+            own: components["schemas"]["MetricInfo"][];
             /**
              * Series
              * @description In the order of their first run.
@@ -10612,98 +10582,6 @@ export interface components {
          * @enum {string}
          */
         WindowSource: "found" | "adjusted" | "whole";
-        /**
-         * Opinion
-         * @description What a difference means.
-         * @enum {string}
-         */
-        loadwatch_backend__compare__schemas__Opinion: "better" | "worse" | "same" | "unclear" | "neutral";
-        /**
-         * Source
-         * @description Who counted.
-         * @enum {string}
-         */
-        loadwatch_backend__evidence__routes__model__Source: "samples" | "access_log" | "none";
-        /**
-         * Source
-         * @description Who counted.
-         * @enum {string}
-         */
-        loadwatch_backend__evidence__statements__model__Source: "mysql" | "postgresql" | "slow_log" | "none";
-        /**
-         * Link
-         * @description What a piece of evidence shows; together they are the chain that a finding stands on.
-         * @enum {string}
-         */
-        loadwatch_backend__findings__model__Link: "limit" | "demand" | "effect";
-        /**
-         * Opinion
-         * @description What people say of a finding.
-         * @enum {string}
-         */
-        loadwatch_backend__findings__model__Opinion: "confirmed" | "rejected" | "muted";
-        /**
-         * Severity
-         * @description How bad it is, worst first.
-         * @enum {string}
-         */
-        loadwatch_backend__findings__model__Severity: "critical" | "warning" | "info";
-        /**
-         * MissingOut
-         * @description What could not be looked at.
-         */
-        loadwatch_backend__findings__schemas__MissingOut: {
-            /** Id */
-            id: string;
-            title: components["schemas"]["TextOut"];
-            /**
-             * Needs
-             * @description Metrics of which none was there.
-             */
-            needs: string[];
-            /**
-             * Config
-             * @description Lines of a target in loadwatch.yml that bring them; empty where none do.
-             */
-            config: string;
-            /**
-             * Usual
-             * @description False where only some systems have such a thing.
-             * @default true
-             */
-            usual: boolean;
-        };
-        /**
-         * Link
-         * @description An issue, a pull request, a dashboard.
-         */
-        loadwatch_backend__runs__fields__Link: {
-            /** Url */
-            url: string;
-            /**
-             * Title
-             * @default
-             */
-            title: string;
-        };
-        /**
-         * Severity
-         * @description What a wrong order costs: failed requests, or work and clarity.
-         * @enum {string}
-         */
-        loadwatch_backend__timeouts__model__Severity: "error" | "notice";
-        /**
-         * MissingOut
-         * @description A timeout that is not known, and how to tell it.
-         */
-        loadwatch_backend__timeouts__schemas__MissingOut: {
-            layer: components["schemas"]["Layer"];
-            kind: components["schemas"]["Kind"];
-            /** Title */
-            title: string;
-            /** Hint */
-            hint: string;
-        };
         /**
          * Problem
          * @description An error, as RFC 9457 problem details; the one shape of every error below /api.
@@ -12406,126 +12284,6 @@ export interface operations {
             };
         };
     };
-    read_precision: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Precision"];
-                };
-            };
-            /** @description An error, as problem details. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    list_mutes: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MuteList"];
-                };
-            };
-            /** @description An error, as problem details. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    create_mute: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["MuteIn"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            201: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MuteOut"];
-                };
-            };
-            /** @description An error, as problem details. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    delete_mute: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                mute_id: number;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description An error, as problem details. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     advise_on_pools: {
         parameters: {
             query?: {
@@ -12921,18 +12679,18 @@ export interface operations {
                 tool?: string | null;
                 branch?: string | null;
                 author?: string | null;
-                /** @description Terms that all have to hold; docs/guide/runs.md. */
-                where?: string;
-                /** @description Of what is said of a filter that cannot be read. */
-                lang?: components["schemas"]["Language"];
-                /** @description Words in name, scenario, tool, commit, tags, author. */
+                /** @description Words in name, scenario, tool, commit, branch, author, id, tags and parameters (`pool=8`). */
                 q?: string;
                 state?: components["schemas"]["RunState"] | null;
-                verdict?: components["schemas"]["Verdict"] | null;
+                verdict?: components["schemas"]["Verdict"] | "none" | null;
+                /** @description Runs with a finding whose id begins like this; or `none`, `cannot-tell`. */
+                finding?: string | null;
                 /** @description Runs that have all of these. */
                 tag?: string[];
                 /** @description Begins with this. */
                 commit?: string | null;
+                /** @description Runs whose review has actions that are open. */
+                open_actions?: boolean;
                 /** @description Runs that overlap the span. */
                 start_ms?: number;
                 /** @description Milliseconds since the epoch, UTC. */
@@ -13294,14 +13052,40 @@ export interface operations {
             };
         };
     };
-    mark_finding: {
+    list_marks: {
         parameters: {
             query?: never;
             header?: never;
-            path: {
-                /** @description A run's id. */
-                run_id: string;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarkList"];
+                };
             };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_mark: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
             cookie?: never;
         };
         requestBody: {
@@ -13311,13 +13095,42 @@ export interface operations {
         };
         responses: {
             /** @description Successful Response */
-            200: {
+            201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RunOut"];
+                    "application/json": components["schemas"]["MarkedOut"];
                 };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_mark: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                mark_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description An error, as problem details. */
             default: {
@@ -13510,6 +13323,8 @@ export interface operations {
                 /** @description key=value */
                 parameter?: string[];
                 threshold?: string[];
+                /** @description name=what */
+                figure?: string[];
                 target_rate?: number | null;
                 concurrency?: number | null;
                 /** @description A hint; the content decides. */
@@ -13770,40 +13585,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ReviewHistory"];
-                };
-            };
-            /** @description An error, as problem details. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    list_actions: {
-        parameters: {
-            query?: {
-                /** @description All by default. */
-                state?: components["schemas"]["ActionState"] | null;
-                limit?: number;
-                offset?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ActionList"];
                 };
             };
             /** @description An error, as problem details. */
@@ -16296,11 +16077,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["BackupIn"];
-            };
-        };
+        requestBody?: never;
         responses: {
             /** @description Successful Response */
             200: {

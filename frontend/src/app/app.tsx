@@ -15,8 +15,8 @@ import { PageFault } from "@/app/page-fault";
 import { PAGES, SUB_PAGES } from "@/app/pages";
 import { createQueryClient } from "@/app/query-client";
 import { Root } from "@/app/root";
-import { styleNonce } from "@/app/style-nonce";
 import { cssVariables, theme } from "@/app/theme";
+import { styleNonce } from "@/lib/style-nonce";
 import "dayjs/locale/ja";
 
 const queryClient = createQueryClient();

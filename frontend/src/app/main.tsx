@@ -2,7 +2,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "@/app/app";
 import { startI18n } from "@/app/i18n";
-import { shareStyleNonce } from "@/app/style-nonce";
+import { shareStyleNonce } from "@/lib/style-nonce";
 
 shareStyleNonce();
 await startI18n();

@@ -1,11 +1,12 @@
 import type { ComponentType } from "react";
+import { Navigate, useSearchParams } from "react-router";
 import { later } from "@/app/later";
 import { LivePage } from "@/features/live/live-page";
 import type { IconName } from "@/ui/icon";
 
 export interface Page {
   /** Names the page in the catalogues: `nav.<id>`. */
-  readonly id: "live" | "runs" | "alerts" | "targets" | "access";
+  readonly id: "live" | "explore" | "runs" | "alerts" | "targets" | "access";
   readonly path: string;
   readonly icon: IconName;
   /** Second key of the shortcut that begins with G. */
@@ -21,7 +22,6 @@ export interface SubPage {
     | "sweep"
     | "trend"
     | "meeting"
-    | "actions"
     | "alertHistory"
     | "alertRules"
     | "routes"
@@ -48,14 +48,15 @@ const ProfilesPage = later(async () => (await import("@/features/runs/profiles/p
 const ComparePage = later(async () => (await import("@/features/compare/side-by-side/compare-page")).ComparePage);
 const SweepPage = later(async () => (await import("@/features/compare/scenario/sweep-page")).SweepPage);
 const TrendPage = later(async () => (await import("@/features/compare/scenario/trend-page")).TrendPage);
-const ActionsPage = later(async () => (await import("@/features/runs/list/actions-page")).ActionsPage);
-// What is typed of a run in the meeting is its page's own review: features do not know each other, the application does.
+// The meeting shows parts of the run's page: features do not know each other, the application does.
 const MeetingPage = later(async () => {
-  const [{ MeetingPage }, { ReviewSection }] = await Promise.all([
+  const [{ MeetingPage }, { ReviewSection: Review }, { SavedReview }, { HeadroomReached: Limits }] = await Promise.all([
     import("@/features/meeting/meeting-page"),
     import("@/features/runs/review/review-section"),
+    import("@/features/runs/review/review-printed"),
+    import("@/features/runs/results/headroom-reached"),
   ]);
-  return () => <MeetingPage Review={ReviewSection} />;
+  return () => <MeetingPage parts={{ Review, SavedReview, Limits }} />;
 });
 const AlertsPage = later(async () => (await import("@/features/alerts/list/alerts-page")).AlertsPage);
 const AlertPage = later(async () => (await import("@/features/alerts/page/alert-page")).AlertPage);
@@ -65,19 +66,24 @@ const RoutesPage = later(async () => (await import("@/features/notify/routes/rou
 const SilencesPage = later(async () => (await import("@/features/notify/silences/silences-page")).SilencesPage);
 const ReceiversPage = later(async () => (await import("@/features/notify/receivers/receivers-page")).ReceiversPage);
 const DeliveriesPage = later(async () => (await import("@/features/notify/deliveries/deliveries-page")).DeliveriesPage);
+const ExplorePage = later(async () => (await import("@/features/explore/explore-page")).ExplorePage);
 const TargetsPage = later(async () => (await import("@/features/targets/targets-page")).TargetsPage);
-const TimeoutsPage = later(async () => (await import("@/features/timeouts/timeouts-page")).TimeoutsPage);
-const PoolAdvisorPage = later(async () => (await import("@/features/pool-advisor/pool-advisor-page")).PoolAdvisorPage);
-const StorePage = later(async () => (await import("@/features/store/store-page")).StorePage);
 const ConnectPage = later(async () => (await import("@/features/connect/connect-page")).ConnectPage);
 const UsersPage = later(async () => (await import("@/features/access/users/users-page")).UsersPage);
 const TokensPage = later(async () => (await import("@/features/access/tokens/tokens-page")).TokensPage);
 const AuditPage = later(async () => (await import("@/features/access/audit/audit-page")).AuditPage);
 const AccountPage = later(async () => (await import("@/features/access/account-page")).AccountPage);
 
+/** Pages that became a section of the targets; of the pools of a run, of that run. */
+const toSection = (id: string) => () => {
+  const run = useSearchParams()[0].get("run");
+  return <Navigate replace to={`${run === null ? "/targets" : `/runs/${encodeURIComponent(run)}`}#${id}`} />;
+};
+
 /** All pages in the order of the navigation. A new page is a feature folder, a line here and a name in the catalogues. */
 export const PAGES: readonly Page[] = [
   { id: "live", path: "/", icon: "pulse", key: "l", timed: true, element: LivePage },
+  { id: "explore", path: "/explore", icon: "trend", key: "e", timed: true, element: ExplorePage },
   { id: "runs", path: "/runs", icon: "play", key: "r", timed: false, element: RunsPage },
   { id: "alerts", path: "/alerts", icon: "bell", key: "a", timed: false, element: AlertsPage },
   { id: "targets", path: "/targets", icon: "target", key: "t", timed: false, element: TargetsPage },
@@ -90,7 +96,7 @@ export const SUB_PAGES: readonly SubPage[] = [
   { id: "sweep", path: "/runs/sweep", element: SweepPage },
   { id: "trend", path: "/runs/trend", element: TrendPage },
   { id: "meeting", path: "/runs/meeting", element: MeetingPage },
-  { id: "actions", path: "/runs/actions", element: ActionsPage },
+  { path: "/runs/actions", element: () => <Navigate replace to="/runs?actions=open" /> },
   { path: "/runs/:runId", element: RunPage },
   { path: "/runs/:runId/profiles", element: ProfilesPage },
   { id: "alertHistory", path: "/alerts/history", element: HistoryPage },
@@ -100,9 +106,9 @@ export const SUB_PAGES: readonly SubPage[] = [
   { id: "receivers", path: "/alerts/receivers", element: ReceiversPage },
   { id: "deliveries", path: "/alerts/deliveries", element: DeliveriesPage },
   { path: "/alerts/:alertId", element: AlertPage },
-  { id: "timeouts", path: "/timeouts", element: TimeoutsPage },
-  { id: "pools", path: "/pools", element: PoolAdvisorPage },
-  { id: "store", path: "/store", element: StorePage },
+  { id: "timeouts", path: "/timeouts", element: toSection("timeouts") },
+  { id: "pools", path: "/pools", element: toSection("pools") },
+  { id: "store", path: "/store", element: toSection("store") },
   { id: "connect", path: "/connect", element: ConnectPage, guarded: true },
   { id: "tokens", path: "/access/tokens", element: TokensPage, guarded: true },
   { id: "audit", path: "/access/audit", element: AuditPage, guarded: true },

@@ -39,6 +39,7 @@ describe("valueTicks", () => {
 describe("valueDomain", () => {
   it("starts at zero and ends at a round value above the data", () => {
     expect(valueDomain(40, 151, "count", 5, null)).toEqual({ min: 0, max: 200 });
+    expect(valueDomain(0, 0.03, "count", 5, null)).toEqual({ min: 0, max: 0.04 });
     expect(valueDomain(null, null, "count", 5, null)).toEqual({ min: 0, max: 1 });
     expect(valueDomain(-5, 20, "count", 5, null)).toEqual({ min: -10, max: 30 });
   });

@@ -65,7 +65,8 @@ export function roundStep(wanted: number, unit: Unit): number {
   const lead = wanted / power;
   const round = lead <= 1.000001 ? 1 : lead <= 2.000001 ? 2 : lead <= 5.000001 ? 5 : 10;
   const step = round * power;
-  return unit === "count" ? Math.max(1, step) : step;
+  // Small counts are no counts of things, but such as cores in use.
+  return unit === "count" && wanted >= 0.1 ? Math.max(1, step) : step;
 }
 
 /** Round values over a domain, at most about `maxCount` of them. */

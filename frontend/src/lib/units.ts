@@ -2,7 +2,8 @@
 
 import { formatDuration, type Locale } from "@/lib/time/time";
 
-export type Unit = "seconds" | "bytes" | "ratio" | "count" | "per_second" | "bytes_per_second";
+export const UNITS = ["seconds", "bytes", "ratio", "count", "per_second", "bytes_per_second"] as const;
+export type Unit = (typeof UNITS)[number];
 
 interface Scale {
   readonly factor: number;

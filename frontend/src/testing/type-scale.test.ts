@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 
 const SOURCES = join(import.meta.dirname, "..");
-/** The scale, the meeting's enlarged one (which a part shown in both falls back from), and what a parent says. */
-const OF_THE_SCALE = /^(inherit|var\(--(lw-)?type-\w+(, var\(--lw-type-\w+\))?\))$/;
+/** The scale, which the meeting enlarges, and what a parent says. */
+const OF_THE_SCALE = /^(inherit|var\(--lw-type-\w+\))$/;
 /** Phones zoom in on fields with smaller letters; paper has its own measure. */
 const FIELDS_AND_PAPER = /^(1rem|[\d.]+pt)$/;
 

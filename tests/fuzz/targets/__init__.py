@@ -8,6 +8,17 @@ from tests.fuzz.targets.files import FILES
 from tests.fuzz.targets.profiles import PROFILES
 from tests.fuzz.targets.queries import QUERIES
 from tests.fuzz.targets.statements import STATEMENTS
+from tests.fuzz.targets.true_durations import TRUE_DURATIONS
 from tests.fuzz.targets.writes import WRITES
 
-TARGETS: tuple[Target, ...] = (*QUERIES, *DOCUMENTS, *WRITES, *FILES, *PROFILES, *AGENT, *ACCESS_LOGS, *STATEMENTS)
+TARGETS: tuple[Target, ...] = (
+    *QUERIES,
+    *DOCUMENTS,
+    *WRITES,
+    *FILES,
+    *PROFILES,
+    *AGENT,
+    *ACCESS_LOGS,
+    *TRUE_DURATIONS,
+    *STATEMENTS,
+)

@@ -24,9 +24,6 @@ from loadwatch_collectors.sources.exposition import ExpositionError, ExpositionP
 from loadwatch_collectors.sources.process import cgroup, unit
 from loadwatch_collectors.sources.process import collector as process
 from loadwatch_collectors.sources.registry import sources_by_name
-from loadwatch_collectors.transfers.errors import TransferError
-from loadwatch_collectors.transfers.lines import numbered_lines
-from loadwatch_collectors.transfers.reading import SampleReader
 
 from tests.fuzz.target import Run, Target
 from tests.fuzz.targets.documents import YAML_WORDS
@@ -54,17 +51,6 @@ def _exposition() -> Run:
                 parser.parse(text, openmetrics=openmetrics)
             except ExpositionError:
                 continue
-
-    return run
-
-
-def _samples() -> Run:
-    def run(data: bytes) -> None:
-        reader = SampleReader()
-        pieces = [data[at : at + 500] for at in range(0, len(data), 500)]
-        for _ in reader.read(numbered_lines(pieces), "file"):
-            pass
-        reader.metadata()
 
     return run
 
@@ -209,13 +195,6 @@ AGENT: tuple[Target, ...] = (
         corpus=lambda: [_PAGE, _PAGE.replace(b"up", b"a_total")],
         words=_PAGE_WORDS,
         longest=1 << 20,
-    ),
-    Target(
-        name="agent, files of samples",
-        open=_samples,
-        expected=(TransferError,),
-        corpus=lambda: [_PAGE, _PAGE.replace(b" 1700000000000", b' 1700000000.5 # {a="b"} 1')],
-        words=_PAGE_WORDS,
     ),
     Target(
         name="agent, sql.DBStats",

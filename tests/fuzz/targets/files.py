@@ -10,15 +10,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import cramjam
-from loadwatch_backend.importers.pipeline import read_result
-from loadwatch_backend.kit.errors import ProblemError
-from loadwatch_backend.records.contract import ImportOptions
-from loadwatch_backend.records.parquet import check_records
-from loadwatch_backend.rules.testing.store import MemoryStore
+from loadwatch_backend.core.errors import ProblemError
+from loadwatch_backend.evidence.records.contract import ImportOptions
+from loadwatch_backend.evidence.records.parquet import check_records
 from loadwatch_backend.runs.archive.check import RECORDS_PER_BYTE, check_archive
 from loadwatch_backend.runs.archive.format import MANIFEST, RUN, SAMPLES
 from loadwatch_backend.runs.archive.samples import check_ratio, read_samples, write_samples
+from loadwatch_backend.runs.importers.pipeline import read_result
 
+from backend.tests.rules.promtool_format.store import MemoryStore
 from tests.fuzz.target import Run, Target
 
 _FIXTURES = Path(__file__).parents[3] / "backend" / "tests" / "importers" / "fixtures"
@@ -30,7 +30,7 @@ def _import(format: str | None = None) -> Callable[[], Run]:
 
     def opened() -> Run:
         def run(data: bytes) -> None:
-            with TemporaryDirectory(dir=".") as directory:
+            with TemporaryDirectory() as directory:
                 source, target = Path(directory) / "upload", Path(directory) / "run"
                 source.write_bytes(data)
                 target.mkdir()
@@ -117,7 +117,7 @@ def _archives() -> Sequence[bytes]:
 def _on_disk(read: Callable[[Path, Path], object]) -> Callable[[], Run]:
     def opened() -> Run:
         def run(data: bytes) -> None:
-            with TemporaryDirectory(dir=".") as directory:
+            with TemporaryDirectory() as directory:
                 path, scratch = Path(directory) / "file", Path(directory) / "scratch"
                 path.write_bytes(data)
                 scratch.mkdir()

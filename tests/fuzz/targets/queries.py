@@ -9,10 +9,10 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from loadwatch_backend.kit.errors import ProblemError
-from loadwatch_backend.promql.engine import Engine, EngineSettings
-from loadwatch_backend.promql.functions.label_functions import label_replace
-from loadwatch_backend.promql.http.parameters import (
+from loadwatch_backend.core.errors import ProblemError
+from loadwatch_backend.series.promql.engine import Engine, EngineSettings
+from loadwatch_backend.series.promql.functions.label_functions import label_replace
+from loadwatch_backend.series.promql.http.parameters import (
     Parameters,
     parse_seconds,
     parse_selector,
@@ -20,15 +20,15 @@ from loadwatch_backend.promql.http.parameters import (
     read_parameters,
     unescape_label,
 )
-from loadwatch_backend.promql.labels import LabelBudget
-from loadwatch_backend.promql.parsing.parse import parse_expression
-from loadwatch_backend.promql.value import Matrix
-from loadwatch_backend.rules.testing.store import MemoryStore
-from loadwatch_backend.store.patterns import full_matcher
+from loadwatch_backend.series.promql.labels import LabelBudget
+from loadwatch_backend.series.promql.parsing.parse import parse_expression
+from loadwatch_backend.series.promql.value import Matrix
+from loadwatch_backend.series.store.patterns import full_matcher
 from starlette.requests import Request
 
 from backend.tests.promql.generated import GeneratedTexts
 from backend.tests.promql.hostile import HOSTILE
+from backend.tests.rules.promtool_format.store import MemoryStore
 from tests.fuzz.target import Run, Target
 
 _GOLDEN = Path(__file__).parents[3] / "backend" / "tests" / "promql" / "golden" / "prometheus.json.gz"

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from loadwatch_collectors.sources.aws.reading.statements import mask_statement
+from loadwatch_collectors.sources.aws.reading.insights import mask_statement
 from loadwatch_formats.log_patterns import LogPatterns, read_line
 from loadwatch_formats.statements.fingerprint import LONGEST_FINGERPRINT, canonical, digest_of, fingerprint, first_word
 from loadwatch_formats.statements.masking import mask

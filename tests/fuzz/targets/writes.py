@@ -8,16 +8,17 @@ from pathlib import Path
 from random import Random
 
 import cramjam
-from loadwatch_backend.ingest.decode import decode, decompress
-from loadwatch_backend.ingest.decode_v2 import decode_v2
-from loadwatch_backend.ingest.limits import IngestLimits
-from loadwatch_backend.ingest.otlp.service import OtlpService
-from loadwatch_backend.ingest.otlp.translate import OtlpRules
-from loadwatch_backend.ingest.remote_pb2 import MetricMetadata
-from loadwatch_backend.ingest.service import IngestService
-from loadwatch_backend.kit.errors import ProblemError
-from loadwatch_backend.store.embedded.engine import open_embedded
-from loadwatch_backend.store.embedded.settings import EmbeddedSettings
+from loadwatch_backend.core.errors import ProblemError
+from loadwatch_backend.series.ingest.decode import decode, decompress
+from loadwatch_backend.series.ingest.decode_v2 import decode_v2
+from loadwatch_backend.series.ingest.limits import IngestLimits
+from loadwatch_backend.series.ingest.otlp.service import OtlpService
+from loadwatch_backend.series.ingest.otlp.translate import OtlpRules
+from loadwatch_backend.series.ingest.remote_v2_pb2 import Request, Sample, TimeSeries
+from loadwatch_backend.series.ingest.service import IngestService
+from loadwatch_backend.series.store.embedded.engine import open_embedded
+from loadwatch_backend.series.store.embedded.settings import EmbeddedSettings
+from loadwatch_backend.series.store.remote_pb2 import MetricMetadata
 
 from backend.tests.ingest.writing import NOW_MS, body, compress, request, series
 from tests.fuzz.target import Run, Target
@@ -105,6 +106,34 @@ def _snappy() -> Run:
     return run
 
 
+def _symbols_service() -> Run:
+    store = open_embedded(EmbeddedSettings(data_directory=Path("data")), lambda: NOW_MS)
+    service = IngestService(store, _LIMITS, lambda: NOW_MS)
+
+    def run(data: bytes) -> None:
+        done = service.push(compress(data), decode_v2)
+        if done.stored is not None:
+            done.stored.result(60)
+        done.raise_for_rejected()
+
+    return run
+
+
+def _symbols(random: Random) -> bytes:
+    """Few symbols, short and long, that very many labels of many series name."""
+    symbols = [b"", b"__name__", *(b"%d" % number for number in range(60))]
+    symbols += [random.choice((b"x", "葵".encode(), b"\xff")) * random.choice((1, 1_300, 4_000)) for _ in range(6)]
+    made = Request(symbols=symbols)
+    for number in range(random.choice((1, 50, 3_000))):
+        names = random.sample(range(2, 62), random.choice((1, 5, 60)))
+        pairs = [1, 2 + number % 60]
+        for name in names:
+            pairs += [name, random.choice((random.randrange(len(symbols)), len(symbols) - 1))]
+        sample = Sample(timestamp=NOW_MS + random.choice((0, 0, number, -(10**12))), value=1.0)
+        made.timeseries.append(TimeSeries(labels_refs=pairs, samples=[sample]))
+    return made.SerializeToString()
+
+
 def _many(random: Random) -> bytes:
     """One small message again and again."""
     return random.choice((b"\x0a\x00", b"\x1a\x00", b"\x12\x00", b"\x0a\x02\x0a\x00", b"\x1a\x02\x12\x00")) * 30_000
@@ -144,6 +173,14 @@ WRITES: tuple[Target, ...] = (
         words=(b"\x22\x00", b"\x2a\x00", b"\x0a\x04\x00\x01\x00\x02", b"\xff\xff\xff\xff\x0f"),
         generate=_many,
         longest=256 * 1024,
+    ),
+    Target(
+        name="remote write 2.0, symbols",
+        open=_symbols_service,
+        expected=(ProblemError,),
+        corpus=lambda: [_symbols(Random(seed)) for seed in range(12)],
+        generate=_symbols,
+        longest=2 << 20,
     ),
     Target(
         name="OTLP, protobuf",

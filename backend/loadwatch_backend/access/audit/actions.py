@@ -44,9 +44,8 @@ ACTIONS: dict[str, Action | None] = {
     # The load tool's figures, each second or so: samples in all but name.
     "POST /api/runs/{run_id}/progress": None,
     "POST /api/runs/{run_id}/findings": _made("run.findings"),
-    "PUT /api/runs/{run_id}/findings/mark": _made("finding.mark"),
-    "POST /api/findings/mutes": _made("finding.mute", "id"),
-    "DELETE /api/findings/mutes/{mute_id}": _made("finding.unmute"),
+    "POST /api/findings/marks": _made("finding.mark", "id"),
+    "DELETE /api/findings/marks/{mark_id}": _made("finding.unmark"),
     "PUT /api/runs/{run_id}/baseline": _made("run.baseline.set"),
     "DELETE /api/runs/{run_id}/baseline": _made("run.baseline.clear"),
     "PUT /api/runs/{run_id}/review": _made("run.review"),

@@ -16,9 +16,9 @@ from loadwatch_backend.access.limits import FailureLimit
 from loadwatch_backend.access.principal import Principal, PrincipalKind
 from loadwatch_backend.access.schemas import AuditEntryOut, AuditList
 from loadwatch_backend.access.tables import NAME_LENGTH, TEXT_LENGTH, AuditRow
-from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.store.outages import DatabaseError
-from loadwatch_backend.store.relational import Relational
+from loadwatch_backend.core.clock import Clock
+from loadwatch_backend.core.database.outages import DatabaseError
+from loadwatch_backend.core.database.relational import Relational
 
 KEPT_MS = 400 * 86_400_000
 PRUNE_EVERY_MS = 6 * 3600_000

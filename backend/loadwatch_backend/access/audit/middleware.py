@@ -13,9 +13,9 @@ from loadwatch_backend.access.audit.actions import ACTIONS, Action
 from loadwatch_backend.access.audit.audit import AuditEvent
 from loadwatch_backend.access.principal import Principal
 from loadwatch_backend.access.wiring import AccessServices
-from loadwatch_backend.kit.errors import ProblemError
-from loadwatch_backend.kit.middleware import REFUSAL, SAFE_METHODS
-from loadwatch_backend.kit.services import find_service
+from loadwatch_backend.core.errors import ProblemError
+from loadwatch_backend.core.middleware import REFUSAL, SAFE_METHODS
+from loadwatch_backend.core.services import find_service
 
 ACTOR = "loadwatch.actor"
 """Where a request's scope keeps who is asking."""

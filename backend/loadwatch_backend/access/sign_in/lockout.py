@@ -3,7 +3,7 @@
 Five wrong passwords are free. From the sixth on each one locks the name for 15 s, 30 s, 1 min … 15 min at most, also
 for the right password; attempts while it is locked do not count. A day without a wrong password forgets them all. So a
 guesser gets about a hundred guesses a day, and nobody can lock a name for longer than 15 minutes at a time. Who has
-signed in from a browser before is counted apart from strangers (device cookies, see decision 0056).
+signed in from a browser before is counted apart from strangers (device cookies, see decision 0054).
 """
 
 from dataclasses import dataclass

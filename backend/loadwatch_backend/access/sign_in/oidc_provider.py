@@ -19,8 +19,8 @@ from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
-from loadwatch_backend.access.sign_in.oidc_flow import Flow
-from loadwatch_backend.kit.errors import ForbiddenError, UnavailableError
+from loadwatch_backend.access.sign_in.oidc_sign_in import Flow
+from loadwatch_backend.core.errors import ForbiddenError, UnavailableError
 
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """Signatures by the provider's private key only: never `none`, never HMAC with a secret that others know."""
@@ -34,25 +34,16 @@ LEEWAY_SECONDS = 60
 MOST_BYTES = 1 << 20
 
 
-class OidcUnavailableError(UnavailableError):
+class OidcUnavailableError(UnavailableError, code="oidc-provider", title="The provider does not answer"):
     """The provider does not answer, or not as one."""
 
-    code = "oidc-provider"
-    title = "The provider does not answer"
 
-
-class OidcRefusedError(ForbiddenError):
+class OidcRefusedError(ForbiddenError, code="oidc-refused", title="The provider refused"):
     """The provider refuses the code."""
 
-    code = "oidc-refused"
-    title = "The provider refused"
 
-
-class OidcTokenError(ForbiddenError):
+class OidcTokenError(ForbiddenError, code="oidc-token", title="The provider's token does not hold"):
     """The ID token is not one to be believed."""
-
-    code = "oidc-token"
-    title = "The provider's token does not hold"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

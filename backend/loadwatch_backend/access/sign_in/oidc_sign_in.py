@@ -7,7 +7,7 @@ nobody else can finish it, and strangers cannot fill our memory by beginning.
 import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from loadwatch_backend.access.audit.audit import AuditEvent
 from loadwatch_backend.access.credentials import Cookie, CookieKind, hash_secret, new_secret
@@ -25,12 +25,14 @@ from loadwatch_backend.access.repository import (
 from loadwatch_backend.access.schemas import UserSource
 from loadwatch_backend.access.service import AccessParts, AccessService
 from loadwatch_backend.access.sign_in.group_roles import GivenRole, RolePolicy, highest_role
-from loadwatch_backend.access.sign_in.oidc_flow import Flow
 from loadwatch_backend.access.sign_in.sealed import seal, unseal
 from loadwatch_backend.access.sign_in.sign_in import Browser, SignInService
 from loadwatch_backend.access.tables import NAME_LENGTH, TEXT_LENGTH, UserRow
-from loadwatch_backend.kit.errors import ForbiddenError, NotFoundError, ProblemError, UnavailableError
-from loadwatch_backend.store.outages import ConstraintError
+from loadwatch_backend.core.database.outages import ConstraintError
+from loadwatch_backend.core.errors import ForbiddenError, NotFoundError, ProblemError, UnavailableError
+
+if TYPE_CHECKING:  # It brings a whole HTTP client along.
+    from loadwatch_backend.access.sign_in.oidc_provider import OidcProvider
 
 FLOW_SECONDS = 600
 FLOW = "oidc"
@@ -38,43 +40,29 @@ ERROR_PAGE = "/?sign_in_error="
 NAME_SIGNS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._@+-")
 
 
-class OidcOffError(NotFoundError):
+class OidcOffError(NotFoundError, code="oidc-off"):
     """There is no provider here."""
 
-    code = "oidc-off"
 
-
-class OidcStateError(ForbiddenError):
+class OidcStateError(ForbiddenError, code="oidc-state", title="Sign-in not begun here"):
     """The browser comes back from a sign-in that it did not begin here, or too late."""
 
-    code = "oidc-state"
-    title = "Sign-in not begun here"
 
-
-class OidcNotAllowedError(ForbiddenError):
+class OidcNotAllowedError(ForbiddenError, code="oidc-not-allowed", title="Not let in"):
     """The provider knows them; they may not come in here."""
 
-    code = "oidc-not-allowed"
-    title = "Not let in"
 
-
-class OidcNameTakenError(ForbiddenError):
+class OidcNameTakenError(ForbiddenError, code="oidc-name-taken", title="Name taken"):
     """The name is another user's."""
 
-    code = "oidc-name-taken"
-    title = "Name taken"
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flow:
+    """The secrets of one sign-in under way."""
 
-class Provider(Protocol):
-    """What is needed of the provider."""
-
-    def authorization_url(self, flow: Flow) -> str:
-        """Where to send the browser."""
-        ...
-
-    def claims(self, code: str, flow: Flow, now_seconds: int) -> Mapping[str, Any]:
-        """What the ID token says that the code is exchanged for."""
-        ...
+    state: str
+    nonce: str
+    verifier: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +139,7 @@ class OidcSignIn:
         parts: AccessParts,
         gate: AccessService,
         sign_in: SignInService,
-        provider: Provider,
+        provider: "OidcProvider",
         policy: OidcPolicy,
         flow_key: bytes,
     ) -> None:

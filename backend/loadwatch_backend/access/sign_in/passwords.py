@@ -14,7 +14,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from loadwatch_backend.access.sign_in.common_passwords import COMMON, SEQUENCES
-from loadwatch_backend.kit.errors import InvalidError, UnavailableError
+from loadwatch_backend.core.errors import InvalidError, UnavailableError
 
 _HASHER = PasswordHasher(time_cost=2, memory_cost=19 * 1024, parallelism=1)
 LEAST_LENGTH = 12
@@ -24,18 +24,12 @@ _VERSION = 0x13
 WAIT_SECONDS = 10.0
 
 
-class WeakPasswordError(InvalidError):
+class WeakPasswordError(InvalidError, code="weak-password", title="Weak password"):
     """The password is too easy to guess."""
 
-    code = "weak-password"
-    title = "Weak password"
 
-
-class BusyError(UnavailableError):
+class BusyError(UnavailableError, code="login-busy", title="Too many sign-ins at once"):
     """Too many passwords are being checked."""
-
-    code = "login-busy"
-    title = "Too many sign-ins at once"
 
 
 def normalise_password(password: str) -> str:

@@ -11,19 +11,16 @@ from loadwatch_backend.access.repository import dismiss, find_user_by_name, give
 from loadwatch_backend.access.schemas import USER_NAME, UserSource
 from loadwatch_backend.access.sign_in.group_roles import RANKS, GivenRole, RolePolicy, highest_role
 from loadwatch_backend.access.tables import TEXT_LENGTH, UserRow
-from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.kit.errors import ForbiddenError
-from loadwatch_backend.store.outages import ConstraintError
-from loadwatch_backend.store.relational import Relational
+from loadwatch_backend.core.clock import Clock
+from loadwatch_backend.core.database.outages import ConstraintError
+from loadwatch_backend.core.database.relational import Relational
+from loadwatch_backend.core.errors import ForbiddenError
 
 logger = structlog.get_logger(__name__)
 
 
-class ProxyUserError(ForbiddenError):
+class ProxyUserError(ForbiddenError, code="proxy-user", title="Not let in"):
     """The proxy's user may not come in."""
-
-    code = "proxy-user"
-    title = "Not let in"
 
 
 def role_of_claim(claim: ProxyClaim, policy: RolePolicy) -> Role | None:

@@ -6,19 +6,16 @@ start makes a new one and voids the one before, until there is an administrator,
 
 from loadwatch_backend.access.credentials import new_secret
 from loadwatch_backend.access.repository import any_administrator, offer_setup, take_setup, void_setup
-from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.kit.errors import ForbiddenError
-from loadwatch_backend.store.relational import Relational, Session
+from loadwatch_backend.core.clock import Clock
+from loadwatch_backend.core.database.relational import Relational, Session
+from loadwatch_backend.core.errors import ForbiddenError
 
 VALID_MS = 24 * 3600_000
 PAGE = "/setup"
 
 
-class SetupLinkError(ForbiddenError):
+class SetupLinkError(ForbiddenError, code="setup-link", title="The link does not hold"):
     """The link is wrong, used or over."""
-
-    code = "setup-link"
-    title = "The link does not hold"
 
 
 def begin_setup(relational: Relational, clock: Clock, secret: str | None = None) -> str | None:

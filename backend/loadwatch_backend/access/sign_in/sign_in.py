@@ -40,44 +40,30 @@ from loadwatch_backend.access.sign_in.sealed import seal, unseal
 from loadwatch_backend.access.sign_in.setup import use_setup
 from loadwatch_backend.access.tables import UserRow
 from loadwatch_backend.access.views import session_list
-from loadwatch_backend.kit.errors import ForbiddenError, NotFoundError, UnauthorizedError
+from loadwatch_backend.core.errors import ForbiddenError, NotFoundError, UnauthorizedError
 
 DEVICE_SECONDS = 180 * 86_400
 DEVICE = "device"
 
 
-class WrongPasswordError(UnauthorizedError):
+class WrongPasswordError(UnauthorizedError, code="wrong-password", title="Wrong name or password"):
     """Name and password do not belong together; which of them is wrong is not said."""
 
-    code = "wrong-password"
-    title = "Wrong name or password"
 
-
-class DisabledUserError(ForbiddenError):
+class DisabledUserError(ForbiddenError, code="user-disabled", title="User disabled"):
     """The password is right, and the user is disabled."""
 
-    code = "user-disabled"
-    title = "User disabled"
 
-
-class NoPasswordsError(ForbiddenError):
+class NoPasswordsError(ForbiddenError, code="no-passwords", title="No passwords here"):
     """Users do not sign in here."""
 
-    code = "no-passwords"
-    title = "No passwords here"
 
-
-class NoPasswordError(ForbiddenError):
+class NoPasswordError(ForbiddenError, code="no-password", title="No password here"):
     """The asker is no user with a password."""
 
-    code = "no-password"
-    title = "No password here"
 
-
-class SessionNotFoundError(NotFoundError):
+class SessionNotFoundError(NotFoundError, code="session-not-found"):
     """There is no session with this id."""
-
-    code = "session-not-found"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

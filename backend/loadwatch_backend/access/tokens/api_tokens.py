@@ -1,86 +1,70 @@
 """API tokens in the database, beside those of the token file; both hold."""
 
-import re
-from collections.abc import Callable, Sequence
-
 from loadwatch_backend.access.credentials import new_id
 from loadwatch_backend.access.principal import SCOPES_OF, Role, Scope
 from loadwatch_backend.access.repository import add_token, delete_token, list_tokens
 from loadwatch_backend.access.schemas import TokenCreated, TokenIn, TokenList, TokenOut
 from loadwatch_backend.access.tables import ApiTokenRow
-from loadwatch_backend.access.tokens.tokens import NAME, TokenRecord, generate_token, hash_token
-from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.kit.errors import InvalidError, NotFoundError
-from loadwatch_backend.store.outages import ConstraintError
-from loadwatch_backend.store.relational import Relational
+from loadwatch_backend.access.tokens.tokens import TokenFile, TokenRecord, generate_token, hash_token
+from loadwatch_backend.core.clock import Clock
+from loadwatch_backend.core.database.outages import ConstraintError
+from loadwatch_backend.core.database.relational import Relational
+from loadwatch_backend.core.errors import InvalidError, NotFoundError
 
 FILE_ID = "file-"
 """Ids of tokens of the file begin so, and go on with the head of the hash: names may hold dots, ids may not."""
 
 
-class TokenNotFoundError(NotFoundError):
+class TokenNotFoundError(NotFoundError, code="token-not-found"):
     """There is no token with this id or name."""
 
-    code = "token-not-found"
 
-
-class TokenNameTakenError(InvalidError):
+class TokenNameTakenError(InvalidError, code="token-name-taken"):
     """There is a token of this name."""
 
-    code = "token-name-taken"
 
-
-class TokenNameError(InvalidError):
-    """This is no name for a token."""
-
-    code = "token-name"
-
-
-class TokenInFileError(InvalidError):
+class TokenInFileError(InvalidError, code="token-in-file"):
     """The token stands in the token file."""
 
-    code = "token-in-file"
 
-
-class TokenExpiryError(InvalidError):
+class TokenExpiryError(InvalidError, code="token-expiry"):
     """The token would be over before it begins."""
 
-    code = "token-expiry"
+
+class TokenJobsError(InvalidError, code="token-jobs"):
+    """Only a token that does nothing but send samples can be limited to jobs."""
 
 
 class TokenService:
-    """Makes, lists and revokes tokens. `file_records` gives those of the token file."""
+    """Makes, lists and revokes tokens; `file` holds those of the token file."""
 
-    def __init__(
-        self, relational: Relational, clock: Clock, file_records: Callable[[], Sequence[TokenRecord]] = lambda: ()
-    ) -> None:
+    def __init__(self, relational: Relational, clock: Clock, file: TokenFile | None = None) -> None:
         self._relational = relational
         self._clock = clock
-        self._file_records = file_records
+        self._file = file
 
     def list(self) -> TokenList:
         """All tokens by name, those of the file among them."""
         with self._relational.transaction() as session:
             stored = [_out(row) for row in list_tokens(session)]
-        filed = [_file_out(record) for record in self._file_records()]
+        filed = [] if self._file is None else [_file_out(record) for record in self._file.usable()]
         return TokenList(tokens=sorted([*stored, *filed], key=lambda token: (token.name, token.id)))
 
     def create(self, given: TokenIn, created_by: str, role: Role | None = None) -> TokenCreated:
         """Make one.
 
         Raises:
-            TokenNameError, TokenNameTakenError: choose another name.
+            TokenNameTakenError: choose another name.
             TokenExpiryError: the end has passed.
+            TokenJobsError: it is limited to jobs and may do more than send samples.
         """
         now_ms = self._clock()
-        if not re.fullmatch(NAME, given.name):
-            raise TokenNameError(
-                f"{given.name!r} is no name for a token: use up to 63 letters, digits, dots, dashes and underscores."
-            )
         if given.expires_ms is not None and given.expires_ms <= now_ms:
             raise TokenExpiryError("The token would be over already; give an end in the future, or none.")
         token = generate_token(role)
         scopes = SCOPES_OF[role] if role is not None else frozenset(given.scopes)
+        if given.jobs and scopes - {Scope.SAMPLES_WRITE}:
+            raise TokenJobsError("Only a token with the scope samples:write and no other can be limited to jobs.")
         row = ApiTokenRow(
             id=new_id(),
             name=given.name,
@@ -91,6 +75,7 @@ class TokenService:
             created_by=created_by,
             last_used_ms=None,
             expires_ms=given.expires_ms,
+            jobs="\n".join(given.jobs),
         )
         try:
             with self._relational.transaction() as session:
@@ -131,6 +116,7 @@ def _out(row: ApiTokenRow) -> TokenOut:
         created_by=row.created_by,
         last_used_ms=row.last_used_ms,
         expires_ms=row.expires_ms,
+        jobs=row.jobs.splitlines(),
         from_file=False,
     )
 
@@ -144,5 +130,6 @@ def _file_out(record: TokenRecord) -> TokenOut:
         created_by="",
         last_used_ms=None,
         expires_ms=None,
+        jobs=[],
         from_file=True,
     )

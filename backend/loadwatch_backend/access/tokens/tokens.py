@@ -19,7 +19,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
+import structlog
+
 from loadwatch_backend.access.principal import Principal, PrincipalKind, Role, principal_with_role
+
+logger = structlog.get_logger(__name__)
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -85,12 +89,11 @@ def format_tokens(records: Sequence[TokenRecord]) -> str:
     return json.dumps({"version": 1, "tokens": entries}, indent=2) + "\n"
 
 
-def match_token(records: Sequence[TokenRecord], token: str) -> TokenRecord | None:
+def match_token(records: Sequence[TokenRecord], token_hash: str) -> TokenRecord | None:
     """The record of a token, compared in constant time with all of them."""
-    presented = hash_token(token)
     found = None
     for record in records:
-        if hmac.compare_digest(record.sha256, presented):
+        if hmac.compare_digest(record.sha256, token_hash):
             found = record
     return found
 
@@ -102,6 +105,7 @@ class TokenFile:
         self.path = path
         self._seen: tuple[int, int, int] | None = None
         self._records: list[TokenRecord] = []
+        self._broken = ""
 
     def records(self) -> Sequence[TokenRecord]:
         """All tokens.
@@ -121,6 +125,17 @@ class TokenFile:
                 f"Make one with `loadwatch token create --role admin --name NAME --token-file {self.path}`."
             ) from error
         return self._records
+
+    def usable(self) -> Sequence[TokenRecord]:
+        """All tokens; none while the file cannot be read, so that a damaged one lets nobody in."""
+        try:
+            records, broken = self.records(), ""
+        except TokenFileError as error:
+            records, broken = (), str(error)
+        if broken and broken != self._broken:
+            logger.error("token file unusable; every token is refused", reason=broken)
+        self._broken = broken
+        return records
 
     def is_private(self) -> bool:
         """Whether nobody but the owner can read the file."""

@@ -25,8 +25,8 @@ from loadwatch_backend.access.schemas import (
 )
 from loadwatch_backend.access.sign_in.oidc_sign_in import OidcOffError, OidcSignIn, Redirect, Return
 from loadwatch_backend.access.sign_in.sign_in import Browser
-from loadwatch_backend.kit.schemas import LAST_MILLISECOND, PROBLEM_RESPONSES, Milliseconds
-from loadwatch_backend.kit.services import Lane
+from loadwatch_backend.core.schemas import LAST_MILLISECOND, PROBLEM_RESPONSES, Milliseconds
+from loadwatch_backend.core.services import Lane
 
 setup_router = APIRouter(prefix="/api/setup", tags=["session"], responses=PROBLEM_RESPONSES)
 own_router = APIRouter(prefix="/api/session", tags=["session"], responses=PROBLEM_RESPONSES)

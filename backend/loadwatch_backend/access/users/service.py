@@ -28,40 +28,30 @@ from loadwatch_backend.access.sign_in.passwords import Passwords, check_strength
 from loadwatch_backend.access.sign_in.sign_in import NoPasswordError, SessionNotFoundError, stranger_key
 from loadwatch_backend.access.tables import UserRow
 from loadwatch_backend.access.views import session_list, user_out
-from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.kit.errors import InvalidError, NotFoundError
-from loadwatch_backend.store.outages import ConstraintError
-from loadwatch_backend.store.relational import Relational, Session
+from loadwatch_backend.core.clock import Clock
+from loadwatch_backend.core.database.outages import ConstraintError
+from loadwatch_backend.core.database.relational import Relational, Session
+from loadwatch_backend.core.errors import InvalidError, NotFoundError
 
 
-class UserNotFoundError(NotFoundError):
+class UserNotFoundError(NotFoundError, code="user-not-found"):
     """There is no user with this id or name."""
 
-    code = "user-not-found"
 
-
-class UserNameTakenError(InvalidError):
+class UserNameTakenError(InvalidError, code="user-name-taken"):
     """There is a user of this name."""
 
-    code = "user-name-taken"
 
-
-class LastAdministratorError(InvalidError):
+class LastAdministratorError(InvalidError, code="last-administrator"):
     """Nobody could administer the server any more."""
 
-    code = "last-administrator"
 
-
-class NotAPersonError(InvalidError):
+class NotAPersonError(InvalidError, code="role-of-agents"):
     """Users have the roles of people."""
 
-    code = "role-of-agents"
 
-
-class RoleByHandError(InvalidError):
+class RoleByHandError(InvalidError, code="role-by-hand"):
     """Groups cannot bring the user's role."""
-
-    code = "role-by-hand"
 
 
 class UserService:

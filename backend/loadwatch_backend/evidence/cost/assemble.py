@@ -21,8 +21,8 @@ from loadwatch_backend.evidence.cost.model import (
 from loadwatch_backend.evidence.cost.read import Counted
 from loadwatch_backend.evidence.cost.read_routes import EARLIEST, LATEST
 from loadwatch_backend.evidence.cost.solve import LEAST_INTERVALS, Ground, Part, noise_of, solve
+from loadwatch_backend.evidence.records.model import FloatArray
 from loadwatch_backend.evidence.series import BoolArray
-from loadwatch_backend.records.model import FloatArray
 
 HEAVIEST = 3
 """Statements by which it is found how late requests are counted."""

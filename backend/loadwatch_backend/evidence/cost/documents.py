@@ -27,10 +27,9 @@ from loadwatch_backend.evidence.cost.schemas import (
 )
 from loadwatch_backend.evidence.cost.solve import MANY
 from loadwatch_backend.evidence.plans.schemas import PlanKey, StatementPlan, plan_of
-from loadwatch_backend.evidence.route_names import RouteKey
-from loadwatch_backend.evidence.run_windows import RunWindow
-from loadwatch_backend.evidence.statements.model import Source
-from loadwatch_backend.evidence.statements.table import name_of
+from loadwatch_backend.evidence.route_folding import RouteKey
+from loadwatch_backend.evidence.runs import RunWindow
+from loadwatch_backend.evidence.statements.model import StatementSource, name_of
 
 MOST_SHOWN = 50
 """Of each table; what is beyond is the tail of the tail."""
@@ -162,7 +161,7 @@ def _statement(
 ) -> CostStatement:
     of = one.statement
     sent = of.rows_sent
-    source = Source.POSTGRESQL if of.key.digest.isdigit() else Source.MYSQL
+    source = StatementSource.POSTGRESQL if of.key.digest.isdigit() else StatementSource.MYSQL
     return CostStatement(
         id=statement_id(of.key),
         line=name_of(source, of.key.schema, of.text, [of.key.digest])[0],

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from loadwatch_backend.evidence.route_names import Requests, RouteKey
+from loadwatch_backend.evidence.route_folding import Requests, RouteKey
 
 SUMS = frozenset({"other", "prepared"})
 """In place of a digest: many statements together, of which none is said to be asked again and again."""

@@ -6,76 +6,26 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 import numpy as np
-from loadwatch_formats.metrics import mysql_statements, postgresql_statements
 from loadwatch_formats.own_traffic import NAME
 
 from loadwatch_backend.evidence.cost.model import RouteTotals, Statement, StatementKey
 from loadwatch_backend.evidence.cost.read_routes import EARLIEST, has_routes, read_routes, total
-from loadwatch_backend.evidence.route_names import REQUESTS, Requests
-from loadwatch_backend.evidence.routes.kept_seconds import KeptSeconds
+from loadwatch_backend.evidence.records.model import FloatArray
+from loadwatch_backend.evidence.route_folding import REQUESTS, Requests
+from loadwatch_backend.evidence.routes.kept_digest import KeptSeconds
 from loadwatch_backend.evidence.series import BoolArray, Edges, Grown, edges_of, read_grown, rhythm
-from loadwatch_backend.records.model import FloatArray
-from loadwatch_backend.store.port import Matcher, MatchOperator, Reader
+from loadwatch_backend.evidence.statements.read import SOURCES, Names
+from loadwatch_backend.series.store.port import Matcher, MatchOperator, Reader
 
-Names = TypeVar("Names")
+Source = TypeVar("Source")
 MARGIN_MS = 20_000
 """What is seen before and after: what clients ask that are there without requests."""
 MOST_INTERVALS = 1_200
 CPU, MOST_CPU_JOBS = "process_cpu_seconds_total", 3
 MOST_STATEMENTS = 40
 """By time, and as many by calls."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Statements:
-    """Names under which somebody counts statements.
-
-    `text` is a label of the counters, or of `texts`; `details`: the field of a statement, by metric.
-    """
-
-    count: str
-    seconds: str
-    schema: str
-    digest: str
-    text: str
-    texts: Sequence[str] = ()
-    details: Mapping[str, str]
-    coverage: str
-    at_most: bool = False
-    """The coverage is the most that it can be: 1 says nothing."""
-
-
-_MYSQL = "mysql_perf_schema_events_statements"
-STATEMENTS: Sequence[Statements] = (
-    Statements(
-        count=f"{_MYSQL}_total",
-        seconds=f"{_MYSQL}_seconds_total",
-        schema="schema",
-        digest="digest",
-        text="digest_text",
-        details={
-            f"{_MYSQL}_lock_time_seconds_total": "lock_seconds",
-            f"{_MYSQL}_rows_sent_total": "rows_sent",
-            f"{_MYSQL}_rows_examined_total": "rows_examined",
-            f"{_MYSQL}_rows_affected_total": "rows_affected",
-            f"{_MYSQL}_tmp_disk_tables_total": "tmp_disk_tables",
-            f"{_MYSQL}_no_index_used_total": "no_index_used",
-            f"{_MYSQL}_errors_total": "errors",
-        },
-        coverage=mysql_statements.COVERAGE,
-    ),
-    Statements(
-        count="pg_stat_statements_calls_total",
-        seconds="pg_stat_statements_seconds_total",
-        schema="datname",
-        digest="queryid",
-        text="query",
-        texts=("pg_stat_statements_query_info", "pg_stat_statements_query_id"),
-        details={"pg_stat_statements_rows_total": "rows_sent"},
-        coverage=postgresql_statements.COVERAGE,
-        at_most=True,
-    ),
-)
+DETAILS = Statement.__dataclass_fields__.keys() - {"calls", "seconds"}
+"""What is read only of the statements that are kept."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,11 +118,13 @@ def read_window(
     from_ms, to_ms = span[0], max(span[1], span[0] + 1_000)
     begin, end = max(from_ms - MARGIN_MS, 0), to_ms + MARGIN_MS
     requests = _first(store, REQUESTS, lambda one: one.count, begin, end)
-    statements = _first(store, STATEMENTS, lambda one: one.count, begin, end)
+    statements = _first(store, SOURCES, _calls, begin, end)
     if requests is not None and not has_routes(store, requests, begin, end):
         requests = None
     log = log if requests is None else None
-    edges = _edges(store, [one.count for one in (statements, requests) if one is not None], log, begin, end)
+    counts = [] if statements is None else [_calls(statements)]
+    counts += [] if requests is None else [requests.count]
+    edges = _edges(store, counts, log, begin, end)
     first, last = figures_ms or (from_ms, to_ms)
     slack = edges.step_ms / 2
     inside = (edges.times[:-1] >= first - slack) & (edges.times[1:] <= last + slack)
@@ -214,16 +166,22 @@ def _read_cpu(store: Reader, edges: Edges, inside: BoolArray) -> dict[str, UsedC
 def has_counts(store: Reader, from_ms: int, to_ms: int) -> bool:
     """Whether anybody counted statements, or requests by route, then."""
     return (
-        _first(store, STATEMENTS, lambda one: one.count, from_ms, to_ms) is not None
+        _first(store, SOURCES, _calls, from_ms, to_ms) is not None
         or _first(store, REQUESTS, lambda one: one.count, from_ms, to_ms) is not None
     )
 
 
-def _first(store: Reader, names: Sequence[Names], count: Callable[[Names], str], begin: int, end: int) -> Names | None:
-    for one in names:
-        if store.series([[Matcher("__name__", MatchOperator.EQUAL, count(one))]], begin, end):
+def _first(
+    store: Reader, sources: Sequence[Source], metric: Callable[[Source], str], begin: int, end: int
+) -> Source | None:
+    for one in sources:
+        if store.series([[Matcher("__name__", MatchOperator.EQUAL, metric(one))]], begin, end):
             return one
     return None
+
+
+def _calls(names: Names) -> str:
+    return names.fields["calls"]
 
 
 def _edges(store: Reader, metrics: Sequence[str], log: KeptSeconds | None, begin: int, end: int) -> Edges:
@@ -237,7 +195,7 @@ def _edges(store: Reader, metrics: Sequence[str], log: KeptSeconds | None, begin
     return edges_of(begin, end, step, phase)
 
 
-def _read_statements(store: Reader, names: Statements | None, edges: Edges, inside: BoolArray) -> _Statements:
+def _read_statements(store: Reader, names: Names | None, edges: Edges, inside: BoolArray) -> _Statements:
     if names is None:
         empty, never = np.zeros((edges.count, 0)), np.zeros(edges.count, dtype=np.bool_)
         return _Statements(found=(), calls=empty, times=empty, seen=never, sampled=never)
@@ -246,7 +204,7 @@ def _read_statements(store: Reader, names: Statements | None, edges: Edges, insi
         digest = labels.get(names.digest, "")
         return StatementKey(labels.get(names.schema, ""), digest) if digest not in ("", NAME) else None
 
-    counted, timed = read_grown(store, names.count, edges), read_grown(store, names.seconds, edges)
+    counted, timed = read_grown(store, _calls(names), edges), read_grown(store, names.fields["seconds"], edges)
     calls, times = counted.by(key), timed.by(key)
     totals = {
         one: (float(values[inside].sum()), total(times, one, inside)) for one, values in calls.items() if one in times
@@ -278,20 +236,20 @@ def _read_statements(store: Reader, names: Statements | None, edges: Edges, insi
     )
 
 
-def _of_digests(names: Statements, kept: Sequence[StatementKey]) -> Matcher:
+def _of_digests(names: Names, kept: Sequence[StatementKey]) -> Matcher:
     return Matcher(names.digest, MatchOperator.REGEX, "|".join(sorted({re.escape(one.digest) for one in kept})))
 
 
 def _texts(
     store: Reader,
-    names: Statements,
+    names: Names,
     counted: Grown,
     key: Callable[[Mapping[str, str]], StatementKey | None],
     kept: Sequence[StatementKey],
 ) -> dict[StatementKey, str]:
     found = {one: labels.get(names.text, "") for labels in counted.labels if (one := key(labels)) is not None}
-    if names.texts and kept and not any(found.values()):
-        asked = [[Matcher("__name__", MatchOperator.EQUAL, metric), _of_digests(names, kept)] for metric in names.texts]
+    if names.info and kept and not any(found.values()):
+        asked = [[Matcher("__name__", MatchOperator.EQUAL, metric), _of_digests(names, kept)] for metric in names.info]
         labels = store.series(asked, 0, 2**62)
         by_digest = {one[names.digest]: one.get(names.text, "") for one in labels if names.digest in one}
         return {one: by_digest.get(one.digest, "") for one in kept}
@@ -300,7 +258,7 @@ def _texts(
 
 def _details(
     store: Reader,
-    names: Statements,
+    names: Names,
     edges: Edges,
     inside: BoolArray,
     key: Callable[[Mapping[str, str]], StatementKey | None],
@@ -314,11 +272,12 @@ def _details(
             one: float(values[inside].sum())
             for one, values in read_grown(store, metric, edges, [matcher]).by(key).items()
         }
-        for metric, field in names.details.items()
+        for field, metric in names.fields.items()
+        if field in DETAILS
     }
 
 
-def _coverage(store: Reader, names: Statements, from_ms: int, to_ms: int) -> float | None:
+def _coverage(store: Reader, names: Names, from_ms: int, to_ms: int) -> float | None:
     """The least of the usual shares of each database; None where nobody said."""
     selection = store.select([Matcher("__name__", MatchOperator.EQUAL, names.coverage)], from_ms, to_ms)
     found: list[float] = []
@@ -328,4 +287,4 @@ def _coverage(store: Reader, names: Statements, from_ms: int, to_ms: int) -> flo
         if len(values):
             found.append(float(np.median(values)))
     least = min(found, default=None)
-    return None if names.at_most and least == 1 else least
+    return None if names.at_least and least == 1 else least

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from loadwatch_backend.evidence.cost.model import RouteTotals, Thirds
-from loadwatch_backend.evidence.route_folding import by_source, folds
-from loadwatch_backend.evidence.route_names import OTHER_ROUTES, Requests, RouteKey, busiest_job
-from loadwatch_backend.evidence.routes.kept_seconds import KeptSeconds, RouteSeconds
+from loadwatch_backend.evidence.records.model import FloatArray
+from loadwatch_backend.evidence.route_folding import OTHER_ROUTES, Requests, RouteKey, busiest_job, by_source, folds
+from loadwatch_backend.evidence.routes.kept_digest import KeptSeconds, RouteSeconds
 from loadwatch_backend.evidence.series import BoolArray, Edges, read_grown
-from loadwatch_backend.records.model import FloatArray
-from loadwatch_backend.store.port import Matcher, MatchOperator, Reader
+from loadwatch_backend.series.store.port import Matcher, MatchOperator, Reader
 
 MOST_ROUTES = 40
 """Of more, those with fewest requests are taken together."""

@@ -4,11 +4,10 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from loadwatch_backend.core.schemas import Milliseconds, Schema
 from loadwatch_backend.evidence.cost.model import Basis, Reason
-from loadwatch_backend.evidence.normalised import Normalised
 from loadwatch_backend.evidence.plans.schemas import StatementPlan
-from loadwatch_backend.evidence.request_counts import RequestsBy
-from loadwatch_backend.kit.schemas import Milliseconds, Schema
+from loadwatch_backend.evidence.request_counts import Normalised, RequestsBy
 
 
 class CostWindow(StrEnum):

@@ -3,21 +3,22 @@
 import threading
 from collections import OrderedDict
 from pathlib import Path
-from typing import Protocol
 
+from loadwatch_backend.core.clock import Clock
+from loadwatch_backend.core.language import Language
 from loadwatch_backend.evidence.cost.assemble import cost_of
 from loadwatch_backend.evidence.cost.documents import Held, cost_out
+from loadwatch_backend.evidence.cost.functions import cpu_functions
 from loadwatch_backend.evidence.cost.model import Cost
 from loadwatch_backend.evidence.cost.read import has_counts, read_window
-from loadwatch_backend.evidence.cost.schemas import CostFunctions, CostOut, CostWindow
+from loadwatch_backend.evidence.cost.schemas import CostOut, CostWindow
+from loadwatch_backend.evidence.kept_digests import KeptDigests, read_content
 from loadwatch_backend.evidence.missing import PROFILE_COLLECTORS, profile_remarks, read_faults
 from loadwatch_backend.evidence.plans.read import read_plans
-from loadwatch_backend.evidence.routes.kept_digest import KeptLogs
-from loadwatch_backend.evidence.routes.kept_seconds import read_seconds
-from loadwatch_backend.evidence.run_windows import RunWindow, RunWindows
-from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.kit.language import Language
-from loadwatch_backend.store.port import Reader
+from loadwatch_backend.evidence.profiles.views.service import Profiles
+from loadwatch_backend.evidence.routes.kept_digest import parse_seconds
+from loadwatch_backend.evidence.runs import HeldRun, RunWindow
+from loadwatch_backend.series.store.port import Reader
 
 KEPT = 32
 FRESH_MS = 15_000
@@ -28,7 +29,7 @@ SETTLED_MS = 600_000
 class Costs:
     """Finds costs of any time, and keeps the newest of them."""
 
-    def __init__(self, store: Reader, clock: Clock, logs: KeptLogs | None = None) -> None:
+    def __init__(self, store: Reader, clock: Clock, logs: KeptDigests | None = None) -> None:
         """`logs`: access logs that were imported for runs."""
         self._store, self._clock, self._logs = store, clock, logs
         self._lock = threading.Lock()
@@ -51,7 +52,7 @@ class Costs:
             if kept is not None and (now_ms - kept[0] < FRESH_MS or kept[0] - span[1] > SETTLED_MS):
                 self._kept.move_to_end(key)
                 return kept[1]
-        seconds = None if log is None else read_seconds(log)
+        seconds = None if log is None else parse_seconds(read_content(log))
         cost = cost_of(read_window(self._store, span, (first, last), seconds), first, last)
         with self._lock:
             self._kept[key] = (now_ms, cost)
@@ -74,41 +75,22 @@ class Costs:
         return self._logs.newest(run_id) if self._logs is not None and run_id else None
 
 
-class RunFunctions(Protocol):
-    """Functions of the profiles that runs kept."""
-
-    def of_run(self, run_id: str, base: str | None, language: Language) -> CostFunctions | None:
-        """Those of the processor, held against another run's; None where there are none that can be read."""
-        ...
-
-
 class RunCosts:
     """Costs of runs, each held against another."""
 
-    def __init__(self, costs: Costs, runs: RunWindows, functions: RunFunctions, store: Reader) -> None:
-        self._costs, self._runs, self._functions, self._store = costs, runs, functions, store
+    def __init__(self, costs: Costs, profiles: Profiles, store: Reader) -> None:
+        self._costs, self._profiles, self._store = costs, profiles, store
 
-    def read(
-        self,
-        run_id: str,
-        base: str | None = None,
-        window: CostWindow | None = None,
-        language: Language = Language.EN,
-    ) -> CostOut:
+    def of_run(self, held: HeldRun, language: Language) -> CostOut:
         """What the requests of a run cost; the steady window where it has one.
 
         Raises:
-            NotFoundError: there is no such run, or no such base.
             ProblemError: of the store.
         """
-        run = self._runs.window(run_id)
-        covered = CostWindow.STEADY if window is None else window
-        if run.steady_ms is None:
-            covered = CostWindow.WHOLE
-        reference = base or self._runs.reference(run_id)
-        other = None if reference is None or reference == run_id else self._runs.window(reference)
-        functions = self._functions.of_run(run_id, None if other is None else other.id, language)
-        faults = [] if functions else read_faults(self._store, PROFILE_COLLECTORS, run.from_ms, run.to_ms)
+        run, other = held.run, held.base
+        covered = CostWindow.WHOLE if held.whole or run.steady_ms is None else CostWindow.STEADY
+        functions = cpu_functions(self._profiles, held, language)
+        faults = [] if functions else read_faults(self._store, PROFILE_COLLECTORS, *run.span)
         return cost_out(
             Held(
                 run=run,
@@ -118,7 +100,7 @@ class RunCosts:
                 base_cost=None if other is None else self._cost(other, covered),
                 functions=functions,
                 profile_remarks=[] if functions else profile_remarks(faults, language),
-                plans=read_plans(self._store, run.from_ms, run.to_ms),
+                plans=read_plans(self._store, *run.span),
             )
         )
 

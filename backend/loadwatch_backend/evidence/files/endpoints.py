@@ -8,6 +8,9 @@ from fastapi.responses import FileResponse
 from pydantic import ValidationError
 
 from loadwatch_backend.access.endpoints import Actor
+from loadwatch_backend.core.errors import InvalidError
+from loadwatch_backend.core.schemas import PROBLEM_RESPONSES, Milliseconds
+from loadwatch_backend.core.services import announced_size, request_body, service
 from loadwatch_backend.evidence.files.media import served_type
 from loadwatch_backend.evidence.files.schemas import (
     FILE_ID_PATTERN,
@@ -19,9 +22,6 @@ from loadwatch_backend.evidence.files.schemas import (
     EvidencePatch,
 )
 from loadwatch_backend.evidence.files.service import EvidenceFiles, StoredEvidence
-from loadwatch_backend.kit.errors import InvalidError
-from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES, Milliseconds
-from loadwatch_backend.kit.services import announced_size, request_body, service
 
 router = APIRouter(prefix="/api", tags=["evidence"], responses=PROBLEM_RESPONSES)
 
@@ -35,10 +35,8 @@ SANDBOX = "default-src 'none'; sandbox; frame-ancestors 'none'"
 Service = Annotated[EvidenceFiles, Depends(service(EvidenceFiles))]
 
 
-class FactsError(InvalidError):
+class FactsError(InvalidError, code="evidence-facts"):
     """What is said of a file is not what it has to be."""
-
-    code = "evidence-facts"
 
 
 @router.get("/runs/{run_id}/evidence", summary="List the files of a run")

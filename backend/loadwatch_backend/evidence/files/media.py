@@ -6,7 +6,7 @@ Only what no browser runs is ever served under a type of its own; everything els
 import codecs
 import unicodedata
 
-from loadwatch_backend.evidence.files.tables import NAME_LENGTH
+from loadwatch_backend.evidence.files.schemas import NAME_LENGTH
 
 HEAD_BYTES = 4_096
 """So much of a file's beginning tells what it is."""

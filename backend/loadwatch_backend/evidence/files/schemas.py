@@ -7,10 +7,21 @@ from typing import Annotated, Any
 import orjson
 from pydantic import AfterValidator, Field
 
-from loadwatch_backend.evidence.files.tables import AUTHOR_LENGTH, ID_LENGTH, NAME_LENGTH
-from loadwatch_backend.kit.schemas import Count, Milliseconds, Schema
+from loadwatch_backend.core.errors import LimitError, NotFoundError
+from loadwatch_backend.core.schemas import Count, Milliseconds, Schema
 
-NOTE_LENGTH = 2_000
+
+class EvidenceNotFoundError(NotFoundError, code="evidence-not-found"):
+    """There is no file with this id, or its content is gone."""
+
+
+class EvidenceLimitError(LimitError, code="evidence-limit"):
+    """A run has as many files, or bytes of them, as it may."""
+
+
+MOST_FILE_BYTES, MOST_RUN_BYTES = 64 << 20, 512 << 20
+MOST_FILES = 200
+ID_LENGTH, NAME_LENGTH, AUTHOR_LENGTH, NOTE_LENGTH = 32, 200, 100, 2_000
 FACTS_BYTES = 64 << 10
 FILE_ID_PATTERN = rf"^[0-9a-f]{{{ID_LENGTH}}}$"
 

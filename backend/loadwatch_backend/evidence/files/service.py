@@ -13,7 +13,10 @@ from typing import IO, Any
 import orjson
 import structlog
 
-from loadwatch_backend.evidence.files.errors import EvidenceLimitError, EvidenceNotFoundError
+from loadwatch_backend.core.clock import Clock
+from loadwatch_backend.core.database.relational import Relational, Session
+from loadwatch_backend.core.room import DiskFullError
+from loadwatch_backend.core.uploads import Upload, UploadLimit, check_size, receive, save
 from loadwatch_backend.evidence.files.media import HEAD_BYTES, clean_name, recognise
 from loadwatch_backend.evidence.files.repository import (
     add_files,
@@ -27,23 +30,21 @@ from loadwatch_backend.evidence.files.repository import (
     find_taken,
 )
 from loadwatch_backend.evidence.files.schemas import (
+    MOST_FILE_BYTES,
+    MOST_FILES,
+    MOST_RUN_BYTES,
     EvidenceFile,
     EvidenceIn,
     EvidenceKind,
+    EvidenceLimitError,
     EvidenceList,
+    EvidenceNotFoundError,
     EvidencePatch,
 )
 from loadwatch_backend.evidence.files.tables import EvidenceFileRow
-from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.kit.room import DiskFullError
-from loadwatch_backend.kit.uploads import Upload, UploadLimit, check_size, receive, save
-from loadwatch_backend.store.relational import Relational, Session
 
 logger = structlog.get_logger(__name__)
 
-MOST_FILE_BYTES = 64 << 20
-MOST_RUN_BYTES = 512 << 20
-MOST_FILES = 200
 _INCOMING = ".incoming"
 
 RunCheck = Callable[[Session, str], object]

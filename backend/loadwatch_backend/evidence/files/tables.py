@@ -4,12 +4,10 @@ from sqlalchemy import BigInteger, ForeignKey, Index, String, Text
 from sqlalchemy.dialects.mysql import LONGTEXT
 from sqlalchemy.orm import Mapped, mapped_column
 
-from loadwatch_backend.store.relational import Base
+from loadwatch_backend.core.database.relational import Base
+from loadwatch_backend.evidence.files.schemas import AUTHOR_LENGTH, ID_LENGTH, NAME_LENGTH
 
 LongText = Text().with_variant(LONGTEXT(), "mysql", "mariadb")
-ID_LENGTH = 32
-NAME_LENGTH = 200
-AUTHOR_LENGTH = 100
 
 
 class EvidenceFileRow(Base):
@@ -19,7 +17,7 @@ class EvidenceFileRow(Base):
     """
 
     __tablename__ = "evidence_files"
-    # Compare text as it was typed; see annotations/tables.py.
+    # Compare text as it was typed; see core/database/relational.py.
     __table_args__ = (
         Index("ix_evidence_files_run_id_kind", "run_id", "kind"),
         {"mysql_charset": "utf8mb4", "mysql_collate": "utf8mb4_bin"},

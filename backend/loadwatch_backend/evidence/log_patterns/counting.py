@@ -7,7 +7,7 @@ import numpy as np
 from loadwatch_formats.log_patterns import LEVELS, OTHER
 
 from loadwatch_backend.evidence.log_patterns.schemas import LogPatternOut, LogTrend
-from loadwatch_backend.store.port import STALE_NAN_BITS, Labels, Selection
+from loadwatch_backend.series.store.port import STALE_NAN_BITS, Labels, Selection
 
 MOST_TARGETS = 10
 GREW = 2.0

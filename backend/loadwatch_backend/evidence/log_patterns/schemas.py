@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from loadwatch_backend.kit.schemas import Count, Milliseconds, Schema
+from loadwatch_backend.core.schemas import Count, Milliseconds, Schema
 
 
 class LogTrend(StrEnum):

@@ -1,10 +1,8 @@
 """Log patterns of a run, out of the store."""
 
-from typing import Protocol
-
 from loadwatch_backend.evidence.log_patterns.counting import Spans, count_patterns
 from loadwatch_backend.evidence.log_patterns.schemas import LogPatternList
-from loadwatch_backend.store.port import Matcher, MatchOperator, Reader, Selection
+from loadwatch_backend.series.store.port import Matcher, MatchOperator, Reader, Selection
 
 LEAST_BEFORE_MS = 60_000
 MOST_BEFORE_MS = 900_000
@@ -14,32 +12,18 @@ MARGIN_MS = 30_000
 MOST_PATTERNS = 200
 
 
-class RunSpans(Protocol):
-    """When runs were; the application passes it in."""
-
-    def span(self, run_id: str) -> tuple[int, int]:
-        """Start and end of a run in ms; the end of one under way is now.
-
-        Raises:
-            NotFoundError: there is none.
-        """
-        ...
-
-
 class LogPatternService:
     """Safe to use from any thread."""
 
-    def __init__(self, store: Reader, runs: RunSpans) -> None:
-        self._store, self._runs = store, runs
+    def __init__(self, store: Reader) -> None:
+        self._store = store
 
-    def of_run(self, run_id: str) -> LogPatternList:
+    def of_span(self, from_ms: int, to_ms: int) -> LogPatternList:
         """What was logged in the time of a run, against the time before.
 
         Raises:
-            NotFoundError: there is no such run.
             ProblemError: of the store.
         """
-        from_ms, to_ms = self._runs.span(run_id)
         length_ms = min(max(to_ms - from_ms, LEAST_BEFORE_MS), MOST_BEFORE_MS)
         spans = Spans(before_ms=max(from_ms - length_ms, 0), from_ms=from_ms, to_ms=to_ms)
         patterns, lines, followed = count_patterns(

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from loadwatch_formats.statements.plans import MYSQL_PLAN, POSTGRESQL_PLAN, read_plan
 
 from loadwatch_backend.evidence.plans.schemas import PlanKey, PlanStep, StatementPlan
-from loadwatch_backend.store.port import Labels, Matcher, MatchOperator, Reader
+from loadwatch_backend.series.store.port import Labels, Matcher, MatchOperator, Reader
 
 _NAMES = {MYSQL_PLAN: ("schema", "digest"), POSTGRESQL_PLAN: ("datname", "queryid")}
 AROUND_MS = 60_000

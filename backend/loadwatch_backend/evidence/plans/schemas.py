@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from loadwatch_formats.statements.plans import NoPlan
 from pydantic import Field
 
-from loadwatch_backend.kit.schemas import Milliseconds, Schema
+from loadwatch_backend.core.schemas import Milliseconds, Schema
 
 
 class PlanStep(Schema):

@@ -16,12 +16,9 @@ from loadwatch_backend.evidence.profiles.folding.difference import (
     new_stacks,
     side_by_side,
 )
-from loadwatch_backend.evidence.profiles.folding.kinds import column_of, kind_of
-from loadwatch_backend.evidence.profiles.folding.known import known_frame
-from loadwatch_backend.evidence.profiles.folding.own import Callers
-from loadwatch_backend.evidence.profiles.folding.stacks import Stacks, stacks_of
-from loadwatch_backend.evidence.profiles.folding.table import FunctionTable, Order, ordered, table_of
-from loadwatch_backend.evidence.profiles.folding.tree import tree_of
+from loadwatch_backend.evidence.profiles.folding.known import Callers, known_frame
+from loadwatch_backend.evidence.profiles.folding.stacks import Stacks, column_of, kind_of, stacks_of
+from loadwatch_backend.evidence.profiles.folding.tree import FunctionTable, Order, ordered, table_of, tree_of
 from loadwatch_backend.evidence.profiles.model import Ints, Kind, Profile, SampleType
 
 EXPLAINED = 200

@@ -7,6 +7,25 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
+from loadwatch_backend.core.errors import InvalidError, LimitError
+
+
+class UnknownProfileError(InvalidError, code="unknown-profile-format", title="Not a profile that can be read"):
+    """No reader knows the content."""
+
+
+class UnreadableProfileError(InvalidError, code="unreadable-profile", title="Profile cannot be read"):
+    """The content was recognised, and it contradicts itself or is cut off."""
+
+
+class ProfileLimitError(LimitError, code="profile-limit", title="Profile is too large"):
+    """The profile would pass one of the limits that keep its reading small."""
+
+
+class ProfilesDifferError(InvalidError, code="profiles-differ", title="Profiles of different kinds"):
+    """Two profiles measure different things, and cannot be added or subtracted."""
+
+
 Ints = npt.NDArray[np.int64]
 
 _STATES = ("inuse_", "goroutine", "threadcreate", "live_", "space", "objects")
@@ -103,7 +122,7 @@ class Profile:
     """Samples: a stack, a value for each type, and labels.
 
     Attributes:
-        format: what it was written as: `pprof`, `collapsed`, `speedscope`.
+        format: what it was written as: `pprof`, `collapsed`.
         types: of the columns of `values`; at least one.
         default: the column that is meant when none is named, as pprof chooses it.
         values: (samples, types).

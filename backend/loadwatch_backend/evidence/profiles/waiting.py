@@ -5,10 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadwatch_backend.evidence.profiles.folding.kinds import column_of
-from loadwatch_backend.evidence.profiles.folding.known import known_frame
-from loadwatch_backend.evidence.profiles.folding.own import own_functions
-from loadwatch_backend.evidence.profiles.folding.stacks import add_up, stacks_of
+from loadwatch_backend.evidence.profiles.folding.known import known_frame, own_functions
+from loadwatch_backend.evidence.profiles.folding.stacks import add_up, column_of, stacks_of
 from loadwatch_backend.evidence.profiles.model import Kind, Profile
 
 NANO = 1e-9

@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
+from loadwatch_backend.core.language import Language
+from loadwatch_backend.core.texts.words import Texts
 from loadwatch_backend.evidence.missing import Fault, fault_remarks
-from loadwatch_backend.evidence.route_names import RouteKey
-from loadwatch_backend.evidence.routes.model import SHARES, Counted, Rank, Source, Window, classes_of
+from loadwatch_backend.evidence.route_folding import RouteKey
+from loadwatch_backend.evidence.routes.model import SHARES, Counted, Rank, RouteSource, Window, classes_of
 from loadwatch_backend.evidence.routes.schemas import (
     RouteFigures,
     RouteRank,
@@ -14,10 +16,7 @@ from loadwatch_backend.evidence.routes.schemas import (
     RunRoute,
     RunRoutes,
 )
-from loadwatch_backend.evidence.run_windows import RunWindow
-from loadwatch_backend.kit.language import Language
-from loadwatch_backend.texts.routes import ROUTES
-from loadwatch_backend.texts.words import Texts
+from loadwatch_backend.evidence.runs import RunWindow
 
 ENOUGH = 0.95
 MOST_GONE = 50
@@ -32,7 +31,7 @@ def routes_out(
     faults: Sequence[Fault] = (),
 ) -> RunRoutes:
     """The document of a table, held against another run's; `faults` of collectors that should have counted."""
-    compared = base is not None and other is not None and other.source is not Source.NONE
+    compared = base is not None and other is not None and other.source is not RouteSource.NONE
     before = _figures(other) if compared and other is not None else {}
     here = _figures(window)
     errors = [_error(rank) for one in window.routes for rank in one.ranks.values()]
@@ -47,7 +46,7 @@ def routes_out(
         counted_by=window.counted_by,
         rank_error=max(errors, default=None),
         requests=sum(one.requests for one in window.routes),
-        remarks=[*_remarks(run, window, Texts(ROUTES, language)), *fault_remarks(faults, language)],
+        remarks=[*_remarks(run, window, Texts("routes", language)), *fault_remarks(faults, language)],
         routes=[
             RunRoute(**figures.model_dump(), name=key.name, method=key.method, route=key.route, base=before.get(key))
             for key, figures in sorted(
@@ -87,7 +86,7 @@ def _error(rank: Rank) -> float:
 
 
 def _remarks(run: RunWindow, window: Window, say: Texts) -> list[str]:
-    if window.source is Source.NONE:
+    if window.source is RouteSource.NONE:
         return [say("nobody", run=run.id)]
     remarks: list[str] = []
     if window.known < ENOUGH:
@@ -98,7 +97,7 @@ def _remarks(run: RunWindow, window: Window, say: Texts) -> list[str]:
         remarks.append(say("untimed"))
     if window.whole_file:
         remarks.append(say("whole_file"))
-    elif window.source is Source.ACCESS_LOG:
+    elif window.source is RouteSource.ACCESS_LOG:
         remarks.append(say("file", file=window.counted_by, outside=f"{window.outside:,}"))
         if run.steady_ms is not None and not window.steady:
             remarks.append(say("moved"))

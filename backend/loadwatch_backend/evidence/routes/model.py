@@ -5,14 +5,13 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from math import sqrt
 
-from loadwatch_backend.evidence.route_folding import folded, folds
-from loadwatch_backend.evidence.route_names import RouteKey
+from loadwatch_backend.evidence.route_folding import RouteKey, folded, folds
 
 SHARES: Mapping[str, float] = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "max": 1.0}
 """Ranks that a table shows."""
 
 
-class Source(StrEnum):
+class RouteSource(StrEnum):
     """Who counted."""
 
     SAMPLES = "samples"
@@ -68,7 +67,7 @@ class Window:
         whole_file: whether a kept digest is of its whole file, whatever the run's window.
     """
 
-    source: Source
+    source: RouteSource
     span: tuple[int, int]
     steady: bool = False
     known: float = 1.0

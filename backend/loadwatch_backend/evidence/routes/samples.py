@@ -7,12 +7,19 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from loadwatch_backend.evidence.route_folding import by_source, folds
-from loadwatch_backend.evidence.route_names import OTHER_ROUTES, REQUESTS, Requests, RouteKey, busiest_job
-from loadwatch_backend.evidence.routes.model import Counted, Source, Window, ranks_of
+from loadwatch_backend.evidence.records.model import FloatArray
+from loadwatch_backend.evidence.route_folding import (
+    OTHER_ROUTES,
+    REQUESTS,
+    Requests,
+    RouteKey,
+    busiest_job,
+    by_source,
+    folds,
+)
+from loadwatch_backend.evidence.routes.model import Counted, RouteSource, Window, ranks_of
 from loadwatch_backend.evidence.series import MOST_SERIES, BoolArray, Edges, Grown, read_grown, rhythm
-from loadwatch_backend.records.model import FloatArray
-from loadwatch_backend.store.port import Matcher, MatchOperator, Reader
+from loadwatch_backend.series.store.port import Matcher, MatchOperator, Reader
 
 MOST_INTERVALS, MOST_BUCKET_INTERVALS = 600, 30
 MOST_ROUTES = 100
@@ -52,7 +59,7 @@ def read_window(store: Reader, from_ms: int, to_ms: int) -> Window:
     grown = read_grown(store, names.count, edges)
     job = busiest_job(grown.by(names.job_of))
     if job is None:
-        return Window(source=Source.NONE, span=(from_ms, to_ms), known=0.0)
+        return Window(source=RouteSource.NONE, span=(from_ms, to_ms), known=0.0)
     of_job = Matcher("job", MatchOperator.EQUAL, job)
     plain = _Keys(names=names, job=job)
     keys = replace(plain, same=folds(by_source(grown.labels, grown.values.sum(axis=1).tolist(), plain.of)))
@@ -96,7 +103,7 @@ def read_window(store: Reader, from_ms: int, to_ms: int) -> Window:
             )
         )
     return Window(
-        source=Source.SAMPLES,
+        source=RouteSource.SAMPLES,
         span=(int(edges.times[0]), int(edges.times[-1])),
         known=float(np.average(grown.seen, weights=np.diff(edges.times))),
         routes=found,

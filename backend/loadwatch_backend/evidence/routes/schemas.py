@@ -4,8 +4,8 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from loadwatch_backend.evidence.routes.model import Source
-from loadwatch_backend.kit.schemas import Count, Milliseconds, Schema
+from loadwatch_backend.core.schemas import Count, Milliseconds, Schema
+from loadwatch_backend.evidence.routes.model import RouteSource
 
 
 class RoutesWindow(StrEnum):
@@ -68,7 +68,7 @@ class RunRoutes(Schema):
 
     run_id: str
     base: RoutesBase | None
-    source: Source
+    source: RouteSource
     window: RoutesWindow
     from_ms: Milliseconds
     to_ms: Milliseconds

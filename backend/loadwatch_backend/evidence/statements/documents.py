@@ -3,20 +3,18 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from loadwatch_backend.core.language import Language
+from loadwatch_backend.core.texts.words import Texts
 from loadwatch_backend.evidence.missing import Fault, fault_remarks
 from loadwatch_backend.evidence.plans.schemas import PlanKey, StatementPlan, plan_of
 from loadwatch_backend.evidence.request_counts import RequestCount
-from loadwatch_backend.evidence.statements.model import Source, Window
+from loadwatch_backend.evidence.statements.model import WITHOUT_TEXT, Line, StatementSource, Window, by_id
 from loadwatch_backend.evidence.statements.schemas import (
     StatementBase,
     StatementOut,
     StatementsOut,
     StatementsWindow,
 )
-from loadwatch_backend.evidence.statements.table import WITHOUT_TEXT, Line, by_id
-from loadwatch_backend.kit.language import Language
-from loadwatch_backend.texts.statements import STATEMENTS
-from loadwatch_backend.texts.words import Texts
 
 ENOUGH = 0.95
 MOST_GONE = 50
@@ -46,7 +44,7 @@ def statements_out(table: Table, base: Table | None, language: Language) -> Stat
     """The document of a table, held against another one."""
     others = by_id(() if base is None else base.lines)
     here = by_id(table.lines)
-    compared = base is not None and base.counted.source is not Source.NONE
+    compared = base is not None and base.counted.source is not StatementSource.NONE
     return StatementsOut(
         run=table.run,
         window=StatementsWindow.STEADY if table.steady else StatementsWindow.WHOLE,
@@ -55,7 +53,7 @@ def statements_out(table: Table, base: Table | None, language: Language) -> Stat
         source=table.counted.source,
         known=table.counted.known,
         coverage=table.counted.coverage,
-        remarks=[*_remarks(table, Texts(STATEMENTS, language)), *fault_remarks(table.faults, language)],
+        remarks=[*_remarks(table, Texts("statements", language)), *fault_remarks(table.faults, language)],
         calls=sum(line.counted.calls for line in table.lines),
         seconds=sum(line.counted.seconds for line in table.lines),
         requests=None if table.requests is None else table.requests.requests,
@@ -114,18 +112,18 @@ def _per_request(calls: float, table: Table) -> float | None:
 def _remarks(table: Table, say: Texts) -> list[str]:
     counted = table.counted
     remarks = [say("unread")] if table.unread else []
-    if counted.source is Source.NONE:
+    if counted.source is StatementSource.NONE:
         return [*remarks, say("nobody", run=table.run)]
     if counted.known < ENOUGH:
         remarks.append(say("partly", known=f"{counted.known:.0%}"))
     if counted.coverage is not None and counted.coverage < ENOUGH:
-        named = "coverage_postgresql" if counted.source is Source.POSTGRESQL else "coverage"
+        named = "coverage_postgresql" if counted.source is StatementSource.POSTGRESQL else "coverage"
         remarks.append(say(named, coverage=f"{counted.coverage:.0%}"))
-    elif counted.coverage is None and counted.source is Source.MYSQL:
+    elif counted.coverage is None and counted.source is StatementSource.MYSQL:
         remarks.append(say("coverage_unknown"))
     if any(line.fingerprint == "other" and line.share > 1 - ENOUGH for line in table.lines):
         remarks.append(say("others"))
-    if counted.source is Source.SLOW_LOG:
+    if counted.source is StatementSource.SLOW_LOG:
         of_run = say("slow_log_of_run", file=counted.file, outside=f"{counted.outside:,}")
         remarks.append(of_run if counted.file else say("slow_log"))
     if table.moved:

@@ -1,13 +1,15 @@
 """Statements of a window, counted and put together. Pure."""
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from loadwatch_formats.statements.fingerprint import canonical, fingerprint
 from loadwatch_formats.statements.tokens import Dialect
 
 
-class Source(StrEnum):
+class StatementSource(StrEnum):
     """Who counted."""
 
     MYSQL = "mysql"
@@ -19,7 +21,7 @@ class Source(StrEnum):
     NONE = "none"
 
 
-DIALECTS = {Source.POSTGRESQL: Dialect.POSTGRESQL}
+DIALECTS = {StatementSource.POSTGRESQL: Dialect.POSTGRESQL}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +61,7 @@ class Window:
             its whole file, whatever the run's window.
     """
 
-    source: Source
+    source: StatementSource
     seconds: float
     known: float = 1.0
     coverage: float | None = None
@@ -67,3 +69,86 @@ class Window:
     file: str = ""
     outside: int = 0
     statements: Sequence[Counted] = field(default_factory=tuple[Counted, ...])
+
+
+SUMMED = (
+    *("calls", "seconds", "lock_seconds", "errors", "rows_affected", "rows_sent", "rows_examined", "tmp_tables"),
+    *("tmp_disk_tables", "no_index_used"),
+)
+WITHOUT_TEXT = ("other", "prepared")
+"""Digests that stand for many statements."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One statement of the table.
+
+    Attributes:
+        id: the same for the same statement in every run.
+        fingerprint: its text without values; `other` and `prepared` stand for many.
+        share: of the time of all statements, 0 to 1.
+        counted: its sums; digests of all that are the same statement.
+    """
+
+    id: str
+    fingerprint: str
+    share: float
+    counted: Counted
+
+
+def lines_of(window: Window) -> list[Line]:
+    """The statements of a window by their time, the dearest first.
+
+    A statement that was sent as text and prepared, or by several digests that differ in spaces or in the length of a
+    list, is one. A text that was cut off says no more than it holds: its digest belongs to its name.
+    """
+    merged: dict[str, tuple[str, list[Counted]]] = {}
+    for one in window.statements:
+        id, shown = name_of(window.source, one.schema, one.text, one.digests)
+        merged.setdefault(id, (shown, []))[1].append(one)
+    whole = sum(one.seconds for one in window.statements)
+    lines = [
+        Line(
+            id=id,
+            fingerprint=shown,
+            share=sum(one.seconds for one in same) / whole if whole > 0 else 0.0,
+            counted=_together(same),
+        )
+        for id, (shown, same) in merged.items()
+    ]
+    return sorted(lines, key=lambda line: (line.fingerprint == "other", -line.counted.seconds, line.id))
+
+
+def name_of(source: StatementSource, schema: str, text: str, digests: Sequence[str]) -> tuple[str, str]:
+    """The id of a statement's line, and the text that it shows."""
+    dialect = DIALECTS.get(source, Dialect.MYSQL)
+    special = next((digest for digest in digests if digest in WITHOUT_TEXT), None)
+    if special is not None or not text:
+        same = shown = special or f"({digests[0] if digests else 'other'})"
+    elif source is StatementSource.SLOW_LOG:
+        same, shown = canonical(text), text
+    else:
+        cut = f" ({digests[0][:8]})" if text.endswith("...") and digests else ""
+        same, shown = canonical(text, dialect) + cut, fingerprint(text, dialect) + cut
+    return hashlib.blake2b(f"{schema}\0{same}".encode("utf-8", "replace"), digest_size=8).hexdigest(), shown
+
+
+def by_id(lines: Sequence[Line]) -> Mapping[str, Line]:
+    """The lines, to be looked up in another run's table."""
+    return {line.id: line for line in lines}
+
+
+def _together(same: Sequence[Counted]) -> Counted:
+    if len(same) == 1:
+        return same[0]
+    sums: dict[str, float] = {}
+    for name in SUMMED:
+        known = [value for one in same if (value := getattr(one, name)) is not None]
+        if known:
+            sums[name] = sum(known)
+    return Counted(
+        schema=same[0].schema,
+        text=same[0].text,
+        digests=tuple(digest for one in same for digest in one.digests),
+        **sums,  # pyright: ignore[reportArgumentType] - all of them are numbers, and calls and seconds are always known
+    )

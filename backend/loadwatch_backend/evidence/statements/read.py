@@ -8,8 +8,8 @@ import numpy as np
 from loadwatch_formats.metrics import mysql_statements, postgresql_statements
 
 from loadwatch_backend.evidence.series import BoolArray, Edges, Grown, edges_of, read_grown, rhythm
-from loadwatch_backend.evidence.statements.model import Counted, Source, Window
-from loadwatch_backend.store.port import Matcher, MatchOperator, Reader
+from loadwatch_backend.evidence.statements.model import Counted, StatementSource, Window
+from loadwatch_backend.series.store.port import Matcher, MatchOperator, Reader
 
 MOST_INTERVALS = 1_200
 MOST_STATEMENTS = 300
@@ -29,7 +29,7 @@ class Names:
         coverage: the share of single minutes, where somebody says it.
     """
 
-    source: Source
+    source: StatementSource
     fields: Mapping[str, str]
     schema: str
     digest: str
@@ -38,12 +38,12 @@ class Names:
     executed: str
     explained: str
     at_least: bool = False
-    coverage: str = ""
+    coverage: str
 
 
 SOURCES: Sequence[Names] = (
     Names(
-        source=Source.MYSQL,
+        source=StatementSource.MYSQL,
         fields=mysql_statements.FIELDS,
         schema="schema",
         digest="digest",
@@ -53,7 +53,7 @@ SOURCES: Sequence[Names] = (
         coverage=mysql_statements.COVERAGE,
     ),
     Names(
-        source=Source.POSTGRESQL,
+        source=StatementSource.POSTGRESQL,
         fields=postgresql_statements.FIELDS,
         schema="datname",
         digest="queryid",
@@ -62,6 +62,7 @@ SOURCES: Sequence[Names] = (
         executed=postgresql_statements.EXECUTED,
         explained=postgresql_statements.EXPLAINED,
         at_least=True,
+        coverage=postgresql_statements.COVERAGE,
     ),
 )
 """The first that has samples is read."""
@@ -83,7 +84,7 @@ def read_window(store: Reader, from_ms: int, to_ms: int) -> Window:
         if found is not None and rhythm(store, names.fields["seconds"], from_ms, to_ms) is not None:
             edges = _edges(from_ms, to_ms, *found)
             return _read(store, names, edges, (from_ms, to_ms))
-    return Window(source=Source.NONE, seconds=seconds, known=0.0)
+    return Window(source=StatementSource.NONE, seconds=seconds, known=0.0)
 
 
 def _edges(from_ms: int, to_ms: int, interval_ms: int, phase_ms: int) -> Edges:
@@ -164,7 +165,7 @@ def _coverage(store: Reader, names: Names, edges: Edges, inside: BoolArray, span
         total = float(executed.values[:, inside].sum())
         share = float(explained.values[:, inside].sum()) / total if total > 0 else None
         return None if share is None or (names.at_least and share >= 1) else min(share, 1.0)
-    if not names.coverage:
+    if names.at_least:
         return None
     selection = store.select([Matcher("__name__", MatchOperator.EQUAL, names.coverage)], *span)
     values = selection.values[np.isfinite(selection.values)]

@@ -4,10 +4,10 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from loadwatch_backend.core.schemas import Milliseconds, Schema
 from loadwatch_backend.evidence.plans.schemas import StatementPlan
 from loadwatch_backend.evidence.request_counts import RequestsBy
-from loadwatch_backend.evidence.statements.model import Source
-from loadwatch_backend.kit.schemas import Milliseconds, Schema
+from loadwatch_backend.evidence.statements.model import StatementSource
 
 
 class StatementsWindow(StrEnum):
@@ -63,7 +63,7 @@ class StatementsOut(Schema):
     window: StatementsWindow
     from_ms: Milliseconds
     to_ms: Milliseconds
-    source: Source
+    source: StatementSource
     known: float = Field(description="Share of the window in which somebody counted.")
     coverage: float | None = Field(description="Share of what was executed that is told apart by its text.")
     remarks: list[str] = Field(description="What is missing, and what to do, in words.")

@@ -1,56 +1,38 @@
 """Statements of runs; safe to use from any thread."""
 
 from dataclasses import dataclass
-from typing import Protocol
 
+from loadwatch_backend.core.language import Language
+from loadwatch_backend.evidence.kept_digests import KeptDigests
 from loadwatch_backend.evidence.missing import STATEMENT_COLLECTORS, read_faults
 from loadwatch_backend.evidence.plans.read import read_plans
-from loadwatch_backend.evidence.request_counts import RequestCount
-from loadwatch_backend.evidence.run_windows import RunWindow, RunWindows
+from loadwatch_backend.evidence.request_counts import RequestCount, RequestsBy
+from loadwatch_backend.evidence.routes.service import RouteTables
+from loadwatch_backend.evidence.runs import HeldRun, RunWindow
 from loadwatch_backend.evidence.statements.documents import Table, statements_out
-from loadwatch_backend.evidence.statements.kept_digest import KeptDigests, UnreadableDigestError
-from loadwatch_backend.evidence.statements.model import Source
+from loadwatch_backend.evidence.statements.kept_digest import parse_digest
+from loadwatch_backend.evidence.statements.model import StatementSource, lines_of
 from loadwatch_backend.evidence.statements.read import read_window
-from loadwatch_backend.evidence.statements.schemas import StatementsOut, StatementsWindow
-from loadwatch_backend.evidence.statements.table import lines_of
-from loadwatch_backend.kit.language import Language
-from loadwatch_backend.store.port import Reader
-
-
-class RunRequests(Protocol):
-    """Who counted the requests of a run."""
-
-    def requests(self, run_id: str, *, steady: bool) -> RequestCount | None:
-        """Of the steady window or the whole run; None where nobody counted."""
-        ...
+from loadwatch_backend.evidence.statements.schemas import StatementsOut
+from loadwatch_backend.series.store.port import Reader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statements:
+class StatementTables:
     """Finds the statements of a run."""
 
     store: Reader
-    runs: RunWindows
-    requests: RunRequests
+    routes: RouteTables
     digests: KeptDigests
 
-    def of_run(
-        self,
-        run_id: str,
-        base: str | None = None,
-        window: StatementsWindow | None = None,
-        language: Language = Language.EN,
-    ) -> StatementsOut:
+    def of_run(self, held: HeldRun, language: Language) -> StatementsOut:
         """The table of a run, held against another run; of the steady window where it has one.
 
         Raises:
-            NotFoundError: there is no such run, or no such base.
             ProblemError: of the store.
         """
-        run = self.runs.window(run_id)
-        steady = run.steady_ms is not None and window is not StatementsWindow.WHOLE
-        reference = base or self.runs.reference(run_id)
-        other = None if reference is None or reference == run_id else self.runs.window(reference)
+        run, other = held.run, held.base
+        steady = run.steady_ms is not None and not held.whole
         return statements_out(
             self._table(run, steady=steady),
             None if other is None else self._table(other, steady=steady and other.steady_ms is not None),
@@ -58,28 +40,35 @@ class Statements:
         )
 
     def _table(self, run: RunWindow, *, steady: bool) -> Table:
-        span = run.steady_ms if steady and run.steady_ms is not None else (run.from_ms, run.to_ms)
-        kept, unread = None, False
-        try:
-            kept = self.digests.of_run(run.id, (run.to_ms - run.from_ms) / 1_000, run.steady_ms if steady else None)
-        except UnreadableDigestError:
-            unread = True
+        span = run.steady_ms if steady and run.steady_ms is not None else run.span
+        content = self.digests.content(run.id)
+        kept = None
+        if content is not None:
+            kept = parse_digest(content, (run.to_ms - run.from_ms) / 1_000, run.steady_ms if steady else None)
         moved = False
         if kept is not None and not kept.steady:
             # No part of a digest can be told apart, but for the window for which it was made.
             moved = steady and bool(kept.file)
-            steady, span = False, (run.from_ms, run.to_ms)
+            steady, span = False, run.span
         counted = kept or read_window(self.store, *span)
-        nobody = counted.source is Source.NONE
+        nobody = counted.source is StatementSource.NONE
         return Table(
             run=run.id,
             span=span,
             steady=steady,
-            unread=unread,
+            unread=content is not None and kept is None,
             moved=moved,
             counted=counted,
             lines=lines_of(counted),
             faults=read_faults(self.store, STATEMENT_COLLECTORS, *span) if nobody else (),
-            requests=self.requests.requests(run.id, steady=steady),
-            plans=read_plans(self.store, run.from_ms, run.to_ms),
+            requests=self._requests(run, steady=steady),
+            plans=read_plans(self.store, *run.span),
         )
+
+    def _requests(self, run: RunWindow, *, steady: bool) -> RequestCount | None:
+        """Those of the load tool, else of whoever counted by route."""
+        sent = run.steady_requests if steady else run.requests
+        if sent is not None:
+            return RequestCount(sent, RequestsBy.LOAD_TOOL)
+        counted = self.routes.requests(run, steady=steady)
+        return None if counted is None else RequestCount(counted, RequestsBy.ROUTES)

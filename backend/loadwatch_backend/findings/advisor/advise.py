@@ -4,10 +4,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from loadwatch_backend.findings.advisor.model import Advice, GroupAdvice, PoolSeen, Seen, ServerSeen
+from loadwatch_backend.findings.advisor.model import Advice, GroupAdvice, MeasuredPool, MeasuredServer, Measurement
 from loadwatch_backend.findings.advisor.notes import group_notes, overall_notes, why_full
 from loadwatch_backend.findings.advisor.settings import Size, SizeReason, advise_settings, alike, go_lines, needs
-from loadwatch_backend.findings.seen.pool_size import size_for
+from loadwatch_backend.findings.measures.pool_size import size_for
 
 LEAST_SIZE = 2
 LEAST_RESERVE = 5
@@ -16,51 +16,51 @@ RESERVE_SHARE = 0.05
 MOST_INSTANCES = 1_000
 
 
-def advise(seen: Seen, server: str = "", instances: Mapping[str, int] | None = None) -> Advice:
-    """The advice for what was seen.
+def advise(measured: Measurement, server: str = "", instances: Mapping[str, int] | None = None) -> Advice:
+    """The advice for what was measured.
 
     Args:
-        seen: of the window.
+        measured: of the window.
         server: instance of the database that the pools belong to; the only one that is seen, without it.
         instances: by job, how many to reckon with in place of those that are seen.
     """
-    chosen = _choose(seen.servers, server)
+    chosen = _choose(measured.servers, server)
     reserve = 0 if chosen is None else max(LEAST_RESERVE, math.ceil(chosen.max_connections * RESERVE_SHARE))
     room = None
     if chosen is not None and chosen.others is not None:
         room = max(math.floor(chosen.max_connections - chosen.others) - reserve, 0)
-    busy = sum(pool.demand.in_use for pool in seen.pools if pool.demand is not None)
+    busy = sum(pool.demand.in_use for pool in measured.pools if pool.demand is not None)
     full = None if chosen is None else why_full(chosen, busy)
-    wanted = [_size(members, instances or {}, full=full is not None) for members in _groups(seen)]
+    wanted = [_size(members, instances or {}, full=full is not None) for members in _groups(measured)]
     sizes = _fit(wanted, room)
     return Advice(
-        seen=seen,
+        measured=measured,
         server=chosen,
         reserve=reserve,
         room=room,
-        now=_total_now(seen.pools),
+        now=_total_now(measured.pools),
         wanted=_sum(None if size.wanted is None else size.wanted * size.instances for size in sizes),
         advised=_sum(None if size.each is None else size.each * size.instances for size in sizes),
         groups=[_advise_group(size, sizes, chosen, room) for size in sizes],
-        notes=overall_notes(seen, chosen, room, sum(size.total for size in wanted), full),
+        notes=overall_notes(measured, chosen, room, sum(size.total for size in wanted), full),
     )
 
 
-def _choose(servers: Sequence[ServerSeen], wanted: str) -> ServerSeen | None:
+def _choose(servers: Sequence[MeasuredServer], wanted: str) -> MeasuredServer | None:
     if not wanted:
         return servers[0] if len(servers) == 1 else None
     return next((one for one in servers if one.instance == wanted), None)
 
 
-def _groups(seen: Seen) -> list[Sequence[PoolSeen]]:
+def _groups(measured: Measurement) -> list[Sequence[MeasuredPool]]:
     """Pools that are set alike: of one name, of all instances of a job."""
-    by_key: dict[tuple[str, str], list[PoolSeen]] = {}
-    for pool in seen.pools:
+    by_key: dict[tuple[str, str], list[MeasuredPool]] = {}
+    for pool in measured.pools:
         by_key.setdefault((pool.job, pool.name), []).append(pool)
     return [by_key[key] for key in sorted(by_key)]
 
 
-def _size(members: Sequence[PoolSeen], instances: Mapping[str, int], *, full: bool) -> Size:
+def _size(members: Sequence[MeasuredPool], instances: Mapping[str, int], *, full: bool) -> Size:
     """What the pools get as far as they alone decide; `full`: the database has no strength left for more."""
     number = min(max(instances.get(members[0].job, len(members)), 1), MOST_INSTANCES)
     needed, wanted = _wanted(members, number)
@@ -77,7 +77,7 @@ def _size(members: Sequence[PoolSeen], instances: Mapping[str, int], *, full: bo
     )
 
 
-def _wanted(members: Sequence[PoolSeen], instances: int) -> tuple[float | None, int | None]:
+def _wanted(members: Sequence[MeasuredPool], instances: int) -> tuple[float | None, int | None]:
     """Connections that one instance needs, and the size for it.
 
     Of those that are alike the busiest counts: a balancer never shares quite evenly, and all are set alike. Another
@@ -112,7 +112,7 @@ def _fit(sizes: Sequence[Size], room: int | None) -> Sequence[Size]:
     ]
 
 
-def _advise_group(size: Size, sizes: Sequence[Size], server: ServerSeen | None, room: int | None) -> GroupAdvice:
+def _advise_group(size: Size, sizes: Sequence[Size], server: MeasuredServer | None, room: int | None) -> GroupAdvice:
     settings = advise_settings(size, room, server)
     fitting: int | None = None
     if room is not None and size.wanted:
@@ -131,7 +131,7 @@ def _advise_group(size: Size, sizes: Sequence[Size], server: ServerSeen | None, 
     )
 
 
-def _total_now(pools: Sequence[PoolSeen]) -> float | None:
+def _total_now(pools: Sequence[MeasuredPool]) -> float | None:
     return _sum(None if not pool.max_open else round(pool.max_open) for pool in pools)
 
 

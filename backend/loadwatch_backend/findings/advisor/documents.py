@@ -1,12 +1,13 @@
 """From advice to its document. Pure."""
 
+from loadwatch_backend.core.texts.words import Words
 from loadwatch_backend.findings.advisor.model import (
     Advice,
     Advised,
     GroupAdvice,
+    MeasuredPool,
+    MeasuredServer,
     Note,
-    PoolSeen,
-    ServerSeen,
     SettingName,
 )
 from loadwatch_backend.findings.advisor.schemas import (
@@ -20,15 +21,14 @@ from loadwatch_backend.findings.advisor.schemas import (
     PoolSettingOut,
 )
 from loadwatch_backend.findings.schemas import TextOut
-from loadwatch_backend.texts.words import Words
 
 
 def advice_out(advice: Advice) -> PoolAdviceOut:
     """The document of the advice."""
     return PoolAdviceOut(
-        from_ms=advice.seen.from_ms,
-        to_ms=advice.seen.to_ms,
-        servers=[one.instance for one in advice.seen.servers],
+        from_ms=advice.measured.from_ms,
+        to_ms=advice.measured.to_ms,
+        servers=[one.instance for one in advice.measured.servers],
         server=None if advice.server is None else _server(advice.server),
         reserve=advice.reserve,
         room=advice.room,
@@ -48,7 +48,7 @@ def _note(note: Note) -> PoolNoteOut:
     return PoolNoteOut(id=note.id, weight=note.weight, text=_text(note.text), config=note.config)
 
 
-def _server(server: ServerSeen) -> PoolServerOut:
+def _server(server: MeasuredServer) -> PoolServerOut:
     return PoolServerOut(
         job=server.job,
         instance=server.instance,
@@ -86,7 +86,7 @@ def _setting(advised: Advised, group: GroupAdvice) -> PoolSettingOut:
     )
 
 
-def _now(name: SettingName, pool: PoolSeen) -> float | None:
+def _now(name: SettingName, pool: MeasuredPool) -> float | None:
     match name:
         case SettingName.MAX_OPEN:
             return pool.max_open
@@ -98,7 +98,7 @@ def _now(name: SettingName, pool: PoolSeen) -> float | None:
             return pool.idle_seconds
 
 
-def _pool(pool: PoolSeen) -> PoolOut:
+def _pool(pool: MeasuredPool) -> PoolOut:
     demand = pool.demand
     return PoolOut(
         instance=pool.instance,

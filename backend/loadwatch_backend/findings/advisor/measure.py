@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from loadwatch_backend.findings.advisor.model import Demand, PoolSeen, Seen, ServerSeen
+from loadwatch_backend.evidence.records.model import FloatArray
+from loadwatch_backend.findings.advisor.model import Demand, MeasuredPool, MeasuredServer, Measurement
 from loadwatch_backend.findings.load import STREAMED
+from loadwatch_backend.findings.measures.facts import POOL_METRICS, Pool, added, focused, largest, pools
 from loadwatch_backend.findings.programs import INFO, START
-from loadwatch_backend.findings.seen.facts import POOL_METRICS, Pool, focused, largest, pools
 from loadwatch_backend.findings.window import BoolArray, Table, Window
-from loadwatch_backend.records.model import FloatArray
 
 CONNECTED = "mysql_global_status_threads_connected"
 MAX_CONNECTIONS = "mysql_global_variables_max_connections"
@@ -50,11 +50,11 @@ RECENT_SECONDS = 60.0
 """Before the end of the window: who is silent for so long does not live, or cannot be told."""
 
 
-def measure(window: Window, cores: Mapping[str, int] | None = None) -> Seen:
+def measure(window: Window, cores: Mapping[str, int] | None = None) -> Measurement:
     """All that is seen in the focus of pools that still send at its end, and databases; `cores`, by host's instance."""
     found = [pool for pool in pools(window) if _is_recent(window, pool.open)]
     busiest = _busiest(window, found)
-    return Seen(
+    return Measurement(
         from_ms=window.from_ms,
         to_ms=window.to_ms,
         seconds=(window.to_ms - window.from_ms) / 1_000,
@@ -73,22 +73,14 @@ def smooth(window: Window, values: FloatArray) -> FloatArray:
     return np.where(counts * 2 >= width, sums / np.maximum(counts, 1), np.nan)
 
 
-def _total(values: Sequence[FloatArray], count: int) -> FloatArray:
-    """[instant]: sum of what is known; NaN where nothing is."""
-    if not values:
-        return np.full(count, np.nan)
-    stacked = np.stack(values)
-    known = np.isfinite(stacked)
-    return np.where(known.any(axis=0), np.where(known, stacked, 0.0).sum(axis=0), np.nan)
-
-
 def _busiest(window: Window, found: Sequence[Pool]) -> slice:
     """The ten seconds in which most connections of all pools were in use."""
-    used = smooth(window, _total([pool.in_use for pool in found], window.grid.count))
-    return _around(window, used)
+    nothing = np.full(window.grid.count, np.nan)
+    used = smooth(window, added([pool.in_use for pool in found]) if found else nothing)
+    return _span_of_peak(window, used)
 
 
-def _around(window: Window, smoothed: FloatArray) -> slice:
+def _span_of_peak(window: Window, smoothed: FloatArray) -> slice:
     inside = window.inside(smoothed)
     if not np.isfinite(inside).any():
         return window.focus
@@ -97,7 +89,7 @@ def _around(window: Window, smoothed: FloatArray) -> slice:
     return slice(max(end - width, window.focus.start), end)
 
 
-def _pool(window: Window, pool: Pool) -> PoolSeen:
+def _pool(window: Window, pool: Pool) -> MeasuredPool:
     labels = {name: pool.labels.get(name, "") for name in ("job", "instance", "db_name")}
 
     def of(metric: str) -> Table:
@@ -105,7 +97,7 @@ def _pool(window: Window, pool: Pool) -> PoolSeen:
 
     accepted = window[ACCEPTED].where(job=labels["job"], instance=labels["instance"]).rate
     most_open = _known(largest(pool.open, window.focus))
-    return PoolSeen(
+    return MeasuredPool(
         job=labels["job"],
         instance=labels["instance"],
         name=labels["db_name"],
@@ -131,7 +123,7 @@ def _demand(window: Window, pool: Pool) -> Demand | None:
         middle = int(np.flatnonzero(short).mean())
         span: slice | BoolArray = short
     else:
-        span = _around(window, smooth(window, pool.in_use))
+        span = _span_of_peak(window, smooth(window, pool.in_use))
         in_use, waiting = _mean(pool.in_use, span), _mean(pool.waiting, span)
         middle = (span.start + span.stop - 1) // 2
         if not in_use >= LEAST_USED:
@@ -182,12 +174,12 @@ def _load(window: Window, span: slice | BoolArray) -> tuple[float | None, float 
     return _or_none(_mean(load.target, span)), _or_none(_mean(load.outcomes["ok"], span))
 
 
-def _servers(window: Window, found: Sequence[Pool], busiest: slice, cores: Mapping[str, int]) -> list[ServerSeen]:
+def _servers(window: Window, found: Sequence[Pool], busiest: slice, cores: Mapping[str, int]) -> list[MeasuredServer]:
     # Before the first and after the last sample of any pool nothing is known of what is theirs. The most of some
     # seconds stands for each: applications and the database are not asked at the same instant.
     nearby = [_most_around(window, pool.open) for pool in found]
-    opened = _total(nearby, window.grid.count)
-    servers: list[ServerSeen] = []
+    opened = added(nearby) if found else np.zeros(window.grid.count)
+    servers: list[MeasuredServer] = []
     for labels, table in window[CONNECTED].by("job", "instance"):
         limit = largest(window[MAX_CONNECTIONS].where(**labels).max, window.focus)
         connected = smooth(window, table.max)
@@ -195,12 +187,12 @@ def _servers(window: Window, found: Sequence[Pool], busiest: slice, cores: Mappi
         if not math.isfinite(limit + most):
             continue
         servers.append(
-            ServerSeen(
+            MeasuredServer(
                 job=labels.get("job", ""),
                 instance=labels.get("instance", ""),
                 max_connections=limit,
                 connected=most,
-                others=_others(window, table.max, opened if found else np.zeros(window.grid.count)),
+                others=_others(window, table.max, opened),
                 by_user=_users(window, labels),
                 wait_timeout_seconds=_last(window, window[WAIT_TIMEOUT].where(**labels).max),
                 statements=_or_none(_mean(window[STATEMENTS].where(**labels).rate, busiest)),

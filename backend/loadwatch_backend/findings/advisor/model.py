@@ -1,10 +1,10 @@
-"""What the pool advisor sees, and what it advises. No I/O."""
+"""What the advice on pools is made of, and the advice. No I/O."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from loadwatch_backend.texts.words import Words
+from loadwatch_backend.core.texts.words import Words
 
 AS_MANY = 1.05
 """Rates that differ by less are the same: they are read at different instants."""
@@ -61,7 +61,7 @@ class Demand:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PoolSeen:
+class MeasuredPool:
     """A pool of an application's instance: how it is set, and what it did.
 
     Attributes:
@@ -91,7 +91,7 @@ class PoolSeen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServerSeen:
+class MeasuredServer:
     """A database server.
 
     Attributes:
@@ -118,14 +118,14 @@ class ServerSeen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class Measurement:
     """All that the advice is made of."""
 
     from_ms: int
     to_ms: int
     seconds: float
-    pools: Sequence[PoolSeen]
-    servers: Sequence[ServerSeen]
+    pools: Sequence[MeasuredPool]
+    servers: Sequence[MeasuredServer]
 
 
 class Weight(StrEnum):
@@ -190,7 +190,7 @@ class GroupAdvice:
 
     job: str
     name: str
-    members: Sequence[PoolSeen]
+    members: Sequence[MeasuredPool]
     instances: int
     wanted: int | None
     settings: Sequence[Advised]
@@ -217,8 +217,8 @@ class Advice:
         wanted: sum of what they need; advised: sum of what they are advised, None where one cannot be told.
     """
 
-    seen: Seen
-    server: ServerSeen | None
+    measured: Measurement
+    server: MeasuredServer | None
     reserve: int
     room: int | None
     now: float | None

@@ -2,9 +2,9 @@
 
 from pydantic import Field
 
+from loadwatch_backend.core.schemas import Milliseconds, Schema
 from loadwatch_backend.findings.advisor.model import SettingName, Weight
 from loadwatch_backend.findings.schemas import TextOut
-from loadwatch_backend.kit.schemas import Milliseconds, Schema
 
 
 class PoolNoteOut(Schema):

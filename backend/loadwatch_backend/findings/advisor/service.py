@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from loadwatch_backend.core.clock import Clock
+from loadwatch_backend.core.errors import InvalidError
 from loadwatch_backend.findings.advisor.advise import advise
 from loadwatch_backend.findings.advisor.documents import advice_out
 from loadwatch_backend.findings.advisor.measure import HOST_CPU, METRICS, count_cores, measure
@@ -10,9 +12,7 @@ from loadwatch_backend.findings.advisor.schemas import PoolAdviceOut
 from loadwatch_backend.findings.load import load_of_tables
 from loadwatch_backend.findings.read import Span, grid_of, read_tables
 from loadwatch_backend.findings.window import Window, empty_table
-from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.kit.errors import InvalidError
-from loadwatch_backend.store.port import Reader
+from loadwatch_backend.series.store.port import Reader
 
 USUAL_MS = 900_000
 """What is looked at when nobody says which time."""
@@ -25,11 +25,8 @@ RunSpan = Callable[[str], Span]
 """When a run was; raises a ProblemError for one that there is not."""
 
 
-class TooLongError(InvalidError):
+class TooLongError(InvalidError, code="invalid-window", title="Invalid window"):
     """A window that is empty, or too long to be read."""
-
-    code = "invalid-window"
-    title = "Invalid window"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

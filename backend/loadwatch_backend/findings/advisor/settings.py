@@ -7,11 +7,11 @@ from enum import StrEnum
 
 import numpy as np
 
-from loadwatch_backend.findings.advisor.model import Advised, Demand, PoolSeen, ServerSeen, SettingName
-from loadwatch_backend.findings.seen.numbers import count, duration, duration_ja, figure
-from loadwatch_backend.findings.seen.peers import LEAST_PEERS, far_above
-from loadwatch_backend.findings.seen.pool_size import BURSTS, size_for
-from loadwatch_backend.texts.words import Words
+from loadwatch_backend.core.texts.words import SILENT, Words
+from loadwatch_backend.findings.advisor.model import Advised, Demand, MeasuredPool, MeasuredServer, SettingName
+from loadwatch_backend.findings.measures.peers import LEAST_PEERS, far_above
+from loadwatch_backend.findings.measures.pool_size import BURSTS, size_for
+from loadwatch_backend.findings.messages.read import message
 
 LITTLE = "J. D. C. Little, A Proof for the Queuing Formula L = λW, Operations Research 9 (1961)"
 GO_IDLE = "https://pkg.go.dev/database/sql#DB.SetMaxIdleConns"
@@ -45,7 +45,7 @@ class Size:
         each: connections that it gets; None where nothing was measured, and then the rest follows from today's size.
     """
 
-    members: Sequence[PoolSeen]
+    members: Sequence[MeasuredPool]
     instances: int
     needed: float | None
     wanted: int | None
@@ -67,23 +67,23 @@ class Size:
         return max((one.max_open or one.most_open for one in self.members), default=0.0) * self.instances
 
 
-def advise_settings(size: Size, room: int | None, server: ServerSeen | None) -> list[Advised]:
+def advise_settings(size: Size, room: int | None, server: MeasuredServer | None) -> list[Advised]:
     """MaxOpen, MaxIdle, lifetime and idle time, in this order; `room` is what the database leaves for all pools."""
     today = [one.max_open for one in size.members if one.max_open]
     open_ = size.each if size.each is not None else (round(max(today)) if today else None)
-    lifetime = None if open_ is None else _lifetime(open_, server)
+    lifetime, idle_time = None, message("pool-advice.follows-max-open")
+    idle = lifetime_words = idle_time
+    if open_ is not None:
+        lifetime = _lifetime(open_, server)
+        as_today = message("pool-advice.as-today") if size.each is None else SILENT
+        idle = message("pool-advice.idle", today=as_today, size=open_)
+        lifetime_words = _lifetime_words(open_, lifetime, server)
+        idle_time = message("pool-advice.idle-time")
     return [
         Advised(name=SettingName.MAX_OPEN, advised=size.each, formula=_size_words(size, room), source=LITTLE),
-        Advised(
-            name=SettingName.MAX_IDLE,
-            advised=open_,
-            formula=_idle_words(open_, measured=size.each is not None),
-            source=GO_IDLE,
-        ),
-        Advised(
-            name=SettingName.LIFETIME, advised=lifetime, formula=_lifetime_words(open_, server), source=GO_LIFETIME
-        ),
-        Advised(name=SettingName.IDLE_TIME, advised=lifetime, formula=_idle_time_words(lifetime), source=GO_IDLE_TIME),
+        Advised(name=SettingName.MAX_IDLE, advised=open_, formula=idle, source=GO_IDLE),
+        Advised(name=SettingName.LIFETIME, advised=lifetime, formula=lifetime_words, source=GO_LIFETIME),
+        Advised(name=SettingName.IDLE_TIME, advised=lifetime, formula=idle_time, source=GO_IDLE_TIME),
     ]
 
 
@@ -106,7 +106,7 @@ def go_lines(settings: Sequence[Advised]) -> str:
     return "\n".join(lines)
 
 
-def _lifetime(size: int, server: ServerSeen | None) -> float:
+def _lifetime(size: int, server: MeasuredServer | None) -> float:
     seconds = min(max(size * SECONDS_PER_CONNECTION, LEAST_LIFETIME_SECONDS), MOST_LIFETIME_SECONDS)
     if server is not None and server.wait_timeout_seconds:
         seconds = min(seconds, max(math.floor(server.wait_timeout_seconds * BEFORE_SERVER), 1))
@@ -116,142 +116,71 @@ def _lifetime(size: int, server: ServerSeen | None) -> float:
 def _size_words(size: Size, room: int | None) -> Words:
     needed, wanted, members, instances = size.needed, size.wanted, size.members, size.instances
     if any(one.unused_under_load for one in members):
-        return Words(
-            "No size: requests do not use this pool. Open one pool that all of them share, and look again.",
-            "算出不可: リクエストはこのプールを使っていない。全体で共有するプールを1つ開いてから見直すこと。",
-        )
+        return message("pool-advice.unused")
     if needed is None or wanted is None:
-        return Words(
-            "No size: the pool was hardly used in this window. Choose a window with the load that it has to carry.",
-            "算出不可: この期間、プールはほとんど使われていない。想定する負荷がかかった期間を選ぶこと。",
-        )
-    busiest = max(alike(members), key=needs)
-    how = _demand_words(busiest, busiest.demand)
-    spread = (
-        Words(f" Shared by {instances} instances: {figure(needed)} each.", f"{instances}台で分担し各{figure(needed)}。")
-        if instances != len(members)
-        else Words("", "")
+        return message("pool-advice.no-load")
+    busiest, floor, spread = max(alike(members), key=needs), size_for(needed), SILENT
+    if instances != len(members):
+        spread = message("pool-advice.spread", instances=instances, needed=needed)
+    sized = message("pool-advice.bursts", bursts=BURSTS, wanted=wanted)
+    if floor != wanted:
+        sized = message("pool-advice.bursts-below", bursts=BURSTS, floor=floor, wanted=wanted)
+    return message(
+        "pool-advice.size",
+        how=_demand_words(busiest, busiest.demand),
+        spread=spread,
+        sized=sized,
+        bound=_bound_words(wanted, size.each, size.reason, room),
     )
-    floor = size_for(needed)
-    sized = (
-        Words(f" × {BURSTS:g} for bursts = {wanted}.", f"×{BURSTS:g}(集中への余裕)={wanted}。")
-        if floor == wanted
-        else Words(
-            f" × {BURSTS:g} for bursts = {floor}; {wanted} were in use at one instant, or are the least that is "
-            "sensible.",
-            f"×{BURSTS:g}(集中への余裕)={floor}。ある瞬間に使われた数、または最低限として{wanted}。",
-        )
-    )
-    bound = _bound_words(wanted, size.each, size.reason, room)
-    return Words(how.en + spread.en + sized.en + bound.en, how.ja + spread.ja + sized.ja + bound.ja)
 
 
-def needs(pool: PoolSeen) -> float:
+def needs(pool: MeasuredPool) -> float:
     """Connections that a pool needs; 0 of one that was hardly used."""
     return 0.0 if pool.demand is None else pool.demand.connections
 
 
-def alike(members: Sequence[PoolSeen]) -> list[PoolSeen]:
+def alike(members: Sequence[MeasuredPool]) -> list[MeasuredPool]:
     """Those that were used, without one that needs far more than its equals: it is sick, and no measure for them."""
     used = [one for one in members if one.demand is not None]
     far = far_above(np.array([needs(one) for one in used]), 1.0) if len(used) >= LEAST_PEERS else [False] * len(used)
     return [one for one, is_far in zip(used, far, strict=True) if not is_far]
 
 
-def _demand_words(pool: PoolSeen, demand: Demand | None) -> Words:
+def _demand_words(pool: MeasuredPool, demand: Demand | None) -> Words:
     assert demand is not None
-    need = figure(demand.connections)
-    hold = demand.hold_seconds
+    instance, need, in_use, hold = pool.instance, demand.connections, demand.in_use, demand.hold_seconds
     if not demand.short:
-        if hold is not None and demand.served is not None:
-            return Words(
-                f"Busiest 10 s of {pool.instance}: {figure(demand.served)} requests/s × {duration(hold)} that each "
-                f"holds its connection = {need} in use",
-                f"{pool.instance}が最も忙しい10秒: 毎秒{figure(demand.served)}件×接続の保持{duration_ja(hold)}="
-                f"{need}接続",
-            )
-        return Words(
-            f"Busiest 10 s of {pool.instance}: {need} connections in use on average, and nobody waited",
-            f"{pool.instance}が最も忙しい10秒: 平均{need}接続を使用し、待ちなし",
-        )
+        if hold is None or demand.served is None:
+            return message("pool-advice.busiest", instance=instance, need=need)
+        return message("pool-advice.busiest-requests", instance=instance, served=demand.served, hold=hold, need=need)
     if demand.more_wanted > max(demand.more_arrive, 1):
-        told, done = figure(demand.load_asked or 0), figure(demand.load_served or 0)
-        return Words(
-            f"While requests waited at {pool.instance}: {figure(demand.in_use)} connections in use × {told} requests/s "
-            f"that the load was to be ÷ {done} that were served = {need}",
-            f"{pool.instance}で待ちが出ていた間: 使用中{figure(demand.in_use)}×負荷の目標毎秒{told}件"
-            f"÷処理できた{done}件={need}接続",
+        wanted, served = demand.load_asked or 0, demand.load_served or 0
+        return message(
+            "pool-advice.waited-load", instance=instance, in_use=in_use, wanted=wanted, served=served, need=need
         )
     if hold is not None and demand.asked is not None and demand.more_arrive > 1:
-        return Words(
-            f"While requests waited at {pool.instance}: {figure(demand.asked)} requests/s arrived × {duration(hold)} "
-            f"that each holds its connection = {need}",
-            f"{pool.instance}で待ちが出ていた間: 到着は毎秒{figure(demand.asked)}件×接続の保持{duration_ja(hold)}="
-            f"{need}接続",
-        )
-    return Words(
-        f"While requests waited at {pool.instance}: {figure(demand.in_use)} connections in use + "
-        f"{figure(demand.waiting)} requests waiting at once = {need}",
-        f"{pool.instance}で待ちが出ていた間: 使用中{figure(demand.in_use)}+同時の待ち{figure(demand.waiting)}="
-        f"{need}接続",
-    )
+        return message("pool-advice.waited-arrivals", instance=instance, asked=demand.asked, hold=hold, need=need)
+    return message("pool-advice.waited", instance=instance, in_use=in_use, waiting=demand.waiting, need=need)
 
 
 def _bound_words(wanted: int, each: int | None, reason: SizeReason, room: int | None) -> Words:
     if reason is SizeReason.ROOM and room is not None:
-        return Words(
-            f" The database leaves {count(room)} connections for all pools, so each gets {each} of {wanted}.",
-            f"DBが全プールに残せるのは{count(room)}接続のため、各{wanted}のうち{each}。",
-        )
+        return message("pool-advice.bound-room", room=room, each=each, wanted=wanted)
     if reason is SizeReason.ROOM_UNKNOWN:
-        return Words(
-            " No size: how many connections the database has left is not known.",
-            "算出不可: DBに残っている接続数が不明。",
-        )
-    if reason is SizeReason.DATABASE:
-        return Words(
-            f" The database is what is full, so more connections would wait there: stay at {each}.",
-            f"飽和しているのはDBであり、接続を増やしてもDBで待つだけなので{each}のままとする。",
-        )
-    return Words("", "")
+        return message("pool-advice.bound-unknown")
+    return message("pool-advice.bound-database", each=each) if reason is SizeReason.DATABASE else SILENT
 
 
-def _idle_words(size: int | None, *, measured: bool) -> Words:
-    if size is None:
-        return Words("No value: it follows from MaxOpenConns.", "算出不可: MaxOpenConnsから決まる。")
-    today = "" if measured else " as it is set today"
-    now = "" if measured else "(現在の値)"
-    return Words(
-        f"MaxOpenConns{today} = {size}: whatever is above it is closed after each burst and dialled again at the next "
-        "one.",
-        f"MaxOpenConns{now}={size}。これを超えた分は負荷が引くたびに閉じられ、次の負荷で接続し直しになる。",
-    )
-
-
-def _lifetime_words(size: int | None, server: ServerSeen | None) -> Words:
-    if size is None:
-        return Words("No value: it follows from MaxOpenConns.", "算出不可: MaxOpenConnsから決まる。")
-    seconds = _lifetime(size, server)
-    server_side = Words("", "")
+def _lifetime_words(size: int, seconds: float, server: MeasuredServer | None) -> Words:
+    below = SILENT
     if server is not None and server.wait_timeout_seconds:
-        server_side = Words(
-            f"; below {BEFORE_SERVER:.0%} of the server's wait_timeout of {duration(server.wait_timeout_seconds)}",
-            f"、サーバーのwait_timeout({duration_ja(server.wait_timeout_seconds)})の{BEFORE_SERVER:.0%}未満",
-        )
-    return Words(
-        f"{size} connections × 1 s, so that about one a second is replaced, and not all at once; at least "
-        f"{LEAST_LIFETIME_SECONDS:.0f} s, at most {MOST_LIFETIME_SECONDS:.0f} s{server_side.en}: "
-        f"{duration(seconds)}.",
-        f"{size}接続×1秒(毎秒約1接続ずつ入れ替わる)。最短{LEAST_LIFETIME_SECONDS:.0f}秒、"
-        f"最長{MOST_LIFETIME_SECONDS:.0f}秒{server_side.ja}: {duration_ja(seconds)}。",
-    )
-
-
-def _idle_time_words(lifetime: float | None) -> Words:
-    if lifetime is None:
-        return Words("No value: it follows from MaxOpenConns.", "算出不可: MaxOpenConnsから決まる。")
-    return Words(
-        "The same as the lifetime: shorter than the pauses of the load it would close what is needed again, and "
-        "without it or a lifetime an idle pool keeps its connections from other clients for ever.",
-        "寿命と同じ値。負荷の合間より短いとすぐ必要になる接続を閉じ、寿命もこれもなければ負荷の後も接続を占有し続ける。",
+        timeout = server.wait_timeout_seconds
+        below = message("pool-advice.below-wait-timeout", share=BEFORE_SERVER, wait_timeout=timeout)
+    return message(
+        "pool-advice.lifetime",
+        size=size,
+        least=LEAST_LIFETIME_SECONDS,
+        most=MOST_LIFETIME_SECONDS,
+        server=below,
+        seconds=seconds,
     )

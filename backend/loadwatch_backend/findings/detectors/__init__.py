@@ -1,1 +1,1 @@
-"""What can run out, one file each; `findings.registry` lists them."""
+"""What can run out, one file for each subject; `findings.registry` lists all detectors."""

@@ -1,1 +1,1 @@
-"""What people say of findings: confirmed, rejected, muted."""
+"""What people mute, and what they mark wrong."""

@@ -1,15 +1,15 @@
-"""Where opinions meet the database."""
+"""Where marks meet the database."""
 
 from collections.abc import Sequence
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from loadwatch_backend.findings.opinions.tables import OpinionRow
 
 
 def find_marks(session: Session, run_ids: Sequence[str]) -> Sequence[OpinionRow]:
-    """Opinions on the findings of runs."""
+    """Marks on the findings of runs."""
     return session.scalars(select(OpinionRow).where(OpinionRow.run_id.in_(run_ids)).order_by(OpinionRow.id)).all()
 
 
@@ -19,27 +19,23 @@ def find_mutes(session: Session, limit: int) -> Sequence[OpinionRow]:
     return session.scalars(query).all()
 
 
-def find_mute(session: Session, mute_id: int) -> OpinionRow | None:
-    """One mute."""
-    row = session.get(OpinionRow, mute_id)
-    return None if row is None or row.run_id is not None else row
+def find_newest(session: Session, limit: int) -> Sequence[OpinionRow]:
+    """Mutes and marks of all runs, the newest first."""
+    return session.scalars(select(OpinionRow).order_by(OpinionRow.id.desc()).limit(limit)).all()
 
 
-def count_opinions(session: Session) -> Sequence[tuple[str, str, int]]:
-    """Finding, opinion, and how many there are."""
-    query = select(OpinionRow.finding_id, OpinionRow.opinion, func.count()).group_by(
-        OpinionRow.finding_id, OpinionRow.opinion
-    )
-    return [(finding, opinion, number) for finding, opinion, number in session.execute(query).all()]
+def find_mark(session: Session, mark_id: int) -> OpinionRow | None:
+    """One mute or mark."""
+    return session.get(OpinionRow, mark_id)
 
 
-def add_opinion(session: Session, row: OpinionRow) -> None:
+def add_mark(session: Session, row: OpinionRow) -> None:
     """Write a new one; it has its id then."""
     session.add(row)
     session.flush()
 
 
-def delete_opinion(session: Session, row: OpinionRow) -> None:
+def delete_mark(session: Session, row: OpinionRow) -> None:
     """Take one back."""
     session.delete(row)
     session.flush()

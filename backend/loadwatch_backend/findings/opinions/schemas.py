@@ -1,11 +1,11 @@
-"""Documents of opinions."""
+"""Documents of marks: findings that people mute, or mark wrong in a run."""
 
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
-from loadwatch_backend.findings.model import Opinion
-from loadwatch_backend.kit.schemas import Count, Milliseconds, Schema
+from loadwatch_backend.core.schemas import Schema
+from loadwatch_backend.findings.schemas import MarkOut
 
 KEY_LENGTH = 4_000
 REASON_LENGTH = 2_000
@@ -31,56 +31,39 @@ Reason = Annotated[str, Field(max_length=REASON_LENGTH), AfterValidator(_printab
 
 
 class MarkIn(Schema):
-    """An opinion on a finding of a run; it takes the place of the one before."""
+    """Of a run: its finding of this key is wrong. Else: findings of this id are muted on targets with these labels."""
 
-    key: Annotated[str, Field(min_length=1, max_length=KEY_LENGTH), AfterValidator(_printable)] = Field(
-        description="The finding's key."
+    run: Annotated[str, Field(max_length=40)] = ""
+    key: Annotated[str, Field(max_length=KEY_LENGTH), AfterValidator(_printable)] = Field(
+        default="", description="Of the run's finding."
     )
-    opinion: Opinion | None = Field(description="`confirmed`, `rejected`, or null to take it back.")
-    reason: Reason = Field(default="", description="Why; asked for where a finding is rejected.")
-    author: Author = ""
-
-
-class MuteIn(Schema):
-    """Findings of this id, on targets with all of these labels, are not said any more."""
-
-    finding_id: FindingId
+    finding_id: FindingId | None = None
     labels: Annotated[dict[Line, Line], Field(max_length=MOST_LABELS)] = Field(
         default_factory=dict[str, str],
         description="None mute the finding everywhere.",
         examples=[{"instance": "app-1"}],
     )
-    reason: Reason = ""
+    reason: Reason = Field(default="", description="Required where a run's finding is marked wrong.")
     author: Author = ""
 
-
-class MuteOut(MuteIn):
-    """A mute that stands."""
-
-    id: int
-    said_ms: Milliseconds
-
-
-class MuteList(Schema):
-    """All mutes, the newest first."""
-
-    mutes: list[MuteOut]
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Self:
+        if self.run and not (self.key and self.reason.strip()):
+            raise ValueError("a finding of a run is marked wrong by its key, with a reason")
+        if not self.run and self.finding_id is None:
+            raise ValueError("a mute names finding_id")
+        return self
 
 
-class PrecisionRow(Schema):
-    """How often one finding was right, by the people who looked."""
+class MarkedOut(MarkOut):
+    """A mark, with what it is about."""
 
+    run: str | None = Field(description="Whose finding is marked wrong; null for a mute.")
     finding_id: str
-    confirmed: Count
-    rejected: Count
-    muted: Count = Field(description="Targets on which it is muted.")
-    precision: float | None = Field(description="confirmed / (confirmed + rejected); null while nobody judged.")
+    labels: dict[str, str]
 
 
-class Precision(Schema):
-    """Of this installation; findings that nobody has judged are left out."""
+class MarkList(Schema):
+    """Mutes and marks, the newest first."""
 
-    findings: list[PrecisionRow]
-    confirmed: Count
-    rejected: Count
-    precision: float | None
+    marks: list[MarkedOut]

@@ -1,58 +1,56 @@
-"""Rules of opinions: one for each finding of a run, and mutes that hold for every finding on their target."""
+"""Rules of marks: one for each finding of a run, and mutes that hold for every finding on their target."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import orjson
 
+from loadwatch_backend.core.clock import Clock
+from loadwatch_backend.core.database.relational import Relational, Session
+from loadwatch_backend.core.errors import InvalidError, NotFoundError
 from loadwatch_backend.findings.documents import headline_of
 from loadwatch_backend.findings.model import Opinion, key_of
 from loadwatch_backend.findings.opinions.repository import (
-    add_opinion,
-    count_opinions,
-    delete_opinion,
+    add_mark,
+    delete_mark,
+    find_mark,
     find_marks,
-    find_mute,
     find_mutes,
+    find_newest,
 )
-from loadwatch_backend.findings.opinions.schemas import MarkIn, MuteIn, MuteList, MuteOut, Precision, PrecisionRow
+from loadwatch_backend.findings.opinions.schemas import MarkedOut, MarkIn, MarkList
 from loadwatch_backend.findings.opinions.tables import OpinionRow
 from loadwatch_backend.findings.schemas import FindingOut, FindingsOut, MarkOut
-from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.kit.errors import InvalidError, NotFoundError
-from loadwatch_backend.store.relational import Relational, Session
 
 MOST_MUTES = 500
 
 
-class MuteNotFoundError(NotFoundError):
-    """There is no mute with this id."""
-
-    code = "mute-not-found"
+class MarkNotFoundError(NotFoundError, code="mark-not-found"):
+    """There is no mute or mark with this id."""
 
 
-class MuteLimitError(InvalidError):
+class MuteLimitError(InvalidError, code="mute-limit"):
     """There are too many mutes."""
-
-    code = "mute-limit"
 
 
 class Opinions:
-    """Keeps what people say of findings; safe to use from any thread."""
+    """Keeps what people mute and mark wrong; safe to use from any thread."""
 
     def __init__(self, relational: Relational, clock: Clock) -> None:
         self._relational = relational
         self._clock = clock
 
-    def mark(self, run_id: str, finding: FindingOut, given: MarkIn, actor: str) -> None:
-        """Keep an opinion on a finding of a run, or take it back."""
+    def mark_wrong(self, run_id: str, finding: FindingOut, given: MarkIn, actor: str) -> MarkedOut:
+        """Mark a finding of a run as wrong, in place of the mark before."""
         with self._relational.transaction() as session:
             for row in find_marks(session, [run_id]):
                 if row.finding_key == finding.key:
-                    delete_opinion(session, row)
-            if given.opinion is not None:
-                add_opinion(session, self._row(run_id, finding.id, finding.key, finding.labels, given, actor))
+                    delete_mark(session, row)
+            row = self._row(Opinion.REJECTED, finding.id, finding.labels, given.reason, actor)
+            row.run_id, row.finding_key = run_id, finding.key
+            add_mark(session, row)
+            return _marked_out(row)
 
-    def mute(self, given: MuteIn, actor: str) -> MuteOut:
+    def mute(self, finding_id: str, labels: Mapping[str, str], reason: str, actor: str) -> MarkedOut:
         """Mute findings on a target; the same again changes nothing.
 
         Raises:
@@ -61,42 +59,30 @@ class Opinions:
         with self._relational.transaction() as session:
             mutes = find_mutes(session, MOST_MUTES)
             for row in mutes:
-                if row.finding_id == given.finding_id and _labels(row) == given.labels:
-                    return _mute_out(row)
+                if row.finding_id == finding_id and _labels(row) == labels:
+                    return _marked_out(row)
             if len(mutes) >= MOST_MUTES:
                 raise MuteLimitError(f"There are {MOST_MUTES} mutes already; take one back first.")
-            row = self._row(None, given.finding_id, "", given.labels, given, actor)
-            add_opinion(session, row)
-            return _mute_out(row)
+            row = self._row(Opinion.MUTED, finding_id, labels, reason, actor)
+            add_mark(session, row)
+            return _marked_out(row)
 
-    def unmute(self, mute_id: int) -> None:
-        """Take a mute back.
+    def take_back(self, mark_id: int) -> None:
+        """Take a mute or a mark back.
 
         Raises:
-            MuteNotFoundError: there is none.
+            MarkNotFoundError: there is none.
         """
         with self._relational.transaction() as session:
-            row = find_mute(session, mute_id)
+            row = find_mark(session, mark_id)
             if row is None:
-                raise MuteNotFoundError(f"There is no mute {mute_id}.")
-            delete_opinion(session, row)
+                raise MarkNotFoundError(f"There is no mark {mark_id}.")
+            delete_mark(session, row)
 
-    def mutes(self) -> MuteList:
-        """All mutes, the newest first."""
+    def marks(self) -> MarkList:
+        """Mutes and marks, the newest first."""
         with self._relational.transaction() as session:
-            return MuteList(mutes=[_mute_out(row) for row in find_mutes(session, MOST_MUTES)])
-
-    def precision(self) -> Precision:
-        """How often findings were right, by the people who looked."""
-        counts: dict[str, dict[str, int]] = {}
-        with self._relational.transaction() as session:
-            for finding, opinion, number in count_opinions(session):
-                counts.setdefault(finding, {})[opinion] = number
-        rows = [_precision_row(finding, counts[finding]) for finding in sorted(counts)]
-        confirmed, rejected = sum(row.confirmed for row in rows), sum(row.rejected for row in rows)
-        return Precision(
-            findings=rows, confirmed=confirmed, rejected=rejected, precision=_precision(confirmed, rejected)
-        )
+            return MarkList(marks=[_marked_out(row) for row in find_newest(session, MOST_MUTES)])
 
     def judged(self, session: Session, findings: Sequence[FindingOut], run_id: str | None = None) -> list[FindingOut]:
         """Findings with what people said of them."""
@@ -104,7 +90,7 @@ class Opinions:
         return with_opinions(findings, marks, find_mutes(session, MOST_MUTES))
 
     def muted(self, session: Session, run_ids: Sequence[str]) -> Callable[[str, str, Mapping[str, str]], bool]:
-        """Whether a finding of a run, by its id and labels, is muted or rejected: one question for many findings."""
+        """Whether a finding of a run, by its id and labels, is muted or marked wrong: asked once for many."""
         mutes, marks = find_mutes(session, MOST_MUTES), find_marks(session, run_ids)
         rejected = {(mark.run_id, mark.finding_key) for mark in marks if mark.opinion == Opinion.REJECTED}
         return lambda run_id, id, labels: (
@@ -117,17 +103,13 @@ class Opinions:
             judged = self.judged(session, found.findings, found.run or None)
         return found.model_copy(update={"findings": judged, "headline": headline_of(found, judged)})
 
-    def _row(
-        self, run_id: str | None, id: str, key: str, labels: Mapping[str, str], given: MarkIn | MuteIn, actor: str
-    ) -> OpinionRow:
-        opinion = given.opinion if isinstance(given, MarkIn) and given.opinion is not None else Opinion.MUTED
+    def _row(self, opinion: Opinion, finding_id: str, labels: Mapping[str, str], reason: str, actor: str) -> OpinionRow:
         return OpinionRow(
-            run_id=run_id,
             opinion=opinion.value,
-            finding_id=id,
-            finding_key=key,
+            finding_id=finding_id,
+            finding_key="",
             labels=orjson.dumps(dict(labels), option=orjson.OPT_SORT_KEYS).decode(),
-            reason=given.reason,
+            reason=reason,
             author=actor,
             said_ms=self._clock(),
         )
@@ -136,16 +118,18 @@ class Opinions:
 def with_opinions(
     findings: Iterable[FindingOut], marks: Mapping[str, OpinionRow], mutes: Sequence[OpinionRow]
 ) -> list[FindingOut]:
-    """Findings with the opinion on each, and whether it is muted. Pure."""
-    return [
-        finding.model_copy(
-            update={
-                "mark": None if finding.key not in marks else _mark_out(marks[finding.key]),
-                "muted": any(_mutes(mute, finding.id, finding.labels) for mute in mutes),
-            }
-        )
-        for finding in findings
-    ]
+    """Findings with the mark on each, and the mute that holds it back. Pure."""
+    judged: list[FindingOut] = []
+    for finding in findings:
+        mark = marks.get(finding.key)
+        mute = next((one for one in mutes if _mutes(one, finding.id, finding.labels)), None)
+        update = {
+            "mark": None if mark is None else MarkOut.model_validate(mark, from_attributes=True),
+            "muted": mute is not None,
+            "mute": None if mute is None else mute.id,
+        }
+        judged.append(finding.model_copy(update=update))
+    return judged
 
 
 def _mutes(mute: OpinionRow, id: str, labels: Mapping[str, str]) -> bool:
@@ -156,31 +140,6 @@ def _labels(row: OpinionRow) -> dict[str, str]:
     return orjson.loads(row.labels)
 
 
-def _mark_out(row: OpinionRow) -> MarkOut:
-    return MarkOut(opinion=Opinion(row.opinion), reason=row.reason, author=row.author, said_ms=row.said_ms)
-
-
-def _mute_out(row: OpinionRow) -> MuteOut:
-    return MuteOut(
-        id=row.id,
-        finding_id=row.finding_id,
-        labels=_labels(row),
-        reason=row.reason,
-        author=row.author,
-        said_ms=row.said_ms,
-    )
-
-
-def _precision_row(finding: str, counts: Mapping[str, int]) -> PrecisionRow:
-    confirmed, rejected = counts.get(Opinion.CONFIRMED, 0), counts.get(Opinion.REJECTED, 0)
-    return PrecisionRow(
-        finding_id=finding,
-        confirmed=confirmed,
-        rejected=rejected,
-        muted=counts.get(Opinion.MUTED, 0),
-        precision=_precision(confirmed, rejected),
-    )
-
-
-def _precision(confirmed: int, rejected: int) -> float | None:
-    return confirmed / (confirmed + rejected) if confirmed + rejected else None
+def _marked_out(row: OpinionRow) -> MarkedOut:
+    mark = MarkOut.model_validate(row, from_attributes=True)
+    return MarkedOut(**dict(mark), run=row.run_id, finding_id=row.finding_id, labels=_labels(row))

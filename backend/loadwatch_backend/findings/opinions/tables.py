@@ -1,24 +1,19 @@
-"""The table of opinions; made by the migrations, and a test holds both together."""
+"""The table of marks; made by the migrations, and a test holds both together."""
 
 from sqlalchemy import BigInteger, ForeignKey, String, Text
 from sqlalchemy.dialects.mysql import LONGTEXT
 from sqlalchemy.orm import Mapped, mapped_column
 
-from loadwatch_backend.store.relational import Base, Identity
+from loadwatch_backend.core.database.relational import NEW_IDS, Base, Identity
 
 LongText = Text().with_variant(LONGTEXT(), "mysql", "mariadb")
 
 
 class OpinionRow(Base):
-    """One opinion: on a finding of a run, or, without a run, that findings on a target are muted."""
+    """A mark on a finding of a run, or, without a run, a mute of findings on a target."""
 
     __tablename__ = "finding_opinions"
-    # Compare text as it was typed; see annotations/tables.py. Ids are never given twice.
-    __table_args__ = {  # noqa: RUF012 - SQLAlchemy's own declaration
-        "mysql_charset": "utf8mb4",
-        "mysql_collate": "utf8mb4_bin",
-        "sqlite_autoincrement": True,
-    }
+    __table_args__ = NEW_IDS
 
     id: Mapped[int] = mapped_column(Identity, primary_key=True, autoincrement=True)
     run_id: Mapped[str | None] = mapped_column(String(40), ForeignKey("runs.id", ondelete="CASCADE"), index=True)

@@ -2,12 +2,15 @@
 
 from collections.abc import Sequence
 
+from loadwatch_formats.outcomes import Outcome
+
+from loadwatch_backend.core.texts.numbers import duration, figure, share
+from loadwatch_backend.core.texts.words import message_of
+from loadwatch_backend.evidence.records.model import Endpoint, Figures
 from loadwatch_backend.findings.read import Span
-from loadwatch_backend.findings.seen.numbers import duration, figure, share
 from loadwatch_backend.findings.service import About
 from loadwatch_backend.findings.window import Baseline, Counts, Generator, Start, Sweep, Totals, Trial
-from loadwatch_backend.records.model import Figures
-from loadwatch_backend.runs.analysis.own_rows import TABLE_ROWS
+from loadwatch_backend.runs.analysis.counters import TABLE_ROWS
 from loadwatch_backend.runs.analysis.phases.shape import Shape
 from loadwatch_backend.runs.analysis.schemas import (
     NOT_KNOWN_YET,
@@ -18,7 +21,6 @@ from loadwatch_backend.runs.analysis.schemas import (
     WindowSource,
 )
 from loadwatch_backend.runs.analysis.subject import Subject
-from loadwatch_backend.texts.words import Words
 
 _FIGURES = {"seconds": duration, "ratio": share}
 
@@ -30,6 +32,7 @@ def about(
     shape: Shape,
     whole: Figures | None = None,
     thresholds: Sequence[ThresholdOut] = (),
+    endpoints: Sequence[Endpoint] = (),
 ) -> About:
     """The generator, the counts, the steady window and the baseline of a run; `whole`: figures of all of it."""
     return About(
@@ -43,7 +46,7 @@ def about(
             tool=subject.tool,
         ),
         counts=_counts(reconciliation),
-        totals=_totals(whole, thresholds),
+        totals=_totals(whole, thresholds, endpoints),
         steady=_steady(shape),
         baseline=_baseline(subject, whole),
         sweep=_sweep(subject, whole),
@@ -78,16 +81,23 @@ def _sweep(subject: Subject, whole: Figures | None) -> Sweep | None:
     return Sweep(own=own, others=subject.trials)
 
 
-def _totals(whole: Figures | None, thresholds: Sequence[ThresholdOut]) -> Totals | None:
+def _totals(whole: Figures | None, thresholds: Sequence[ThresholdOut], endpoints: Sequence[Endpoint]) -> Totals | None:
     failed = [one for one in thresholds if one.state is ThresholdState.FAILED and one.actual is not None]
     broken = [
-        Words(f"Threshold not met: {text} (measured {value}).", f"閾値未達: {text}(実測{value})。")
-        for text, value in ((one.expression, _FIGURES.get(one.unit, figure)(one.actual or 0.0)) for one in failed)
+        message_of("measured", "not-met", text=one.expression, value=_FIGURES.get(one.unit, figure)(one.actual or 0.0))
+        for one in failed
     ]
     if whole is None:
         return Totals(broken=broken) if broken else None
+    # A failure may be fast, and tells nothing of how long an answer takes.
+    failed = whole.outcomes.get(Outcome.OK, 0) < whole.requests
+    most = max((one.figures for one in endpoints), key=lambda figures: figures.requests, default=whole)
     return Totals(
         requests=whole.requests,
+        fastest=None if failed else most.latency.min,
+        median=most.latency.p50,
+        p95=most.latency.p95,
+        slowest=most.latency.max,
         outcomes={outcome.value: float(times) for outcome, times in whole.outcomes.items()},
         broken=broken,
     )

@@ -6,17 +6,19 @@ from functools import cache, partial
 import numpy as np
 from loadwatch_formats.metrics.loadtest import TARGET_RATE
 
+from loadwatch_backend.catalogue.packs.library import Library
+from loadwatch_backend.catalogue.signals.model import Unit
+from loadwatch_backend.core.clock import Clock
+from loadwatch_backend.core.errors import ProblemError
+from loadwatch_backend.evidence.records.figures import endpoints_over, percentiles_over
+from loadwatch_backend.evidence.records.files import RunFiles
+from loadwatch_backend.evidence.records.model import OTHER_ENDPOINTS, Endpoint, Figures, FloatArray, LoadResult
 from loadwatch_backend.findings import read as findings_read
-from loadwatch_backend.findings.detectors.ingest.rows_lost import KIND as ROWS_LOST
+from loadwatch_backend.findings.detectors.ingest_losses import rows_lost
 from loadwatch_backend.findings.schemas import FindingsOut
 from loadwatch_backend.findings.service import Findings, RunLoad
-from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.kit.errors import ProblemError
-from loadwatch_backend.promql.engine import Engine
-from loadwatch_backend.records.figures import endpoints_over, percentiles_over
-from loadwatch_backend.records.files import RunFiles
-from loadwatch_backend.records.model import OTHER_ENDPOINTS, Endpoint, Figures, FloatArray, LoadResult
 from loadwatch_backend.runs.analysis.about import about
+from loadwatch_backend.runs.analysis.counters import Neighbours
 from loadwatch_backend.runs.analysis.documents import endpoint_out, figures_out, sparkline, worst_sparkline
 from loadwatch_backend.runs.analysis.generator import OWN_ERRORS, GeneratorEvidence, check_generator
 from loadwatch_backend.runs.analysis.generator_host import read_host_cpu
@@ -30,7 +32,7 @@ from loadwatch_backend.runs.analysis.load import (
     summarise_seconds,
 )
 from loadwatch_backend.runs.analysis.measure import Measurer
-from loadwatch_backend.runs.analysis.own_rows import Neighbours
+from loadwatch_backend.runs.analysis.own_figures import check_figures, oriented, read_figures
 from loadwatch_backend.runs.analysis.percentiles import read_percentiles
 from loadwatch_backend.runs.analysis.phases.levels import OfferedBy
 from loadwatch_backend.runs.analysis.phases.ramp import P95, describe_ramp
@@ -51,10 +53,9 @@ from loadwatch_backend.runs.analysis.schemas import (
 from loadwatch_backend.runs.analysis.series import SeriesReader
 from loadwatch_backend.runs.analysis.stream import read_gauge, read_k6, read_stream, without_tail
 from loadwatch_backend.runs.analysis.subject import SETTLED_MS, Subject
-from loadwatch_backend.runs.analysis.thresholds import Scope, check_thresholds, parse_threshold
-from loadwatch_backend.runs.analysis.verdict import decide_verdict
+from loadwatch_backend.runs.analysis.thresholds import Scope, check_thresholds, decide_verdict, parse_threshold
 from loadwatch_backend.runs.fields import RunState
-from loadwatch_backend.signals.catalogue.registry import CATALOGUE, Catalogue
+from loadwatch_backend.series.promql.engine import Engine
 
 FiguresOf = Callable[[RunFiles, int, int], Figures]
 """Exact figures of the records of a run that started in [from_ns, to_ns)."""
@@ -71,7 +72,7 @@ class Analyst:
         clock: now.
         figures_of: reads records.
         findings: says what ran out.
-        catalogue: signals that thresholds may name, and resources whose headroom is told.
+        library: signals that thresholds may name, and resources whose headroom is told.
     """
 
     def __init__(
@@ -80,25 +81,26 @@ class Analyst:
         clock: Clock,
         figures_of: FiguresOf,
         findings: Findings,
-        catalogue: Catalogue = CATALOGUE,
+        library: Library | None = None,
     ) -> None:
         self._engine = engine
         self._clock = clock
         self._figures_of = figures_of
         self._findings = findings
-        self._resources = catalogue.resources
+        self._library = Library() if library is None else library
         self._series = SeriesReader(engine, clock)
-        signals = [signal for group in catalogue.groups for panel in group.panels for signal in panel.signals]
-        self._units = {signal.id: signal.unit for signal in signals}
-        self._expressions = {signal.id: signal.expression for signal in signals}
 
-    def check(self, expressions: Sequence[str]) -> None:
-        """Refuse thresholds and expectations that cannot be read.
+    def check(self, expressions: Sequence[str], figures: Sequence[str] = ()) -> None:
+        """Refuse figures of the user's own, and thresholds and expectations on these and others, that cannot be read.
 
         Raises:
+            OwnFigureError: 422; a figure.
             ThresholdError: 422; names the text, the column and what may stand there.
         """
-        check_thresholds(expressions, self._units)
+        check_thresholds(expressions, self._units(), check_figures(figures))
+
+    def _units(self) -> Mapping[str, Unit]:
+        return {one.id: one.unit for one in self._library.current().signals}
 
     def analyse(self, subject: Subject) -> Analysis:
         """All that is computed of a run; a run without any data has an analysis, too.
@@ -111,6 +113,7 @@ class Analyst:
         measurer = self._measurer(subject, load, shape.steady)
         steady = measurer.over(shape.steady)
         thresholds = self._measure(measurer, subject.thresholds)
+        expectations = self._measure(measurer, subject.expectations)
         generator = _check_generator(subject, load, shape, steady, self._host_cpu(subject))
         requests = None if load.whole is None else load.whole.requests
         verdict, reasons = decide_verdict(subject.state, requests, thresholds, generator.state)
@@ -126,17 +129,20 @@ class Analyst:
             endpoints_window=Scope.WHOLE if endpoints is None else Scope.STEADY,
             errors=[] if result is None else list(result.errors),
             thresholds=thresholds,
-            expectations=self._measure(measurer, subject.expectations),
+            expectations=expectations,
+            own_figures=oriented(measurer.own, [*thresholds, *expectations]),
             verdict=verdict,
             verdict_reasons=reasons,
             ramp=_describe_ramp(subject, load, shape),
-            resources=reached_limits(self._series, self._resources, _span(subject)),
+            resources=reached_limits(self._series, self._library.current().resources, _span(subject)),
             reconciliation=reconciliation,
             generator=generator,
             sparkline=[] if load.seconds is None else sparkline(load.seconds.requests.astype(np.float64)),
             p95_sparkline=_p95_sparkline(load),
             remarks=_remarks(load, steady),
-            findings=self._find(subject, load, shape, generator, reconciliation, thresholds),
+            findings=self._find(
+                subject, load, shape, generator, reconciliation, thresholds, result.endpoints if result else ()
+            ),
             again_ms=again_ms(reconciliation, _span(subject), now_ms),
             analysed_ms=now_ms,
         )
@@ -226,11 +232,15 @@ class Analyst:
         generator: GeneratorCheck,
         reconciliation: ReconciliationOut | None,
         thresholds: Sequence[ThresholdOut],
+        endpoints: Sequence[Endpoint],
     ) -> FindingsOut | None:
         said = subject.said
         requests = None if load.whole is None else load.whole.requests
         if load.seconds is not None:
             requests = int(load.seconds.requests.sum())
+        # What could not be told, because it was still to come.
+        awaited = {one.finding_id for one in self._library.current().resources if one.cadence is not None}
+        awaited.add(rows_lost.kind.id)
         if said is not None and (
             self._findings.is_fresh(said)
             if subject.state is RunState.RUNNING
@@ -238,7 +248,7 @@ class Analyst:
             else said.said_ms >= subject.ended_ms + SETTLED_MS
             and said.requests == requests
             and abs(said.to_ms - subject.ended_ms) <= SAME_END_MS
-            and not any(one.id == ROWS_LOST.id for one in said.unjudged)
+            and not any(one.id in awaited for one in said.unjudged)
         ):
             return said
         told = None
@@ -249,7 +259,7 @@ class Analyst:
             return self._findings.of_run(
                 findings_read.Span(from_ms=span.from_ms, to_ms=span.to_ms),
                 told,
-                about(subject, generator, reconciliation, shape, load.whole, thresholds),
+                about(subject, generator, reconciliation, shape, load.whole, thresholds, endpoints),
             )
         except ProblemError:
             return said
@@ -271,11 +281,12 @@ class Analyst:
             started_ms=subject.started_ms,
             target_rate=_target_rate(subject),
             series=self._series,
-            expressions=self._expressions,
+            expressions={one.id: one.expression for one in self._library.current().signals},
+            own=read_figures(subject, _span(subject), self._engine),
         )
 
     def _measure(self, measurer: Measurer, expressions: Sequence[str]) -> list[ThresholdOut]:
-        return [measurer.measure(text, parse_threshold(text, self._units)) for text in expressions]
+        return [measurer.measure(text, parse_threshold(text, self._units(), None)) for text in expressions]
 
 
 def _span(subject: Subject) -> Span:
@@ -409,14 +420,13 @@ def _p95_sparkline(load: Load) -> list[float | None]:
 
 
 def _remarks(load: Load, steady: WindowLoad | None) -> list[RemarkOut]:
-    found = [RemarkOut(kind="missing", code=code, text=text, place=None, figures={}) for code, text in _told(load)]
+    found: list[RemarkOut] = []
+    if load.origin in _STREAMED:
+        code, text = _STREAMED[load.origin]
+        found.append(RemarkOut(kind="missing", code=code, text=text, place=None, figures={}))
     bounds = None if steady is None else steady.bounds
     if bounds is not None and any(bound.low < bound.high for bound in bounds.values()):
         edges = {f"{name}_{edge}": getattr(bound, edge) for name, bound in bounds.items() for edge in ("low", "high")}
         text = "Percentiles of the steady window are estimates from those of its seconds: single requests are not kept."
         found.append(RemarkOut(kind="missing", code="estimated-percentiles", text=text, place=None, figures=edges))
     return found
-
-
-def _told(load: Load) -> list[tuple[str, str]]:
-    return [_STREAMED[load.origin]] if load.origin in _STREAMED else []

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from loadwatch_backend.records.model import Endpoint, Figures, FloatArray, Latency
+from loadwatch_backend.evidence.records.model import Endpoint, Figures, FloatArray, Latency
 from loadwatch_backend.runs.analysis.schemas import EndpointOut, FiguresOut, LatencyOut
 
 SPARKLINE_VALUES = 60

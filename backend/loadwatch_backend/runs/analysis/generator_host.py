@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 
+from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.evidence.series import LARGEST_VALUE
-from loadwatch_backend.kit.errors import ProblemError
 from loadwatch_backend.runs.analysis.load import Span
 from loadwatch_backend.runs.analysis.series import SeriesReader
 

@@ -8,8 +8,8 @@ from enum import StrEnum
 import numpy as np
 from loadwatch_formats.outcomes import OUTCOMES, Outcome
 
-from loadwatch_backend.kit.errors import ProblemError
-from loadwatch_backend.records.model import QUANTILES, Figures, FloatArray, IntArray, Latency, Seconds
+from loadwatch_backend.core.errors import ProblemError
+from loadwatch_backend.evidence.records.model import QUANTILES, Figures, FloatArray, IntArray, Latency, Seconds
 from loadwatch_backend.runs.analysis.pooled import Bounds, bounds_of
 
 SECOND_MS = 1_000

@@ -8,24 +8,24 @@ from typing import assert_never
 import numpy as np
 from loadwatch_formats.outcomes import Outcome
 
-from loadwatch_backend.kit.errors import ProblemError
-from loadwatch_backend.records.model import FloatArray
+from loadwatch_backend.core.errors import ProblemError
+from loadwatch_backend.core.texts.words import SILENT, Words, message_of
+from loadwatch_backend.evidence.records.model import FloatArray
 from loadwatch_backend.runs.analysis.load import Span, WindowLoad
 from loadwatch_backend.runs.analysis.pooled import Bounds
-from loadwatch_backend.runs.analysis.schemas import ThresholdOut, ThresholdState
+from loadwatch_backend.runs.analysis.schemas import OwnFigureOut, ThresholdOut, ThresholdState
 from loadwatch_backend.runs.analysis.series import SeriesReader
 from loadwatch_backend.runs.analysis.thresholds import (
     LATENCIES,
     OUTCOME_COUNTS,
     LoadMetric,
+    OwnMetric,
     Part,
     Scope,
     SeriesMetric,
     Threshold,
     quantile_of,
 )
-from loadwatch_backend.texts.thresholds import MEASURED
-from loadwatch_backend.texts.words import SILENT, Words
 
 BOTH = Words("{first} {then}", "{first}{then}")
 
@@ -51,6 +51,7 @@ class Measurer:
         started_ms: what windows given in seconds count from.
         target_rate: None where nobody set one.
         expressions: of the signals, by id.
+        own: figures of the user's own, by name.
     """
 
     whole: Span
@@ -60,6 +61,7 @@ class Measurer:
     target_rate: float | None
     series: SeriesReader
     expressions: Mapping[str, str]
+    own: Mapping[str, OwnFigureOut]
 
     def measure(self, text: str, threshold: Threshold) -> ThresholdOut:
         """The threshold with what was measured; never raises for what the data lacks."""
@@ -72,7 +74,10 @@ class Measurer:
         state, detail = judge(measured, threshold.operator, limit)
         least = least_requests(threshold, limit)
         if state is ThresholdState.PASSED and measured.requests is not None and measured.requests < least:
-            state, detail = ThresholdState.UNKNOWN, MEASURED["too-few"].fill(count=measured.requests, least=least)
+            state, detail = (
+                ThresholdState.UNKNOWN,
+                message_of("measured", "too-few", count=measured.requests, least=least),
+            )
         actual = measured.actual if measured.actual is not None and math.isfinite(measured.actual) else None
         return ThresholdOut(
             expression=text,
@@ -100,24 +105,33 @@ class Measurer:
                 assert_never(window)
 
     def _measured(self, threshold: Threshold, span: Span, limit: float | None) -> Measured:
+        if isinstance(threshold.metric, OwnMetric):
+            return self._of_own(threshold.metric.name)
         if not isinstance(threshold.window, Part):
             return self._over(threshold, span, limit)
         seconds = f"{self.whole.seconds:g}"
         if span.from_ms >= self.whole.to_ms:
-            return Measured(actual=None, detail=MEASURED["after-run"].fill(seconds=seconds))
+            return Measured(actual=None, detail=message_of("measured", "after-run", seconds=seconds))
         if span.to_ms <= self.whole.to_ms:
             return self._over(threshold, span, limit)
         found = self._over(threshold, Span(span.from_ms, self.whole.to_ms), limit)
-        cut = MEASURED["cut"].fill(seconds=seconds)
+        cut = message_of("measured", "cut", seconds=seconds)
         return replace(found, detail=BOTH.fill(first=found.detail, then=cut) if found.detail else cut)
 
     def _over(self, threshold: Threshold, span: Span, limit: float | None) -> Measured:
         if isinstance(threshold.metric, SeriesMetric):
             return self._of_series(threshold.metric, threshold.operator, span, limit)
+        assert not isinstance(threshold.metric, OwnMetric)
         window = self.over(span)
         if window is None:
-            return Measured(actual=None, detail=MEASURED["no-result"])
+            return Measured(actual=None, detail=message_of("measured", "no-result"))
         return replace(measure_load(threshold.metric, window), requests=window.figures.requests)
+
+    def _of_own(self, name: str) -> Measured:
+        one = self.own.get(name)
+        if one is None:
+            return Measured(actual=None, detail=message_of("own_figures", "not-given", name=name))
+        return Measured(actual=one.value, detail=Words(one.detail, one.detail_ja))
 
     def _of_series(self, metric: SeriesMetric, operator: str, span: Span, limit: float | None) -> Measured:
         expression = self.expressions[metric.text] if metric.is_signal else metric.text
@@ -125,12 +139,14 @@ class Measurer:
         figures = aggregate(metric.function, found.values)
         known = np.flatnonzero(~np.isnan(figures))
         if not len(known):
-            return Measured(actual=None, detail=MEASURED["no-samples"])
+            return Measured(actual=None, detail=message_of("measured", "no-samples"))
         row = worst(figures, operator, limit)
         if len(known) == 1:
             return Measured(actual=float(figures[row]))
         labels = ", ".join(f"{name}={value}" for name, value in sorted(found.labels[row].items()) if name != "__name__")
-        return Measured(actual=float(figures[row]), detail=MEASURED["worst"].fill(count=len(known), labels=labels))
+        return Measured(
+            actual=float(figures[row]), detail=message_of("measured", "worst", count=len(known), labels=labels)
+        )
 
 
 def least_requests(threshold: Threshold, limit: float | None) -> int:
@@ -161,11 +177,11 @@ def measure_load(metric: LoadMetric, window: WindowLoad) -> Measured:
     if name in OUTCOME_COUNTS:
         return Measured(actual=float(figures.outcomes.get(Outcome(OUTCOME_COUNTS[name]), 0)))
     actual = _COUNTED[name](window, ok)
-    return Measured(actual=actual, detail=SILENT if actual is not None else MEASURED["not-told"])
+    return Measured(actual=actual, detail=SILENT if actual is not None else message_of("measured", "not-told"))
 
 
 def _nothing(window: WindowLoad) -> Words:
-    return MEASURED["not-kept" if window.figures.requests else "no-requests"]
+    return message_of("measured", "not-kept" if window.figures.requests else "no-requests")
 
 
 def _measure_percentile(window: WindowLoad, quantile: float) -> Measured:
@@ -245,13 +261,13 @@ def worst(figures: FloatArray, operator: str, limit: float | None) -> int:
 def judge(measured: Measured, operator: str, limit: float | None) -> tuple[ThresholdState, Words]:
     """Whether a threshold holds, and what there is to say."""
     if limit is None:
-        return ThresholdState.UNKNOWN, MEASURED["no-target"]
+        return ThresholdState.UNKNOWN, message_of("measured", "no-target")
     if measured.actual is None or math.isnan(measured.actual):
-        return ThresholdState.UNKNOWN, measured.detail or MEASURED["not-measured"]
+        return ThresholdState.UNKNOWN, measured.detail or message_of("measured", "not-measured")
     bounds = measured.bounds
     if bounds is None or bounds.low == bounds.high:
         return _state(holds(measured.actual, operator, limit)), measured.detail
-    caveat = MEASURED["between"].fill(low=f"{bounds.low:.6g}", high=f"{bounds.high:.6g}")
+    caveat = message_of("measured", "between", low=f"{bounds.low:.6g}", high=f"{bounds.high:.6g}")
     if operator == "==":
         return ThresholdState.UNKNOWN, caveat
     answers = {holds(edge, operator, limit) for edge in (bounds.low, bounds.high)}

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from decimal import Decimal
 
-from loadwatch_backend.kit.errors import ProblemError
-from loadwatch_backend.records.figures import endpoint_percentiles_over
-from loadwatch_backend.records.model import OTHER_ENDPOINTS
+from loadwatch_backend.core.errors import ProblemError
+from loadwatch_backend.evidence.records.figures import endpoint_percentiles_over
+from loadwatch_backend.evidence.records.model import OTHER_ENDPOINTS
 from loadwatch_backend.runs.analysis.load import Load, Span, percentiles_in
 from loadwatch_backend.runs.analysis.phases.shape import Shape
 from loadwatch_backend.runs.analysis.pooled import Bounds

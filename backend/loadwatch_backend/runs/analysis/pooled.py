@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadwatch_backend.records.model import FloatArray, IntArray
+from loadwatch_backend.evidence.records.model import FloatArray, IntArray
 
 COLUMNS: tuple[float, ...] = (0.5, 0.9, 0.95, 0.99, 1.0)
 """Quantiles of the columns of `Seconds.latency`."""

@@ -13,14 +13,20 @@ import numpy as np
 from loadwatch_formats.metrics.loadtest import REQUESTS
 from loadwatch_formats.outcomes import Outcome
 
+from loadwatch_backend.evidence.records.model import Figures, FloatArray, IntArray
 from loadwatch_backend.evidence.series import LARGEST_VALUE
-from loadwatch_backend.findings.seen.flows import QUIET_SECONDS, UNTOLD_QUIET_SECONDS, tolerance
-from loadwatch_backend.records.model import Figures, FloatArray, IntArray
-from loadwatch_backend.runs.analysis.counters import Growth, read_growth, read_growth_by_instance
+from loadwatch_backend.findings.measures.ingest_counters import QUIET_SECONDS, UNTOLD_QUIET_SECONDS, tolerance
+from loadwatch_backend.runs.analysis.counters import (
+    COUNTED_MS,
+    Growth,
+    Neighbours,
+    read_growth,
+    read_growth_by_instance,
+    read_own_rows,
+)
 from loadwatch_backend.runs.analysis.load import Load, Origin, Span
-from loadwatch_backend.runs.analysis.own_rows import COUNTED_MS, Neighbours, read_own_rows
 from loadwatch_backend.runs.analysis.schemas import NOT_KNOWN_YET, InstanceCounts, ReconciliationOut, ReconciliationStep
-from loadwatch_backend.store.port import Matcher, MatchOperator, Reader
+from loadwatch_backend.series.store.port import Matcher, MatchOperator, Reader
 
 LONGEST_DRAIN_MS = 600_000
 QUIET_MS = 10_000
@@ -93,8 +99,9 @@ def reconcile(
     if accepted is None and stored is None and rows is None and not (own.with_previous or own.with_next):
         return None
     drained_ms = find_drained(accepted, stored, failed, span.to_ms, last_ms)
-    if rows is not None and stored is not None and not (rows.times_ms >= _last_move(stored, drained_ms)).any():
-        # Rows were stored after the table's last count: it tells nothing of what is missing yet.
+    # Where rows may have come after the table's last count, it tells nothing of what is missing yet.
+    early = rows is not None and not _counts_all(rows, stored, span.to_ms, drained_ms)
+    if early:
         rows = None
     figures = load.whole
     rows_ms = min(drained_ms + COUNTED_MS, last_ms)
@@ -123,6 +130,9 @@ def reconcile(
         if now_ms < again_ms and left.read_ms >= last_ms - STOPPED_MS:
             detail = f"Not known yet: {left.rows:.0f} rows are neither stored nor known to be lost."
             found = found.model_copy(update={"place": NOT_KNOWN_YET, "detail": detail, "again_ms": again_ms})
+    if early and stored is None and last_ms == now_ms:
+        detail = "Not known yet: the rows of the table have not been counted twice since the load ended."
+        found = found.model_copy(update={"place": NOT_KNOWN_YET, "detail": detail, "again_ms": now_ms + AGAIN_MS})
     with_previous = own.with_previous or _still_moved(store, span, neighbours)
     with_next = own.with_next or (neighbours.next_ms == last_ms and _waits(accepted, stored, failed, last_ms))
     mixed = [name for name, is_mixed in (("previous", with_previous), ("next", with_next)) if is_mixed]
@@ -172,6 +182,14 @@ class _Left:
         moved = np.flatnonzero(np.abs(left - left[-1]) > max(2.0, TOLERANCE * left[-1]))
         moved_ms = int(times[min(int(moved[-1]) + 1, len(times) - 1)]) if len(moved) else end_ms
         return cls(rows=float(left[-1]), moved_ms=moved_ms, read_ms=int(times[-1]))
+
+
+def _counts_all(rows: Growth, stored: Growth | None, end_ms: int, drained_ms: int) -> bool:
+    """Whether no row came after the table's last count: by the application, else by two counts that agree."""
+    if stored is not None:
+        return bool((rows.times_ms >= _last_move(stored, drained_ms)).any())
+    after = rows.totals[rows.times_ms >= end_ms]
+    return len(after) > 1 and abs(after[-1] - after[-2]) <= tolerance(float(after[-1]))
 
 
 def _without_probes(rows: float | None, stored: float | None, probes: float | None) -> float | None:

@@ -4,14 +4,21 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from loadwatch_backend.kit.errors import ProblemError
-from loadwatch_backend.records.model import FloatArray
+from loadwatch_backend.catalogue.signals.headroom import (
+    FULL,
+    full_spans,
+    join_limits,
+    least_full_ms,
+    ratios_of,
+    within_limit,
+)
+from loadwatch_backend.catalogue.signals.legend import render_legend
+from loadwatch_backend.catalogue.signals.model import Resource
+from loadwatch_backend.core.errors import ProblemError
+from loadwatch_backend.evidence.records.model import FloatArray
 from loadwatch_backend.runs.analysis.load import Span
 from loadwatch_backend.runs.analysis.schemas import ResourceReached
 from loadwatch_backend.runs.analysis.series import SeriesReader, Values
-from loadwatch_backend.signals.headroom import FULL, full_spans, join_limits, least_full_ms, ratios_of, within_limit
-from loadwatch_backend.signals.legend import render_legend
-from loadwatch_backend.signals.model import Resource
 
 BY_THE_MINUTE_MS = 30_000
 """From this interval on a value stands beside those of each second only with a mark."""

@@ -1,13 +1,15 @@
 """What is computed of a run: figures, windows, thresholds, ramp, limits, reconciliation, checks."""
 
 from enum import StrEnum
+from typing import Literal
 
+from loadwatch_formats.own_figures import LONGEST_NAME, FigureSource, ReportProblem
 from pydantic import Field
 
+from loadwatch_backend.catalogue.signals.model import NEAR, Orientation
+from loadwatch_backend.core.schemas import Count, Milliseconds, Schema
 from loadwatch_backend.findings.schemas import FindingsOut
-from loadwatch_backend.kit.schemas import Count, Milliseconds, Schema
 from loadwatch_backend.runs.fields import Verdict, Window
-from loadwatch_backend.signals.model import NEAR
 
 
 class LatencyOut(Schema):
@@ -131,10 +133,32 @@ class ThresholdOut(Schema):
     detail_ja: str = Field(default="", description="The same in Japanese; empty where it was kept in English only.")
 
 
+class ReportedFigure(Schema):
+    """What `loadwatch run` read in the command's output: the last value."""
+
+    name: str = Field(max_length=LONGEST_NAME)
+    value: float | None = Field(default=None, allow_inf_nan=False)
+    problem: ReportProblem | Literal[""] = Field(default="", description="Why there is none.")
+
+
+class OwnFigureOut(Schema):
+    """A figure of the user's own, over the whole run."""
+
+    name: str
+    source: FigureSource
+    value: float | None
+    orientation: Orientation = Field(description="By the run's thresholds and expectations on it.")
+    detail: str = Field(description="Why there is no value, and what to do.")
+    detail_ja: str
+
+
 class KeyFigure(Schema):
     """One of the few figures that a run is read by first; of a threshold it is what that one measured."""
 
-    id: str = Field(description="The metric: `ok_rate`, a latency, `error_rate`; `stored` counts rows of the database.")
+    id: str = Field(
+        description="The metric: `figure:` and the name of one's own, `ok_rate`, a latency, `error_rate`; `stored` "
+        "counts rows of the database."
+    )
     unit: str
     value: float | None = Field(description="null where it cannot be told; `note` says why.")
     window: str = Field(description="What it covers: `steady`, `whole`, or `60s..120s`.")
@@ -304,6 +328,7 @@ class Analysis(Schema):
     errors: list[tuple[str, int]]
     thresholds: list[ThresholdOut]
     expectations: list[ThresholdOut]
+    own_figures: list[OwnFigureOut] = Field(default_factory=list[OwnFigureOut])
     verdict: Verdict | None
     verdict_reasons: list[str] = Field(description="Stable codes and threshold texts.")
     ramp: RampOut | None

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.promql.engine import Engine
-from loadwatch_backend.promql.value import Matrix
-from loadwatch_backend.records.model import FloatArray
+from loadwatch_backend.catalogue.signals.grid import MAX_EVALUATED
+from loadwatch_backend.catalogue.signals.interval import IntervalDetector, lookback_of, slowest, tree_of
+from loadwatch_backend.catalogue.signals.service import parse_with_window
+from loadwatch_backend.core.clock import Clock
+from loadwatch_backend.evidence.records.model import FloatArray
 from loadwatch_backend.runs.analysis.load import SECOND_MS, Span
-from loadwatch_backend.signals.grid import MAX_EVALUATED
-from loadwatch_backend.signals.interval import IntervalDetector, lookback_of, tree_of
-from loadwatch_backend.signals.service import parse_with_window
+from loadwatch_backend.series.promql.engine import Engine
+from loadwatch_backend.series.promql.value import Matrix
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,9 +50,10 @@ class SeriesReader:
         step_ms = step_of(span)
         start_ms = span.from_ms + step_ms
         count = max((span.to_ms - span.from_ms) // step_ms, 1)
-        interval = self._intervals.detect(parse_with_window(expression, 60_000), span.from_ms, span.to_ms)
+        intervals = self._intervals.detect(parse_with_window(expression, 60_000), span.from_ms, span.to_ms)
+        interval = slowest(intervals)
         matrix = self._engine.range_of(
-            tree_of(expression, interval, step_ms),
+            tree_of(expression, intervals, step_ms),
             start_ms,
             start_ms + (count - 1) * step_ms,
             step_ms,

@@ -8,10 +8,10 @@ from loadwatch_formats.metrics.loadtest import BYTES, DURATION, FASTEST_LABEL, Q
 from loadwatch_formats.outcomes import OUTCOMES, Outcome, outcome_of_k6_code
 from loadwatch_formats.run_spans import LONGEST_RUN_DAYS
 
+from loadwatch_backend.evidence.records.model import OUTCOME_CODES, FloatArray, IntArray, Seconds
 from loadwatch_backend.evidence.series import LARGEST_VALUE
-from loadwatch_backend.records.model import OUTCOME_CODES, FloatArray, IntArray, Seconds
 from loadwatch_backend.runs.analysis.load import SECOND_MS
-from loadwatch_backend.store.port import Labels, Matcher, MatchOperator, Reader, Selection
+from loadwatch_backend.series.store.port import Labels, Matcher, MatchOperator, Reader, Selection
 
 LATE_MS = 10_000
 """Samples are stamped at the end of their second, and tools flush late."""

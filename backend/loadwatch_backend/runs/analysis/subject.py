@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from loadwatch_backend.evidence.records.files import RunFiles
+from loadwatch_backend.evidence.records.model import LoadResult
 from loadwatch_backend.findings.schemas import FindingsOut
 from loadwatch_backend.findings.window import Trial
-from loadwatch_backend.records.files import RunFiles
-from loadwatch_backend.records.model import LoadResult
+from loadwatch_backend.runs.analysis.schemas import ReportedFigure
 from loadwatch_backend.runs.fields import RunState, Window
 from loadwatch_backend.runs.schemas import Generator
 
@@ -44,6 +45,7 @@ class Subject:
         before: numbers of the configuration before its load, by target and key.
         baseline: the run that it is held against; None without one.
         trials: runs of the same scenario and commit before it, with `parameters` of their own; newest first.
+        own_figures: as they were given; `reported` is what was read of them in the output.
         concurrency: clients of the load tool that each wait for an answer; None where nobody said.
         host: name of the generator's host, to find its CPU where `generator` tells none.
     """
@@ -71,3 +73,5 @@ class Subject:
     baseline: Reference | None = None
     parameters: Mapping[str, str] = field(default_factory=dict[str, str])
     trials: Sequence[Trial] = ()
+    own_figures: Sequence[str] = ()
+    reported: Sequence[ReportedFigure] = ()

@@ -10,20 +10,61 @@ docs/guide/verdicts.md explains it to people; an error names the column and what
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
 from loadwatch_formats.durations import parse_go_duration
 
-from loadwatch_backend.kit.errors import InvalidError
-from loadwatch_backend.promql.errors import QueryParseError, QueryUnsupportedError
-from loadwatch_backend.promql.parsing.expression import ValueType
-from loadwatch_backend.promql.parsing.parse import value_type
-from loadwatch_backend.signals.model import Unit
-from loadwatch_backend.signals.service import parse_with_window
-from loadwatch_backend.texts.thresholds import UNREADABLE
+from loadwatch_backend.catalogue.signals.model import Unit
+from loadwatch_backend.catalogue.signals.service import parse_with_window
+from loadwatch_backend.core.errors import InvalidError
+from loadwatch_backend.core.texts.words import message_of
+from loadwatch_backend.runs.analysis.schemas import ThresholdOut, ThresholdState
+from loadwatch_backend.runs.fields import RunState, Verdict
+from loadwatch_backend.series.promql.errors import QueryParseError, QueryUnsupportedError
+from loadwatch_backend.series.promql.parsing.expression import ValueType
+from loadwatch_backend.series.promql.parsing.parse import value_type
+
+GENERATOR_METRICS = frozenset({"rate", "ok_rate", "throughput"})
+"""Besides response times; see `leans_on_generator`."""
+
+
+def leans_on_generator(metric: str) -> bool:
+    """Whether a figure says nothing of the system when the generator itself was the limit."""
+    return metric in GENERATOR_METRICS or is_latency(metric)
+
+
+def decide_verdict(
+    state: RunState, requests: int | None, thresholds: Sequence[ThresholdOut], generator: str
+) -> tuple[Verdict | None, list[str]]:
+    """The verdict with its reasons: texts of the thresholds that fail, then stable codes.
+
+    A threshold that fails decides, whatever else is wrong: a gate must not open because the run was a bad one too.
+
+    Args:
+        state: of the run; one under way has no verdict yet.
+        requests: of the whole run, None where nothing tells.
+        thresholds: measured.
+        generator: the state of the generator check.
+    """
+    if not thresholds or state is RunState.RUNNING:
+        return None, []
+    broken = [one.expression for one in thresholds if one.state is ThresholdState.FAILED]
+    doubts: list[str] = []
+    if state is RunState.ABORTED:
+        doubts.append("aborted")
+    if requests == 0:
+        doubts.append("no-requests")
+    if generator == "saturated" and any(leans_on_generator(one.metric) for one in thresholds):
+        doubts.append("generator-saturated")
+    if any(one.state is ThresholdState.UNKNOWN for one in thresholds):
+        doubts.append("not-measured")
+    if broken:
+        return Verdict.FAILED, broken + doubts
+    return (Verdict.INVALID if doubts else Verdict.PASSED), doubts
+
 
 LATENCIES = ("p50", "p90", "p95", "p99", "max", "min", "mean")
 _PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d{1,3})?)(?![A-Za-z0-9_.])")
@@ -89,11 +130,8 @@ UNITS: Mapping[Unit | None, Mapping[str, float]] = {
 """Units that a value may carry, with their factor to the base unit; PromQL has no unit of its own, so takes any."""
 
 
-class ThresholdError(InvalidError):
+class ThresholdError(InvalidError, code="threshold", title="Invalid threshold"):
     """A threshold is not written as it should be."""
-
-    code = "threshold"
-    title = "Invalid threshold"
 
 
 class Scope(StrEnum):
@@ -117,6 +155,16 @@ class Part:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadMetric:
     """A figure of the load: one of `METRICS`, or any percentile in its shortest form."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnMetric:
+    """A figure of the user's own, which is of the whole run."""
 
     name: str
 
@@ -158,7 +206,7 @@ class Value:
 class Threshold:
     """A parsed threshold; `str` gives it in its one form, which parses to the same."""
 
-    metric: LoadMetric | SeriesMetric
+    metric: LoadMetric | OwnMetric | SeriesMetric
     operator: str
     value: Value
     window: Scope | Part = Scope.STEADY
@@ -170,7 +218,7 @@ class Threshold:
     @property
     def unit(self) -> Unit | None:
         """Base unit of the metric; None for PromQL."""
-        return metric_unit(self.metric.name) if isinstance(self.metric, LoadMetric) else self.metric.signal_unit
+        return unit_of(self.metric)
 
     def limit(self, target_rate: float | None) -> float | None:
         """The value in base units; None for a share of a target that nobody set."""
@@ -181,27 +229,40 @@ class Threshold:
         return self.value.number * factor if factor >= 1 else self.value.number / round(1 / factor)
 
 
-def parse_threshold(text: str, signals: Mapping[str, Unit]) -> Threshold:
+def unit_of(metric: LoadMetric | OwnMetric | SeriesMetric) -> Unit | None:
+    """Base unit of a metric; None for PromQL."""
+    if isinstance(metric, SeriesMetric):
+        return metric.signal_unit
+    return metric_unit(metric.name) if isinstance(metric, LoadMetric) else Unit.COUNT
+
+
+def parse_threshold(text: str, signals: Mapping[str, Unit], own: Collection[str] | None = ()) -> Threshold:
     """Read one threshold.
 
     Args:
         text: as a person typed it.
         signals: units of the signals there are, by id.
+        own: names of figures of the user's own; None where any name may be one.
 
     Raises:
         ThresholdError: names the column, counted from 1, and what may stand there.
     """
-    return _Reader(text, signals).threshold()
+    return _Reader(text, signals, own).threshold()
 
 
-def check_thresholds(texts: Sequence[str], signals: Mapping[str, Unit]) -> None:
+def is_taken(name: str) -> bool:
+    """Whether no figure of the user's own can have this name."""
+    return name in METRICS or is_latency(name) or name in (*FUNCTIONS, "target", "over")
+
+
+def check_thresholds(texts: Sequence[str], signals: Mapping[str, Unit], own: Collection[str] = ()) -> None:
     """Read all of them and keep none.
 
     Raises:
         ThresholdError: the first that is wrong.
     """
     for text in texts:
-        parse_threshold(text, signals)
+        parse_threshold(text, signals, own)
 
 
 _SPACE = re.compile(r"\s*")
@@ -217,7 +278,8 @@ _TIME = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*(ms|s|m|h)")
 class _Reader:
     """A recursive descent over one text."""
 
-    def __init__(self, text: str, signals: Mapping[str, Unit]) -> None:
+    def __init__(self, text: str, signals: Mapping[str, Unit], own: Collection[str] | None) -> None:
+        self._own = own
         self._text = text
         self._signals = signals
         self._at = 0
@@ -225,14 +287,18 @@ class _Reader:
     def threshold(self) -> Threshold:
         metric = self._metric()
         operator = self._operator()
-        unit = metric_unit(metric.name) if isinstance(metric, LoadMetric) else metric.signal_unit
-        value = self._value(unit)
+        value = self._value(unit_of(metric))
+        place = self._skip()
         window = self._window()
+        if isinstance(metric, OwnMetric):
+            if place < self._at and window is not Scope.WHOLE:
+                raise self._refusal(place, "own-window")
+            window = Scope.WHOLE
         if self._at < len(self._text):
             raise self._error("nothing-more")
         return Threshold(metric=metric, operator=operator, value=value, window=window)
 
-    def _metric(self) -> LoadMetric | SeriesMetric:
+    def _metric(self) -> LoadMetric | OwnMetric | SeriesMetric:
         start = self._skip()
         percentile = self._take(_PERCENTILE)
         if percentile is not None and float(percentile[1]):
@@ -243,6 +309,8 @@ class _Reader:
             return self._series(word[0])
         if word is not None and word[0] in METRICS:
             return LoadMetric(name=word[0])
+        if word is not None and (not is_taken(word[0]) if self._own is None else word[0] in self._own):
+            return OwnMetric(name=word[0])
         self._at = start
         raise self._error("metric", metrics=", ".join(METRICS), functions="|".join(FUNCTIONS))
 
@@ -378,11 +446,15 @@ class _Reader:
 
     def _refusal(self, at: int, expected: str, **values: object) -> ThresholdError:
         piece = self._text[at : at + 20]
-        said = UNREADABLE["stands"].fill(
+        said = message_of(
+            "unreadable",
+            "stands",
             text=repr(self._text[:200]),
             column=at + 1,
-            found=UNREADABLE["piece"].fill(text=piece) if at < len(self._text) else UNREADABLE["end"],
-            expected=UNREADABLE[expected].fill(**values) if values else UNREADABLE[expected],
+            found=message_of("unreadable", "piece", text=piece)
+            if at < len(self._text)
+            else message_of("unreadable", "end"),
+            expected=message_of("unreadable", expected, **values),
         )
         return ThresholdError(said.en, detail_ja=said.ja, expression=self._text, column=at + 1)
 

@@ -13,18 +13,23 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterator, Seque
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Protocol, cast
+from typing import IO, Any, cast
 
 import orjson
+from pydantic import ValidationError
 
-from loadwatch_backend.evidence.files.errors import EvidenceNotFoundError
+from loadwatch_backend.core.clock import Clock
+from loadwatch_backend.core.database.outages import ConstraintError
+from loadwatch_backend.core.database.relational import Relational, Session
+from loadwatch_backend.core.errors import ForbiddenError, InvalidError, ProblemError
+from loadwatch_backend.core.room import check_room
+from loadwatch_backend.core.uploads import IMPORT_LIMIT, check_size, receive
+from loadwatch_backend.core.version import VERSION as MADE_BY
+from loadwatch_backend.evidence.files.schemas import EvidenceNotFoundError
 from loadwatch_backend.evidence.files.service import EvidenceFiles, StoredEvidence, insert_files
-from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.kit.errors import ForbiddenError, ProblemError
-from loadwatch_backend.kit.room import check_room
-from loadwatch_backend.kit.uploads import check_size, import_limit, receive
-from loadwatch_backend.kit.version import VERSION as MADE_BY
 from loadwatch_backend.runs.analyses import Analyses, store_analysis
+from loadwatch_backend.runs.annotations.schemas import AnnotationIn
+from loadwatch_backend.runs.annotations.service import AnnotationService, check_span
 from loadwatch_backend.runs.archive.format import (
     ANALYSIS,
     ANALYSIS_DOCUMENT,
@@ -66,17 +71,11 @@ from loadwatch_backend.runs.registry.repository import add_run, find_run, has_ru
 from loadwatch_backend.runs.registry.rows import new_run_id
 from loadwatch_backend.runs.registry.tables import COLUMNS, FACT_COLUMNS, RunRow
 from loadwatch_backend.runs.registry.windows import window_of
-from loadwatch_backend.runs.reviews.actions.service import (
-    keep_actions,
-    keep_archived_scores,
-    read_archived_scores,
-)
+from loadwatch_backend.runs.reviews.actions.repository import keep_actions, keep_score, read_archived_scores
 from loadwatch_backend.runs.reviews.reviews import read_versions, review_row
 from loadwatch_backend.runs.schemas import RunOut, RunProgress
-from loadwatch_backend.store.errors import StoreBusyError
-from loadwatch_backend.store.outages import ConstraintError
-from loadwatch_backend.store.port import Batch, Labels, SampleStore
-from loadwatch_backend.store.relational import Relational, Session
+from loadwatch_backend.series.store.errors import StoreBusyError
+from loadwatch_backend.series.store.port import Batch, Labels, SampleStore
 
 PIECE_BYTES = 1 << 20
 CHECK_SECONDS = 1_200
@@ -87,26 +86,6 @@ _COPIED = (ArchivedRun.model_fields.keys() & COLUMNS) - FACT_COLUMNS - {"progres
 """Columns that an archive holds as they are."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The time of all members: two archives of one run are the same bytes."""
-
-
-class Notes(Protocol):
-    """What an archive asks of whoever keeps annotations."""
-
-    def within(self, session: Session, start_ms: int, end_ms: int) -> list[ArchivedNote]:
-        """Annotations that overlap the span, in order of their start."""
-        ...
-
-    def check(self, notes: Sequence[ArchivedNote]) -> None:
-        """Look whether all of them may be written.
-
-        Raises:
-            ArchiveError: one holds what no annotation may.
-        """
-        ...
-
-    def bring(self, session: Session, notes: Sequence[ArchivedNote]) -> None:
-        """Write those that are not here yet; they were checked."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,10 +160,9 @@ class Archives:
         analyses: Analyses,
         pins: PinnedWindows,
         evidence_files: EvidenceFiles,
-        notes: Notes,
+        annotations: AnnotationService,
         admit: Callable[[Sequence[Labels], str], None],
         clock: Clock,
-        most_bytes: int,
     ) -> None:
         """`admit` makes series known for a sender, or raises LimitError."""
         self.failed: Counter[str] = Counter()
@@ -195,10 +173,9 @@ class Archives:
         self._analyses = analyses
         self._pins = pins
         self._evidence_files = evidence_files
-        self._notes = notes
+        self._annotations = annotations
         self._admit = admit
         self._clock = clock
-        self._limit = import_limit(most_bytes)
 
     # Out --------------------------------------------------------------------------------------------------------------
 
@@ -215,7 +192,7 @@ class Archives:
                 raise RunRuleError(f"Run {run_id} is still running; export it after its end.")
             documents = self._documents(session, row)
             window = window_of(row.started_ms, row.ended_ms)
-            notes = self._notes.within(session, *window) if chosen.annotations else []
+            notes = archived_notes(self._annotations, session, *window) if chosen.annotations else []
             if notes:
                 documents[ANNOTATIONS] = NOTE_LIST.dump_json(notes)
         files = {name: path.open("rb") for name in RESULT_FILES if (path := self._file(run_id, name)).exists()}
@@ -278,8 +255,8 @@ class Archives:
         job = secrets.token_hex(8)
         work = self._places.work(job)
         try:
-            check_size(announced, self._limit, work)
-            upload = await receive(chunks, work / "upload", self._limit)
+            check_size(announced, IMPORT_LIMIT, work)
+            upload = await receive(chunks, work / "upload", IMPORT_LIMIT)
             run_id = await asyncio.to_thread(self._take, work, upload.path, as_new=as_new, sender=sender)
         except ProblemError as error:
             self.failed[error.code] += 1
@@ -304,7 +281,7 @@ class Archives:
                 "The archive holds samples, and taking in samples needs the scope 'samples:write' beside 'runs:write'."
                 " Ask an administrator, or use a token with both."
             )
-        self._notes.check(_notes(made))
+        check_notes(_notes(made))
         run_id = self._free_id(run, as_new=as_new)
         token = secrets.token_hex(8)
         kept = work / "kept"
@@ -352,8 +329,9 @@ class Archives:
             keep(session, review_row(run_id, version))
         in_order = sorted(versions, key=lambda version: version.version)
         keep_actions(session, run_id, [(version.updated_ms, version.actions) for version in in_order])
-        keep_archived_scores(session, run_id, parse_document(SCORES, list_bytes(made / SCORES), SCORE_LIST))
-        self._notes.bring(session, _notes(made))
+        for score in parse_document(SCORES, list_bytes(made / SCORES), SCORE_LIST):
+            keep_score(session, run_id, score)
+        bring_notes(self._annotations, session, _notes(made))
         if (made / ANALYSIS).exists():
             analysis = parse_document(ANALYSIS, (made / ANALYSIS).read_bytes(), ANALYSIS_DOCUMENT)
             store_analysis(session, row, analysis)
@@ -443,3 +421,34 @@ def _row(run: ArchivedRun, run_id: str, token: str | None, now_ms: int) -> RunRo
     )
     write_details(row, {name: getattr(run, name) for name in RunDetails.model_fields})
     return row
+
+
+def archived_notes(annotations: AnnotationService, session: Session, start_ms: int, end_ms: int) -> list[ArchivedNote]:
+    """Annotations that overlap the span, in order of their start."""
+    found = annotations.within(session, start_ms, end_ms)
+    return [ArchivedNote(**note.model_dump(include=set(ArchivedNote.model_fields))) for note in found]
+
+
+def check_notes(notes: Sequence[ArchivedNote]) -> None:
+    """Look whether all of them may be written.
+
+    Raises:
+        ArchiveError: one holds what no annotation may.
+    """
+    for number, note in enumerate(notes):
+        try:
+            check_span(note.start_ms, note.end_ms)
+            AnnotationIn.model_validate(note.model_dump())
+        except ValidationError as error:
+            first = error.errors(include_input=False, include_url=False)[0]
+            place = ".".join(str(part) for part in first["loc"])
+            raise ArchiveError(f"annotations.json: {number}.{place}: {first['msg']}.") from error
+        except InvalidError as error:
+            raise ArchiveError(f"annotations.json: {number}: {error.detail}") from error
+
+
+def bring_notes(annotations: AnnotationService, session: Session, notes: Sequence[ArchivedNote]) -> None:
+    """Write those that are not here yet: an archive may be taken in twice, or where it was made."""
+    for note in notes:
+        if note not in archived_notes(annotations, session, note.start_ms, note.start_ms):
+            annotations.write(session, AnnotationIn.model_validate(note.model_dump()))

@@ -17,12 +17,12 @@ from typing import IO, Any
 import orjson
 from pydantic import TypeAdapter
 
-from loadwatch_backend.evidence.files.service import MOST_FILE_BYTES, MOST_FILES, MOST_RUN_BYTES
-from loadwatch_backend.kit.errors import ProblemError
-from loadwatch_backend.kit.room import CHECK_BYTES, check_room
-from loadwatch_backend.records.files import RECORDS, RESULT, RunFiles
-from loadwatch_backend.records.parquet import check_records
-from loadwatch_backend.records.result_file import load
+from loadwatch_backend.core.errors import ProblemError
+from loadwatch_backend.core.room import CHECK_BYTES, check_room
+from loadwatch_backend.evidence.files.schemas import MOST_FILE_BYTES, MOST_FILES, MOST_RUN_BYTES
+from loadwatch_backend.evidence.records.files import RECORDS, RESULT, RunFiles
+from loadwatch_backend.evidence.records.parquet import check_records
+from loadwatch_backend.evidence.records.result_file import load
 from loadwatch_backend.runs.analysis.documents import endpoint_out, figures_out
 from loadwatch_backend.runs.archive.format import (
     ANALYSIS,

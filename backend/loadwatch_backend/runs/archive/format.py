@@ -21,12 +21,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from loadwatch_formats.own_figures import MOST
 from pydantic import Field, TypeAdapter, ValidationError
 
+from loadwatch_backend.core.schemas import Milliseconds, Schema
 from loadwatch_backend.evidence.files.schemas import EvidenceFile
-from loadwatch_backend.kit.schemas import Milliseconds, Schema
-from loadwatch_backend.records.files import RECORDS, RESULT, SECONDS
-from loadwatch_backend.runs.analysis.schemas import Analysis, RemarkOut
+from loadwatch_backend.evidence.records.files import RECORDS, RESULT, SECONDS
+from loadwatch_backend.runs.analysis.schemas import Analysis, RemarkOut, ReportedFigure
 from loadwatch_backend.runs.errors import ArchiveError
 from loadwatch_backend.runs.fields import ExitCode, Line, RunId, RunState, Window
 from loadwatch_backend.runs.imports.schemas import ImportOut
@@ -111,6 +112,7 @@ class ArchivedRun(CheckedFields):
     generator: Generator | None
     source: ImportOut | None
     remarks: list[RemarkOut] = Field(max_length=10_000)
+    reported: list[ReportedFigure] = Field(default=[], max_length=MOST)
 
 
 class ArchivedNote(Schema):

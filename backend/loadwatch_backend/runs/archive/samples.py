@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
-from loadwatch_backend.kit.deferred import Deferred
+from loadwatch_backend.core.deferred import Deferred
 from loadwatch_backend.runs.errors import ArchiveError
-from loadwatch_backend.store.errors import QueryLimitError
-from loadwatch_backend.store.port import Labels, Matcher, MatchOperator, Reader, Selection
+from loadwatch_backend.series.store.errors import QueryLimitError
+from loadwatch_backend.series.store.port import Labels, Matcher, MatchOperator, Reader, Selection
 
 pa, pq = Deferred("pyarrow"), Deferred("pyarrow.parquet")
 

@@ -3,19 +3,21 @@
 import secrets
 import threading
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import AsyncIterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 import structlog
 from loadwatch_formats.run_facts import OPTIONS
 from pydantic import ValidationError
 
-from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.kit.errors import ProblemError
-from loadwatch_backend.kit.uploads import Upload, check_size, import_limit, receive
-from loadwatch_backend.records.contract import ImportOptions, Progress, ResultReader
+from loadwatch_backend.core.clock import Clock
+from loadwatch_backend.core.errors import ProblemError
+from loadwatch_backend.core.uploads import IMPORT_LIMIT, Upload, check_size, receive
+from loadwatch_backend.evidence.records.contract import ImportOptions, Progress
 from loadwatch_backend.runs.errors import ImportNotFoundError, ImportQueueError, RunBusyError, RunRuleError
+from loadwatch_backend.runs.importers.reader import ProcessReader
 from loadwatch_backend.runs.imports.places import Places
 from loadwatch_backend.runs.imports.results import Arrival, Results
 from loadwatch_backend.runs.imports.schemas import ImportJob, ImportRequest, ImportState
@@ -40,6 +42,7 @@ class _Job:
     run: str | None = None
     error: ProblemError | None = None
     stop: threading.Event = field(default_factory=threading.Event)
+    work: Future[None] | None = None
     ended_ms: int | None = None
 
 
@@ -55,30 +58,20 @@ class ImportCounts:
 class Imports:
     """Safe to use from any thread; `close` ends the worker after the import under way."""
 
-    def __init__(
-        self, *, places: Places, results: Results, reader: ResultReader, clock: Clock, most_bytes: int
-    ) -> None:
+    def __init__(self, *, places: Places, results: Results, reader: ProcessReader, clock: Clock) -> None:
         self.counts = ImportCounts()
         self._places = places
         self._results = results
         self._reader = reader
         self._clock = clock
-        self._limit = import_limit(most_bytes)
         self._jobs: dict[str, _Job] = {}
-        self._waiting: deque[_Job] = deque()
-        self._wake = threading.Condition()
-        self._closing = False
-        self._receiving = 0
-        self._threads = [
-            threading.Thread(target=self._work, name=f"import-{number}", daemon=True) for number in range(WORKERS)
-        ]
-        for thread in self._threads:
-            thread.start()
+        self._lock = threading.Lock()
+        self._workers = ThreadPoolExecutor(WORKERS, thread_name_prefix="import")
 
     @property
     def waiting(self) -> int:
         """Imports that wait or are under way."""
-        with self._wake:
+        with self._lock:
             return sum(job.state is ImportState.READING for job in self._jobs.values())
 
     async def receive(
@@ -98,18 +91,16 @@ class Imports:
             raise
         try:
             work = self._places.work(job.id)
-            check_size(announced, self._limit, work)
-            job.upload = await receive(chunks, work / "upload", self._limit)
+            check_size(announced, IMPORT_LIMIT, work)
+            job.upload = await receive(chunks, work / "upload", IMPORT_LIMIT)
         except BaseException as error:
             self._drop(job, error)
             raise
         size = job.upload.bytes
         job.progress = Progress(bytes_read=0, bytes_total=size, records=0)
         self.counts.bytes += size
-        with self._wake:
-            self._receiving -= 1
-            self._waiting.append(job)
-            self._wake.notify()
+        with self._lock:
+            job.work = self._workers.submit(self._run, job)
         return self._out(job)
 
     def read(self, import_id: str) -> ImportJob:
@@ -118,7 +109,7 @@ class Imports:
         Raises:
             ImportNotFoundError: there is none, or it ended more than an hour ago, or the server was restarted.
         """
-        with self._wake:
+        with self._lock:
             self._forget_old()
             job = self._jobs.get(import_id)
         if job is None:
@@ -134,29 +125,24 @@ class Imports:
         Raises:
             ImportNotFoundError: see `read`.
         """
-        with self._wake:
+        with self._lock:
             job = self._jobs.get(import_id)
             if job is not None:
                 job.stop.set()
-            if job in self._waiting:
-                self._waiting.remove(job)
-                self._cancelled(job)
+                if job.state is ImportState.READING and job.work is not None and job.work.cancel():
+                    self._cancelled(job)
         return self.read(import_id)
 
     def close(self) -> None:
         """End the worker; what waits is left out, and its files go with the next start."""
-        with self._wake:
-            self._closing = True
-            self._wake.notify_all()
-        for thread in self._threads:
-            thread.join()
+        self._workers.shutdown(cancel_futures=True)
 
     # Receiving --------------------------------------------------------------------------------------------------------
 
     def _begin(self, asked: ImportRequest) -> _Job:
         fields = run_fields(asked)
         self._results.check(asked.run, fields)
-        with self._wake:
+        with self._lock:
             self._forget_old()
             under_way = [job for job in self._jobs.values() if job.state is ImportState.READING]
             if len(under_way) >= MOST_WAITING:
@@ -165,13 +151,11 @@ class Imports:
                 raise RunBusyError(f"Another import into run {asked.run} is under way; wait for its end.")
             job = _Job(id=secrets.token_hex(8), asked=asked, fields=fields)
             self._jobs[job.id] = job
-            self._receiving += 1
         return job
 
     def _drop(self, job: _Job, error: BaseException) -> None:
         """The file did not arrive."""
-        with self._wake:
-            self._receiving -= 1
+        with self._lock:
             self._jobs.pop(job.id, None)
         self._places.drop(job.id)
         self.counts.failed[error.code if isinstance(error, ProblemError) else "broken-off"] += 1
@@ -183,16 +167,6 @@ class Imports:
                 del self._jobs[job.id]
 
     # Reading ----------------------------------------------------------------------------------------------------------
-
-    def _work(self) -> None:
-        while True:
-            with self._wake:
-                while not self._waiting and not self._closing:
-                    self._wake.wait()
-                if self._closing:
-                    return
-                job = self._waiting.popleft()
-            self._run(job)
 
     def _run(self, job: _Job) -> None:
         try:

@@ -12,7 +12,7 @@ from pathlib import Path
 import orjson
 import structlog
 
-from loadwatch_backend.records.files import RunFiles
+from loadwatch_backend.evidence.records.files import RunFiles
 
 logger = structlog.get_logger(__name__)
 

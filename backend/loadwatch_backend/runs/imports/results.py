@@ -6,23 +6,24 @@ from pathlib import Path
 
 from loadwatch_formats.times import format_rfc3339
 
-from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.records.files import RunFiles
-from loadwatch_backend.records.model import LoadResult
-from loadwatch_backend.records.result_file import save
+from loadwatch_backend.core.clock import Clock
+from loadwatch_backend.core.database.relational import Relational, Session
+from loadwatch_backend.evidence.records.files import RunFiles
+from loadwatch_backend.evidence.records.model import LoadResult
+from loadwatch_backend.evidence.records.result_file import save
 from loadwatch_backend.runs.analyses import Analyses
 from loadwatch_backend.runs.errors import FutureResultError, RunNotFoundError
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.imports.places import Places
 from loadwatch_backend.runs.imports.schemas import ImportOut
 from loadwatch_backend.runs.registry.configuration import Configuration
+from loadwatch_backend.runs.registry.documents import read_details
 from loadwatch_backend.runs.registry.publish import publish
 from loadwatch_backend.runs.registry.repository import add_run, find_run
 from loadwatch_backend.runs.registry.rows import apply_fields, new_run_id, result_times, running_row, settle_row
 from loadwatch_backend.runs.registry.tables import RunRow
 from loadwatch_backend.runs.schemas import CheckedFields, RunIn
-from loadwatch_backend.store.port import SampleStore
-from loadwatch_backend.store.relational import Relational, Session
+from loadwatch_backend.series.store.port import SampleStore
 
 FUTURE_MS = 24 * 3_600_000
 """A clock in another time zone is no more than this ahead."""
@@ -71,10 +72,11 @@ class Results:
             RunNotFoundError: there is no such run.
             ThresholdError: a threshold cannot be read.
         """
-        self._analyses.analyst.check(fields.thresholds)
+        known: list[str] = []
         if run_id is not None:
             with self._relational.transaction() as session:
-                find_run(session, run_id)
+                known = read_details(find_run(session, run_id)).own_figures
+        self._analyses.analyst.check(fields.thresholds, fields.own_figures or known)
 
     def start_for(self, run_id: str | None, started_ms: int | None) -> int | None:
         """Start of the load by the generator's clock, for files that do not tell."""

@@ -5,9 +5,8 @@ from typing import Any
 
 from pydantic import ConfigDict, Field, create_model
 
-from loadwatch_backend.kit.schemas import Milliseconds, Schema
-from loadwatch_backend.runs.facts import asked
-from loadwatch_backend.runs.fields import ID_PATTERN
+from loadwatch_backend.core.schemas import Milliseconds, Schema
+from loadwatch_backend.runs.fields import ID_PATTERN, asked
 
 
 class ImportOut(Schema):

@@ -2,12 +2,13 @@
 
 import threading
 from collections.abc import Sequence
-from typing import Protocol
 
 import structlog
 from pydantic import TypeAdapter
 
-from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.core.clock import Clock
+from loadwatch_backend.core.database.outages import ConstraintError
+from loadwatch_backend.core.database.relational import Relational, Session
 from loadwatch_backend.runs.errors import RunNotFoundError
 from loadwatch_backend.runs.registry.documents import pack, unpack
 from loadwatch_backend.runs.registry.repository import find_baseline, find_run, find_snapshots, find_taken, keep
@@ -20,8 +21,7 @@ from loadwatch_backend.runs.snapshots.schemas import (
     SnapshotOut,
     SnapshotWhen,
 )
-from loadwatch_backend.store.outages import ConstraintError
-from loadwatch_backend.store.relational import Relational, Session
+from loadwatch_backend.runs.snapshots.take import Snapshotter
 
 logger = structlog.get_logger(__name__)
 
@@ -31,18 +31,10 @@ AHEAD_MS = 60_000
 ORDER = tuple(SnapshotWhen)
 
 
-class Snapshots(Protocol):
-    """What runs ask of the snapshots; see `runs.snapshots.take.Snapshotter`."""
-
-    def take(self, at_ms: int) -> list[SettingOut]:
-        """The configuration of all targets at a time; empty where there are no samples."""
-        ...
-
-
 class Configuration:
     """Safe to use from any thread."""
 
-    def __init__(self, relational: Relational, snapshots: Snapshots, clock: Clock) -> None:
+    def __init__(self, relational: Relational, snapshots: Snapshotter, clock: Clock) -> None:
         self._relational = relational
         self._snapshots = snapshots
         self._clock = clock

@@ -3,7 +3,8 @@
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
-from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.core.clock import Clock
+from loadwatch_backend.core.database.relational import Relational, Session
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.imports.places import Places, bytes_of
 from loadwatch_backend.runs.registry.documents import end_of
@@ -11,7 +12,6 @@ from loadwatch_backend.runs.registry.repository import count_of, find_baseline, 
 from loadwatch_backend.runs.registry.tables import RunReviewRow, RunRow, RunShareRow, RunSnapshotRow
 from loadwatch_backend.runs.registry.windows import Window, merge_windows, window_of
 from loadwatch_backend.runs.schemas import Deletion
-from loadwatch_backend.store.relational import Relational, Session
 
 FORGOTTEN_MS = 24 * 3_600_000
 """A run that nobody ended and nothing is heard of pins no more than this after its last sign of life."""

@@ -1,35 +1,40 @@
 """Rows to documents and back; pure but for the rows' own loading."""
 
+import math
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import orjson
 from loadwatch_formats import run_facts
+from loadwatch_formats.outcomes import OUTCOMES
 from loadwatch_formats.run_facts import FACTS
 from loadwatch_formats.times import format_rfc3339
 from pydantic import Field, TypeAdapter
 
+from loadwatch_backend.core.schemas import Schema
+from loadwatch_backend.core.texts.words import message_of
+from loadwatch_backend.evidence.records.model import FloatArray, Seconds
 from loadwatch_backend.findings.schemas import DiagnosisOut
-from loadwatch_backend.kit.schemas import Schema
 from loadwatch_backend.runs.analysis.schemas import (
     Analysis,
     ClockOut,
+    FiguresOut,
     LatencyOut,
     RemarkOut,
+    ReportedFigure,
     ThresholdOut,
     ThresholdState,
     WindowSource,
 )
-from loadwatch_backend.runs.facts import stored
-from loadwatch_backend.runs.fields import RunState, Verdict, Window
+from loadwatch_backend.runs.fields import RunState, Window, stored
 from loadwatch_backend.runs.imports.schemas import ImportOut
 from loadwatch_backend.runs.key_figures import key_figures
 from loadwatch_backend.runs.registry.limits import IsMuted, first_limit
-from loadwatch_backend.runs.registry.tables import FACT_COLUMNS, RunRow, read_column, write_column
+from loadwatch_backend.runs.registry.tables import COLUMNS, FACT_COLUMNS, RunRow, read_column, write_column
 from loadwatch_backend.runs.registry.windows import LONGEST_RUN_MS
-from loadwatch_backend.runs.schemas import CheckedFacts, Generator, RunOut, RunProgress, RunSummary
-from loadwatch_backend.texts.thresholds import MEASURED
+from loadwatch_backend.runs.schemas import CheckedFacts, Generator, RunOut, RunProgress, RunSummary, SecondsOut
 
 SILENT_MS = 120_000
 """Without a sign of life for this long a running run is said to be silent."""
@@ -37,7 +42,16 @@ JUMP_MS = 2_000
 """A change of the clocks' difference beyond this is a jump."""
 NO_LATENCY = LatencyOut(min=None, mean=None, p50=None, p90=None, p95=None, p99=None, max=None)
 
-_LISTS = ("verdict_reasons", "endpoints", "errors", "thresholds", "expectations", "resources")
+_COLUMNS = (RunOut.model_fields.keys() & COLUMNS) - CheckedFacts.model_fields.keys()
+_FIGURES = RunOut.model_fields.keys() & FiguresOut.model_fields.keys()
+_NO_FIGURES: Mapping[str, object] = {
+    **dict.fromkeys(_FIGURES),
+    "latency_seconds": NO_LATENCY,
+    "outcomes": {},
+    "status_codes": {},
+}
+_ANALYSIS = (RunOut.model_fields.keys() & Analysis.model_fields.keys()) - COLUMNS - {"remarks"}
+"""Fields of a run's document that its row, its figures and its analysis have under the same names."""
 _SPARKLINE: TypeAdapter[list[float | None]] = TypeAdapter(list[float | None])
 
 
@@ -48,6 +62,7 @@ class RunDetails(Schema, run_facts.RunFields):  # pyright: ignore[reportGeneralT
     generator: Generator | None = None
     source: ImportOut | None = None
     remarks: list[RemarkOut] = Field(default_factory=list[RemarkOut])
+    reported: list[ReportedFigure] = Field(default_factory=list[ReportedFigure])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,36 +162,20 @@ def run_out(row: RunRow, analysis: Analysis | None, context: Context, now_ms: in
     details = read_details(row)
     figures = None if analysis is None else analysis.figures
     fields = {
-        **{name: getattr(details, name) for name in CheckedFacts.model_fields},
-        "id": row.id,
-        "state": RunState(row.state),
+        **_values(details, CheckedFacts.model_fields),
+        **_values(row, _COLUMNS),
+        **(_NO_FIGURES if figures is None else _values(figures, _FIGURES)),
+        **(_not_analysed(details) if analysis is None else _analysed(analysis)),
         "silent": is_silent(row, now_ms),
-        "verdict": None if row.verdict is None else Verdict(row.verdict),
         "is_baseline": context.baseline == row.id,
         "baseline": context.baseline,
         "started_at": format_rfc3339(row.started_ms),
         "ended_at": None if row.ended_ms is None else format_rfc3339(row.ended_ms),
-        "started_ms": row.started_ms,
-        "ended_ms": row.ended_ms,
-        "created_ms": row.created_ms,
-        "updated_ms": row.updated_ms,
-        "exit_code": row.exit_code,
-        "abort_reason": row.abort_reason,
         "clock": clock_of(row),
         "source": details.source,
         "remarks": [*remarks_of_tool(details.remarks, row.tool), *([] if analysis is None else analysis.remarks)],
         "progress": None if row.progress is None else RunProgress.model_validate_json(row.progress),
         "has_snapshots": context.has_snapshots,
-        "requests": None if figures is None else figures.requests,
-        "success_ratio": None if figures is None else figures.success_ratio,
-        "rate": None if figures is None else figures.rate,
-        "latency_seconds": NO_LATENCY if figures is None else figures.latency_seconds,
-        "outcomes": {} if figures is None else figures.outcomes,
-        "status_codes": {} if figures is None else figures.status_codes,
-        "bytes_in": None if figures is None else figures.bytes_in,
-        "bytes_out": None if figures is None else figures.bytes_out,
-        "wait_seconds": None if figures is None else figures.wait_seconds,
-        "throughput": None if figures is None else figures.throughput,
         "sparkline": read_sparkline(row),
         "key_figures": key_figures(
             whole=figures,
@@ -184,16 +183,40 @@ def run_out(row: RunRow, analysis: Analysis | None, context: Context, now_ms: in
             target_rate=details.target_rate,
             thresholds=[] if analysis is None else analysis.thresholds,
             reconciliation=None if analysis is None else analysis.reconciliation,
+            own=[] if analysis is None else analysis.own_figures,
         ),
-        **_analysed(analysis),
-        **({"thresholds": [_unmeasured(text) for text in details.thresholds]} if analysis is None else {}),
     }
     return RunOut.model_validate(fields)
 
 
+def _values(of: object, names: Iterable[str]) -> dict[str, object]:
+    return {name: getattr(of, name) for name in names}
+
+
+def _not_analysed(details: RunDetails) -> dict[str, object]:
+    return {
+        **dict.fromkeys(_ANALYSIS),
+        **{name: [] for name in ("verdict_reasons", "endpoints", "errors", "expectations", "resources", "findings")},
+        "own_figures": [],
+        "endpoints_window": "whole",
+        "thresholds": [_unmeasured(text) for text in details.thresholds],
+        "diagnosis": None,
+    }
+
+
+def _analysed(analysis: Analysis) -> dict[str, object]:
+    found = analysis.findings
+    said = set(DiagnosisOut.model_fields)
+    return {
+        **_values(analysis, _ANALYSIS),
+        "findings": [] if found is None else found.findings,
+        "diagnosis": None if found is None else DiagnosisOut.model_validate(found.model_dump(include=said)),
+    }
+
+
 def _unmeasured(expression: str) -> ThresholdOut:
     """A threshold of a run that was begun while another one is analysed."""
-    said = MEASURED["not-analysed"]
+    said = message_of("measured", "not-analysed")
     return ThresholdOut(
         expression=expression,
         metric=expression,
@@ -213,50 +236,74 @@ def _is_whole(analysis: Analysis) -> bool:
     return analysis.steady_window is None or analysis.steady_window.source is WindowSource.WHOLE
 
 
-def _analysed(analysis: Analysis | None) -> Mapping[str, object]:
-    if analysis is None:
-        return {
-            **{field: [] for field in _LISTS},
-            "findings": [],
-            **dict.fromkeys(("steady_window", "steady", "ramp", "reconciliation", "generator", "diagnosis")),
-        }
-    return {
-        "verdict_reasons": analysis.verdict_reasons,
-        "endpoints": analysis.endpoints,
-        "endpoints_window": analysis.endpoints_window,
-        "errors": analysis.errors,
-        "steady_window": analysis.steady_window,
-        "steady": analysis.steady,
-        "thresholds": analysis.thresholds,
-        "expectations": analysis.expectations,
-        "ramp": analysis.ramp,
-        "resources": analysis.resources,
-        "findings": [] if analysis.findings is None else analysis.findings.findings,
-        "diagnosis": analysis.findings
-        and DiagnosisOut.model_validate(analysis.findings.model_dump(include=set(DiagnosisOut.model_fields))),
-        "reconciliation": analysis.reconciliation,
-        "generator": analysis.generator,
-    }
-
-
 def summary_out(row: RunRow, context: Context, is_muted: IsMuted, now_ms: int) -> RunSummary:
     """A run's line in the list."""
-    facts = {name: value for name, value in read_columns(row).items() if name in RunSummary.model_fields}
-    return RunSummary(
-        **facts,
-        id=row.id,
-        state=RunState(row.state),
-        silent=is_silent(row, now_ms),
-        verdict=None if row.verdict is None else Verdict(row.verdict),
-        is_baseline=context.baseline == row.id,
-        started_ms=row.started_ms,
-        ended_ms=row.ended_ms,
-        requests=row.requests,
-        rate=row.rate,
-        success_ratio=row.success_ratio,
-        p95_seconds=row.p95_seconds,
-        sparkline=read_sparkline(row),
-        p95_sparkline=None if row.p95_sparkline is None else _SPARKLINE.validate_json(row.p95_sparkline),
-        first_limit=first_limit(row.limits, row.started_ms, is_muted),
-        reviewed=context.reviewed,
+    fields = {
+        **{name: read_column(row, name) for name in RunSummary.model_fields.keys() & COLUMNS},
+        "silent": is_silent(row, now_ms),
+        "is_baseline": context.baseline == row.id,
+        "sparkline": read_sparkline(row),
+        "p95_sparkline": None if row.p95_sparkline is None else _SPARKLINE.validate_json(row.p95_sparkline),
+        "first_limit": first_limit(row.limits, row.started_ms, is_muted),
+        "reviewed": context.reviewed,
+    }
+    return RunSummary.model_validate(fields)
+
+
+LATENCY_NAMES = ("p50", "p90", "p95", "p99", "max")
+
+
+def reduce_extremes(values: FloatArray, step: int) -> FloatArray:
+    """Two values for each `2 * step` seconds: the smallest and the largest, in the order in which they occurred.
+
+    Returns:
+        float64[2 * ceil(n / (2 * step))]; NaN where all values of a pair are NaN.
+    """
+    width = 2 * step
+    rows = -(-len(values) // width)
+    padded = np.full(rows * width, np.nan)
+    padded[: len(values)] = values
+    table = padded.reshape(rows, width)
+    empty = np.isnan(table).all(axis=1)
+    low = np.argmin(np.where(np.isnan(table), np.inf, table), axis=1)
+    high = np.argmax(np.where(np.isnan(table), -np.inf, table), axis=1)
+    each = np.arange(rows)
+    pairs = np.stack([table[each, np.minimum(low, high)], table[each, np.maximum(low, high)]], axis=1)
+    pairs[empty] = np.nan
+    return pairs.reshape(-1)
+
+
+def seconds_out(seconds: Seconds, max_points: int) -> SecondsOut:
+    """The document of at most `max_points` points."""
+    count = len(seconds.outcomes)
+    step = 1 if count <= max_points else math.ceil(count / (max_points // 2 * 2))
+
+    def shown(values: FloatArray) -> list[float | None]:
+        return _numbers(values if step == 1 else reduce_extremes(values, step))
+
+    latency = seconds.latency
+    rate = shown(seconds.requests.astype(np.float64))
+    return SecondsOut(
+        start_ms=max(seconds.start_ms, 0),
+        step_ms=1_000 * step,
+        count=len(rate),
+        reduced=step > 1,
+        exact=seconds.exact,
+        outcomes={
+            outcome.value: shown(seconds.outcomes[:, code].astype(np.float64))
+            for code, outcome in enumerate(OUTCOMES)
+            if seconds.outcomes[:, code].any()
+        },
+        rate=rate,
+        latency_seconds={}
+        if latency is None
+        else {name: shown(latency[:, column]) for column, name in enumerate(LATENCY_NAMES)},
+        bytes_in=None if seconds.bytes_in is None else shown(seconds.bytes_in.astype(np.float64)),
+        bytes_out=None if seconds.bytes_out is None else shown(seconds.bytes_out.astype(np.float64)),
+        users=None if seconds.users is None else shown(seconds.users),
     )
+
+
+def _numbers(values: FloatArray) -> list[float | None]:
+    plain: Sequence[float] = values.tolist()
+    return [value if math.isfinite(value) else None for value in plain]

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import Field
 
+from loadwatch_backend.core.schemas import Milliseconds, Schema
 from loadwatch_backend.findings.model import Certainty, DiagnosisState, Severity
 from loadwatch_backend.findings.schemas import FindingOut, FindingsOut, TextOut
-from loadwatch_backend.kit.schemas import Milliseconds, Schema
 from loadwatch_backend.runs.analysis.schemas import ResourceReached
 from loadwatch_backend.runs.schemas import FirstLimit, LimitState
 
@@ -15,7 +15,7 @@ MOST_KEPT = 20
 
 SAMPLE_MS = 1_000
 IsMuted = Callable[[str, Mapping[str, str]], bool]
-"""Whether a finding of this id and these labels is muted or rejected."""
+"""Whether a finding of this id and these labels is muted or marked wrong."""
 
 
 class KeptLimit(Schema):
@@ -47,7 +47,7 @@ def kept_limits(said: FindingsOut | None) -> KeptLimits:
 
 
 def write_limits(kept: KeptLimits) -> str:
-    """As `first_limit` reads it, and as `filter.repository` looks into it."""
+    """As `first_limit` reads it, and as `repository` looks into it."""
     return kept.model_dump_json()
 
 

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.core.clock import Clock
+from loadwatch_backend.core.database.relational import Relational, Stillness
 from loadwatch_backend.runs.errors import RunNotFoundError
 from loadwatch_backend.runs.registry.registry import Registry
 from loadwatch_backend.runs.registry.repository import find_news
 from loadwatch_backend.runs.schemas import RunOut
-from loadwatch_backend.store.relational import Relational, Stillness
 
 LATE_MS = 900_000
 """What could not be told for so long is no news any more."""

@@ -12,17 +12,17 @@ from loadwatch_formats.metrics.loadtest import (
     BYTES,
     DURATION,
     FASTEST_LABEL,
-    METRICS,
     QUANTILE_LABELS,
     REQUESTS,
     TARGET_RATE,
     USERS,
 )
+from loadwatch_formats.metrics.model import metrics_of
 from loadwatch_formats.outcomes import OUTCOMES
 
-from loadwatch_backend.kit.errors import ProblemError
-from loadwatch_backend.records.model import FloatArray, IntArray, Seconds
-from loadwatch_backend.store.port import (
+from loadwatch_backend.core.errors import ProblemError
+from loadwatch_backend.evidence.records.model import FloatArray, IntArray, Seconds
+from loadwatch_backend.series.store.port import (
     STALE_NAN_BITS,
     Batch,
     Labels,
@@ -44,7 +44,7 @@ STATED = (TARGET_RATE, USERS)
 """What a stream may know and a result not: it stays unless the result tells it, too."""
 METADATA: Mapping[str, MetricMetadata] = {
     metric.name: MetricMetadata(type=metric.type, help=metric.help, unit=metric.unit)
-    for metric in METRICS
+    for metric in metrics_of("load")["loadtest"]
     if metric.name in (*COUNTED, *STATED)
 }
 

@@ -5,6 +5,7 @@ What findings compare with is more: a run with equal parameters, the same tool a
 
 from collections.abc import Mapping, Sequence
 
+from loadwatch_backend.core.database.relational import Session
 from loadwatch_backend.findings.window import Trial
 from loadwatch_backend.runs.analysis.subject import Reference
 from loadwatch_backend.runs.errors import RunNotFoundError
@@ -12,7 +13,6 @@ from loadwatch_backend.runs.registry.configuration import read_snapshots
 from loadwatch_backend.runs.registry.repository import find_baseline, find_before, find_run, find_siblings
 from loadwatch_backend.runs.registry.tables import RunRow
 from loadwatch_backend.runs.snapshots.schemas import SnapshotWhen
-from loadwatch_backend.store.relational import Session
 
 Facts = Mapping[tuple[str, str], float]
 SECTIONS = frozenset({"cache", "tables", "host", "process"})

@@ -1,33 +1,34 @@
 """The registry of runs: begin, follow, end, change, list, read.
 
 Two clocks: senders give times of their own clock and what it shows as they send; rows keep both, and windows are on the
-server's (docs/decisions/0033-clocks-of-runs.md).
+server's (docs/decisions/0079-time-of-the-server.md).
 """
 
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from loadwatch_backend.core.clock import Clock
+from loadwatch_backend.core.database.outages import ConstraintError
+from loadwatch_backend.core.database.relational import Relational, Session
 from loadwatch_backend.evidence.files.service import EvidenceFiles
+from loadwatch_backend.evidence.records.model import Seconds
+from loadwatch_backend.evidence.runs import OtherRun, RunWindow
 from loadwatch_backend.findings.documents import headline_of
-from loadwatch_backend.findings.opinions.schemas import MarkIn
+from loadwatch_backend.findings.opinions.schemas import MarkedOut, MarkIn, MarkList
 from loadwatch_backend.findings.opinions.service import Opinions
-from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.kit.language import Language
-from loadwatch_backend.records.model import Seconds
 from loadwatch_backend.runs.analyses import Analyses
 from loadwatch_backend.runs.analysis.documents import figures_out
 from loadwatch_backend.runs.analysis.load import Span, figures_over
 from loadwatch_backend.runs.analysis.percentiles import shortest_name
-from loadwatch_backend.runs.analysis.schemas import FiguresOut, PercentilesOut
-from loadwatch_backend.runs.errors import FindingNotFoundError, NoResultError, RunFilterError, RunRuleError
+from loadwatch_backend.runs.analysis.schemas import FiguresOut, PercentilesOut, WindowSource
+from loadwatch_backend.runs.annotations.service import AnnotationService
+from loadwatch_backend.runs.errors import FindingNotFoundError, NoResultError, RunRuleError
 from loadwatch_backend.runs.fields import RunState
-from loadwatch_backend.runs.filter.language import FilterProblem, Term, parse_filter
-from loadwatch_backend.runs.filter.repository import conditions_of
 from loadwatch_backend.runs.imports.places import Places
 from loadwatch_backend.runs.registry.configuration import Configuration
 from loadwatch_backend.runs.registry.deletion import describe_deletion
-from loadwatch_backend.runs.registry.documents import run_out, summary_out
+from loadwatch_backend.runs.registry.documents import is_silent, read_details, run_out, seconds_out, summary_out
 from loadwatch_backend.runs.registry.limits import limits_in_order
 from loadwatch_backend.runs.registry.reference import reference_of
 from loadwatch_backend.runs.registry.repository import (
@@ -37,14 +38,14 @@ from loadwatch_backend.runs.registry.repository import (
     find_analysed_ms,
     find_facets,
     find_of_scenario,
+    find_others,
     find_run,
     find_runs,
     has_run,
     pin,
     unpin,
 )
-from loadwatch_backend.runs.registry.rows import apply_patch, changes_of, end_row, new_run_id, running_row
-from loadwatch_backend.runs.registry.seconds import seconds_out
+from loadwatch_backend.runs.registry.rows import apply_patch, changes_of, end_row, markers_of, new_run_id, running_row
 from loadwatch_backend.runs.registry.tables import RunRow
 from loadwatch_backend.runs.schemas import (
     Deletion,
@@ -60,12 +61,9 @@ from loadwatch_backend.runs.schemas import (
     SecondsOut,
 )
 from loadwatch_backend.runs.snapshots.schemas import ConfigurationDifference, SnapshotWhen
-from loadwatch_backend.store.outages import ConstraintError
-from loadwatch_backend.store.relational import Relational, Session
-from loadwatch_backend.texts.run_filter import RUN_FILTER
-from loadwatch_backend.texts.words import Texts
 
 SCENARIO_RUNS = 500
+MOST_OTHERS = 200
 
 
 class Registry:
@@ -81,6 +79,7 @@ class Registry:
         clock: Clock,
         retention_ms: int,
         evidence_files: EvidenceFiles,
+        annotations: AnnotationService,
     ) -> None:
         self._relational = relational
         self._places = places
@@ -90,12 +89,13 @@ class Registry:
         self._clock = clock
         self._retention_ms = retention_ms
         self._evidence_files = evidence_files
+        self._annotations = annotations
 
     # Begin, follow, end -----------------------------------------------------------------------------------------------
 
     def create(self, given: RunIn) -> RunOut:
         """Begin a run; the same id again changes nothing."""
-        self._analyses.analyst.check([*given.thresholds, *given.expectations])
+        self._analyses.analyst.check([*given.thresholds, *given.expectations], given.own_figures)
         now_ms = self._clock()
         run_id = given.id or new_run_id(now_ms)
         with self._relational.transaction() as session:
@@ -126,6 +126,8 @@ class Registry:
             ended = row.state == RunState.RUNNING
             if ended:
                 end_row(row, given, now_ms)
+                for marker in markers_of(row, given):
+                    self._annotations.write(session, marker)
         if ended:
             self._configuration.capture(run_id, SnapshotWhen.AFTER)
             self._analyses.refresh(run_id)
@@ -140,7 +142,8 @@ class Registry:
             RunRuleError: the steady window does not fit the run.
         """
         changes = changes_of(patch)
-        self._analyses.analyst.check([*changes.get("thresholds", ()), *changes.get("expectations", ())])
+        figures = changes.get("own_figures", read_details(self._row(run_id)).own_figures)
+        self._analyses.analyst.check([*changes.get("thresholds", ()), *changes.get("expectations", ())], figures)
         with self._relational.transaction() as session:
             row = find_run(session, run_id, lock=True)
             apply_patch(session, row, patch)
@@ -162,20 +165,28 @@ class Registry:
                 pin(session, row.scenario, run_id)
         return self.read(run_id)
 
-    def mark(self, run_id: str, given: MarkIn, actor: str) -> RunOut:
-        """Confirm or reject a finding of a run.
+    def mark(self, given: MarkIn, actor: str) -> MarkedOut:
+        """Mute a finding, or mark one of a run wrong.
 
         Raises:
             FindingNotFoundError: the run has no such finding.
         """
-        run = self.read(run_id)
-        for finding in run.findings:
+        if given.finding_id is not None and not given.run:
+            return self._opinions.mute(given.finding_id, given.labels, given.reason, actor)
+        for finding in self.read(given.run).findings:
             if finding.key == given.key:
-                self._opinions.mark(run_id, finding, given, actor)
-                return self.read(run_id)
+                return self._opinions.mark_wrong(given.run, finding, given, actor)
         raise FindingNotFoundError(
-            f"Run {run_id} has no finding {given.key[:100]!r}; GET /api/runs/{run_id} lists all."
+            f"Run {given.run} has no finding {given.key[:100]!r}; GET /api/runs/{given.run} lists all."
         )
+
+    def marks(self) -> MarkList:
+        """Mutes and marks, the newest first."""
+        return self._opinions.marks()
+
+    def take_back(self, mark_id: int) -> None:
+        """Take a mute or a mark back."""
+        self._opinions.take_back(mark_id)
 
     def deletion(self, run_id: str) -> Deletion:
         """What would go with a run."""
@@ -197,16 +208,16 @@ class Registry:
     # Read -------------------------------------------------------------------------------------------------------------
 
     def list(self, wanted: RunQuery) -> RunList:
-        """A page of the runs that match.
-
-        Raises:
-            RunFilterError: the filter cannot be read.
-        """
+        """A page of the runs that match; figures of one under way are those of its last analysis."""
         now_ms = self._clock()
-        terms = _read_filter(wanted.where, wanted.lang)
         with self._relational.transaction() as session:
-            rows, total = find_runs(session, wanted, conditions_of(terms, now_ms))
-            return RunList(runs=[*self._summaries(session, rows, now_ms)], total=total)
+            rows, total = find_runs(session, wanted)
+            found = RunList(runs=[*self._summaries(session, rows, now_ms)], total=total)
+            under_way = [row for row in rows if row.state == RunState.RUNNING and not is_silent(row, now_ms)]
+            stale = [row.id for row in under_way if self._analyses.is_stale(row, find_analysed_ms(session, row.id))]
+        for run_id in stale:
+            self._analyses.refresh_for_reader(run_id, later=True)
+        return found
 
     def facets(self) -> RunFacets:
         """Values in use."""
@@ -219,15 +230,40 @@ class Registry:
         Raises:
             RunNotFoundError: there is none.
         """
+        self._refresh(run_id)
+        with self._relational.transaction() as session:
+            row = find_run(session, run_id)
+            return self._out(session, row)
+
+    def window(self, run_id: str) -> RunWindow:
+        """When a run was, analysed; raises as `read`."""
+        self._refresh(run_id)
+        with self._relational.transaction() as session:
+            row = find_run(session, run_id)
+            analysis = self._analyses.read_figures(session, row)
+        steady = None if analysis is None else analysis.steady_window
+        return RunWindow(
+            id=row.id,
+            name=row.name or row.id,
+            from_ms=row.started_ms,
+            to_ms=self._clock() if row.ended_ms is None else row.ended_ms,
+            steady_ms=None if steady is None or steady.source is WindowSource.WHOLE else (steady.from_ms, steady.to_ms),
+            requests=analysis.figures.requests if analysis and analysis.figures else None,
+            steady_requests=analysis.steady.requests if analysis and analysis.steady else None,
+        )
+
+    def _refresh(self, run_id: str) -> None:
+        """Analyse it where what is kept is too old for a reader."""
         with self._relational.transaction() as session:
             row = find_run(session, run_id)
             analysed_ms = find_analysed_ms(session, run_id)
             stale = self._analyses.is_stale(row, analysed_ms) or self._analyses.is_due(session, row)
         if stale:
             self._analyses.refresh_for_reader(run_id, later=analysed_ms is not None and row.result_token is not None)
-        with self._relational.transaction() as session:
-            row = find_run(session, run_id)
-            return self._out(session, row)
+
+    def name(self, run_id: str) -> str:
+        """A run's name, else its id; raises as `read`."""
+        return self._row(run_id).name or run_id
 
     def summary(self, run_id: str) -> RunSummary:
         """A run's line of the list; raises as `read`."""
@@ -241,6 +277,12 @@ class Registry:
         with self._relational.transaction() as session:
             other = reference_of(session, find_run(session, run_id))
             return None if other is None else other.id
+
+    def others(self, run_id: str) -> Sequence[OtherRun]:
+        """Other runs of a run's scenario, the newest first; raises as `read`."""
+        with self._relational.transaction() as session:
+            rows = find_others(session, find_run(session, run_id), MOST_OTHERS)
+            return [OtherRun(id=row.id, name=row.name or row.id, started_ms=row.started_ms) for row in rows]
 
     def of_scenario(self, scenario: str, version: str | None) -> Sequence[RunOut]:
         """Ended runs of a scenario in order of their start, the newest ones; without endpoints and errors."""
@@ -333,12 +375,3 @@ class Registry:
             diagnosis = diagnosis.model_copy(update={"headline": headline_of(diagnosis, judged)})
         resources = limits_in_order(found.resources, judged)
         return found.model_copy(update={"findings": judged, "diagnosis": diagnosis, "resources": resources})
-
-
-def _read_filter(text: str, language: Language) -> tuple[Term, ...]:
-    try:
-        return parse_filter(text)
-    except FilterProblem as problem:
-        texts = Texts(RUN_FILTER, language)
-        said = texts("where", column=problem.column, text=texts(problem.reason, **problem.values))
-        raise RunFilterError(said, column=problem.column) from None

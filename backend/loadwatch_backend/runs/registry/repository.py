@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from loadwatch_formats.run_facts import FACTS
+from loadwatch_formats.run_facts import FACTS, FILTERS
 from sqlalchemy import (
     BigInteger,
     BindParameter,
@@ -21,9 +21,10 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
+from loadwatch_backend.core.database.relational import Relational
+from loadwatch_backend.core.schemas import LAST_MILLISECOND
 from loadwatch_backend.runs.errors import RunNotFoundError
 from loadwatch_backend.runs.fields import RunState
-from loadwatch_backend.runs.filter.repository import asked_conditions
 from loadwatch_backend.runs.registry.documents import Context
 from loadwatch_backend.runs.registry.tables import (
     RunAnalysisRow,
@@ -35,8 +36,9 @@ from loadwatch_backend.runs.registry.tables import (
     RunSnapshotRow,
     RunTagRow,
 )
-from loadwatch_backend.runs.schemas import FacetValue, RunFacets, RunQuery, RunSort
-from loadwatch_backend.store.relational import Relational
+from loadwatch_backend.runs.reviews.actions.schemas import ActionState
+from loadwatch_backend.runs.reviews.actions.tables import ReviewActionRow
+from loadwatch_backend.runs.schemas import FacetValue, LimitState, RunFacets, RunQuery, RunSort
 
 FACET_LIMIT = 200
 MOST_NEWS = 100
@@ -163,20 +165,46 @@ def find_known(session: Session, run_ids: Collection[str]) -> Sequence[RunRow]:
     return session.scalars(select(RunRow).where(RunRow.id.in_(run_ids))).all() if run_ids else ()
 
 
-def find_runs(
-    session: Session, wanted: RunQuery, further: Sequence[ColumnElement[bool]] = ()
-) -> tuple[Sequence[RunRow], int]:
-    """A page of runs with how many there are on all pages; `further` conditions hold beside those of the query.
-
-    Runs without the figure sorted by come last.
-    """
-    conditions = [*asked_conditions(wanted), *further]
+def find_runs(session: Session, wanted: RunQuery) -> tuple[Sequence[RunRow], int]:
+    """A page of runs with how many there are on all pages; runs without the figure sorted by come last."""
+    conditions = _conditions(wanted)
     total = session.scalar(select(func.count()).select_from(RunRow).where(*conditions)) or 0
     column = SORT_COLUMNS[wanted.sort]
     sorted_by = column.desc() if wanted.descending else column.asc()
     query = select(RunRow).where(*conditions)
     query = query.order_by(column.is_(None), sorted_by, RunRow.started_ms.desc(), RunRow.id)
     return session.scalars(query.limit(wanted.limit).offset(wanted.offset)).all(), total
+
+
+def _conditions(wanted: RunQuery) -> list[ColumnElement[bool]]:
+    conditions = [RunRow.started_ms <= wanted.end_ms]
+    conditions.append(func.coalesce(RunRow.ended_ms, LAST_MILLISECOND) >= wanted.start_ms)
+    equal = [(getattr(RunRow, name), getattr(wanted, name)) for name in ("state", *(fact.name for fact in FILTERS))]
+    conditions += [column == str(value) for column, value in equal if value is not None]
+    if wanted.verdict is not None:
+        conditions.append(RunRow.verdict.is_(None) if wanted.verdict == "none" else RunRow.verdict == wanted.verdict)
+    if wanted.finding in (LimitState.NONE, LimitState.CANNOT_TELL):
+        conditions.append(RunRow.limits.startswith(f'{{"state":"{wanted.finding}"'))
+    elif wanted.finding is not None:
+        conditions.append(RunRow.limits.contains(f'"id":"{wanted.finding}', autoescape=True))
+    if wanted.open_actions:
+        of_open = select(ReviewActionRow.run_id).where(ReviewActionRow.state == ActionState.OPEN.value)
+        conditions.append(RunRow.id.in_(of_open))
+    if wanted.commit is not None:
+        conditions.append(RunRow.commit.startswith(wanted.commit, autoescape=True))
+    conditions += [RunRow.tags.any(RunTagRow.tag == tag) for tag in dict.fromkeys(wanted.tag)]
+    conditions += [_has_word(word) for word in wanted.q.split()[:20]]
+    return conditions
+
+
+def _has_word(word: str) -> ColumnElement[bool]:
+    columns = (RunRow.name, RunRow.scenario, RunRow.tool, RunRow.commit, RunRow.author, RunRow.branch, RunRow.id)
+    parameter = RunParameterRow.name + "=" + RunParameterRow.value
+    return or_(
+        *(column.icontains(word, autoescape=True) for column in columns),
+        RunRow.tags.any(RunTagRow.tag.icontains(word, autoescape=True)),
+        RunRow.parameters.any(parameter.icontains(word, autoescape=True)),
+    )
 
 
 def find_of_scenario(session: Session, scenario: str, version: str | None, limit: int) -> Sequence[RunRow]:

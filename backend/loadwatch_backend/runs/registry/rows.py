@@ -1,7 +1,7 @@
 """How a run's row comes to be and changes; pure but for the rows' own loading.
 
 Two clocks: senders give times of their own clock and what it shows as they send; rows keep both, and windows are on the
-server's (docs/decisions/0033-clocks-of-runs.md).
+server's (docs/decisions/0079-time-of-the-server.md).
 """
 
 import secrets
@@ -10,9 +10,11 @@ from typing import Any
 
 from loadwatch_formats.run_facts import FACTS
 
-from loadwatch_backend.kit.schemas import LAST_MILLISECOND
-from loadwatch_backend.records.model import LoadResult
+from loadwatch_backend.core.database.relational import Session
+from loadwatch_backend.core.schemas import LAST_MILLISECOND
+from loadwatch_backend.evidence.records.model import LoadResult
 from loadwatch_backend.runs.analysis.schemas import RemarkOut
+from loadwatch_backend.runs.annotations.schemas import AUTHOR_LENGTH, AnnotationIn
 from loadwatch_backend.runs.errors import RunRuleError
 from loadwatch_backend.runs.fields import NAME_LENGTH, RunState, Window
 from loadwatch_backend.runs.imports.schemas import ImportOut
@@ -21,7 +23,6 @@ from loadwatch_backend.runs.registry.repository import unpin
 from loadwatch_backend.runs.registry.tables import RunRow
 from loadwatch_backend.runs.registry.windows import LONGEST_RUN_MS, LONGEST_RUN_TEXT
 from loadwatch_backend.runs.schemas import CheckedFields, RunFinish, RunIn, RunPatch
-from loadwatch_backend.store.relational import Session
 
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
 
@@ -82,8 +83,23 @@ def end_row(row: RunRow, given: RunFinish, now_ms: int) -> None:
     row.seen_ms = row.updated_ms = now_ms
     row.exit_code = given.exit_code
     row.abort_reason = given.reason
-    if given.generator is not None:
-        write_details(row, {"generator": given.generator})
+    told = {"generator": given.generator} if given.generator is not None else {}
+    write_details(row, {**told, "reported": given.figures})
+
+
+def markers_of(row: RunRow, given: RunFinish) -> list[AnnotationIn]:
+    """Lines of the output that were asked for, as annotations within the run."""
+    assert row.ended_ms is not None
+    skew_ms = row.skew_ms or 0
+    return [
+        AnnotationIn(
+            author=row.author[:AUTHOR_LENGTH],
+            text=one.text,
+            start_ms=min(max(in_time(one.at_ms - skew_ms), row.started_ms), row.ended_ms),
+            tags=["marker", row.id],
+        )
+        for one in given.markers
+    ]
 
 
 def _check_length(started_ms: int, ended_ms: int) -> None:

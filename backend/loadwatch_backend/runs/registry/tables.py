@@ -11,12 +11,10 @@ from sqlalchemy import BigInteger, Boolean, Double, ForeignKey, Index, Integer, 
 from sqlalchemy.dialects.mysql import LONGBLOB, LONGTEXT
 from sqlalchemy.orm import Mapped, mapped_column, object_session, relationship
 
-from loadwatch_backend.kit.text.quantities import parse_number
+from loadwatch_backend.core.database.relational import BINARY_TEXT, NEW_IDS, Base, Identity
+from loadwatch_backend.core.text.quantities import parse_number
 from loadwatch_backend.runs.fields import NAME_LENGTH
-from loadwatch_backend.store.relational import Base, Identity
 
-# Compare text as it was typed; see annotations/tables.py.
-BINARY_TEXT = {"mysql_charset": "utf8mb4", "mysql_collate": "utf8mb4_bin"}
 ID_LENGTH = 40
 TAG_LENGTH = 50
 STATE_LENGTH = 20
@@ -39,7 +37,7 @@ class RunTagRow(Base):
 
 
 class RunParameterRow(Base):
-    """One parameter of a run; `number` is its value where that is one (`kit.text.quantities`)."""
+    """One parameter of a run; `number` is its value where that is one (`core.text.quantities`)."""
 
     __tablename__ = "run_parameters"
     __table_args__ = (Index("ix_run_parameters_name_number", "name", "number"), BINARY_TEXT)
@@ -217,7 +215,7 @@ class MeetingRow(Base):
 
     __tablename__ = "run_meetings"
     # Ids are never given twice; see annotations/tables.py.
-    __table_args__ = {**BINARY_TEXT, "sqlite_autoincrement": True}  # noqa: RUF012 - SQLAlchemy's own declaration
+    __table_args__ = NEW_IDS
 
     id: Mapped[int] = mapped_column(Identity, primary_key=True, autoincrement=True)
     since_ms: Mapped[int | None] = mapped_column(BigInteger)

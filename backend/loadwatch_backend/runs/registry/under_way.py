@@ -3,11 +3,11 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from loadwatch_backend.kit.clock import Clock
+from loadwatch_backend.core.clock import Clock
+from loadwatch_backend.core.database.relational import Relational
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.registry.documents import end_of, is_silent
 from loadwatch_backend.runs.registry.repository import find_just_ended, find_known, find_running
-from loadwatch_backend.store.relational import Relational
 
 LATELY_MS = 3_600_000
 

@@ -36,8 +36,8 @@ def last_ended_ms(session: Session) -> int | None:
     return session.scalar(select(MeetingRow.ended_ms).order_by(MeetingRow.id.desc()).limit(1))
 
 
-def find_runs_to_meet(session: Session, scenario: str = "") -> list[str]:
-    """Ids of runs that came, or ended, after the last meeting about them; in order of their start.
+def find_runs_to_meet(session: Session, scenario: str = "") -> Sequence[tuple[str, str]]:
+    """Ids and scenarios of runs that came, or ended, after the last meeting about them; the newest first.
 
     Args:
         session: the transaction.
@@ -47,17 +47,17 @@ def find_runs_to_meet(session: Session, scenario: str = "") -> list[str]:
     own = ended.where(MeetingRow.scenario.is_not(None)).subquery()
     last = own.c.ended_ms
     query = (
-        select(RunRow.id)
+        select(RunRow.id, RunRow.scenario)
         .outerjoin(own, own.c.scenario == RunRow.scenario)
         .where(or_(last.is_(None), RunRow.created_ms > last, RunRow.settled_ms > last))
-        .order_by(RunRow.started_ms, RunRow.id)
+        .order_by(RunRow.started_ms.desc(), RunRow.id.desc())
     )
     since_ms = last_meeting_ms(session)
     if since_ms is not None:
         query = query.where(or_(RunRow.created_ms > since_ms, RunRow.settled_ms > since_ms))
     if scenario:
         query = query.where(RunRow.scenario == scenario)
-    return list(session.scalars(query))
+    return [(run, of) for run, of in session.execute(query)]
 
 
 def find_shares(session: Session, run_id: str, now_ms: int) -> Sequence[RunShareRow]:

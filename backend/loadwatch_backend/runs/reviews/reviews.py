@@ -4,16 +4,18 @@ from dataclasses import dataclass
 
 import orjson
 
-from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.kit.errors import ProblemError
+from loadwatch_backend.core.clock import Clock
+from loadwatch_backend.core.database.outages import ConstraintError
+from loadwatch_backend.core.database.relational import Relational, Session
+from loadwatch_backend.core.texts.words import Words
 from loadwatch_backend.runs.analyses import Analyses
 from loadwatch_backend.runs.analysis.schemas import ThresholdOut, ThresholdState
 from loadwatch_backend.runs.errors import ReviewConflictError
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.registry.repository import find_baseline, find_run
 from loadwatch_backend.runs.registry.tables import MeetingRow, RunReviewRow, RunRow
-from loadwatch_backend.runs.reviews.actions.expectation import finding_of, problem_of
-from loadwatch_backend.runs.reviews.actions.service import keep_actions, read_scores, read_scores_by, standing_of
+from loadwatch_backend.runs.reviews.actions.repository import keep_actions, read_scores
+from loadwatch_backend.runs.reviews.actions.schemas import ActionStanding, ReviewAction
 from loadwatch_backend.runs.reviews.repository import (
     add,
     find_newest,
@@ -32,14 +34,13 @@ from loadwatch_backend.runs.reviews.schemas import (
     ReviewOut,
     ReviewVersion,
 )
-from loadwatch_backend.store.outages import ConstraintError
-from loadwatch_backend.store.relational import Relational, Session
-from loadwatch_backend.texts.words import SILENT, Words
 
 METRICS = frozenset(
     ("p50", "p90", "p95", "p99", "max", "min", "mean", "rate", "ok_rate", "success_ratio", "error_rate")
 )
 """Monitored names that are figures of the run; all others are signals."""
+SHOWN_SCORES = 20
+"""Of one action, the newest."""
 
 
 class Reviews:
@@ -57,26 +58,28 @@ class Reviews:
             newest = find_newest(session, run_id)
             pinned = find_baseline(session, run.scenario)
             baseline = None if pinned in (None, run_id) else find_run(session, pinned or "")
-            scores, scored = read_scores(session, [run_id]), read_scores_by(session, run_id)
-            analysis = self._analyses.read(session, run)
+            scores, scored = read_scores(session, of=run_id), read_scores(session, by=run_id)
         review = ReviewFields() if newest is None else ReviewFields.model_validate_json(newest.document)
         measured, before = self._measure(run, baseline, review)
+
+        def state_of(one: ReviewAction) -> ActionStanding:
+            problem, figure = self._analyses.problem_of(one.expected, run), before.get(one.expected.strip())
+            return ActionStanding(
+                id=one.id,
+                detail=problem.en,
+                detail_ja=problem.ja,
+                unit="" if figure is None else figure.unit,
+                before=None if figure is None else figure.actual,
+                scores=[score for score in scores if score.action == one.id][:SHOWN_SCORES],
+            )
+
         return ReviewOut(
             **dict(review),
             version=0 if newest is None else newest.version,
             author="" if newest is None else newest.author,
             updated_ms=None if newest is None else newest.updated_ms,
             measured=measured,
-            standings=[
-                standing_of(
-                    one,
-                    problem_of(one.expected, self._analyses.analyst.check),
-                    None if analysis is None else analysis.findings,
-                    before.get(one.expected.strip()),
-                    scores.get((run_id, one.id), ()),
-                )
-                for one in review.actions
-            ],
+            standings=[state_of(one) for one in review.actions],
             scored=scored,
         )
 
@@ -151,10 +154,10 @@ class Reviews:
         asked = [_Question(shown=one.expression, text=one.expression, is_expected=True) for one in review.expected]
         asked += [_Question(shown=name, text=_watch(name), is_expected=False) for name in review.monitored]
         questions = [one for one in dict.fromkeys(asked) if one.shown.strip()]
-        unreadable = {one: self._problem_of(one.text) for one in questions}
+        unreadable = {one: self._analyses.problem_of(one.text, run) for one in questions}
         texts = list(dict.fromkeys(one.text for one in questions if not unreadable[one]))
         later = {one.expected.strip() for one in review.actions} - {""}
-        both = list(dict.fromkeys([*texts, *sorted(one for one in later if self._is_threshold(one))]))
+        both = list(dict.fromkeys([*texts, *sorted(one for one in later if not self._analyses.problem_of(one, run))]))
         found = dict(zip(both, self._analyses.measure(run, both), strict=True))
         other = {} if baseline is None else dict(zip(texts, self._analyses.measure(baseline, texts), strict=True))
         impacts = [
@@ -162,16 +165,6 @@ class Reviews:
             for one in questions
         ]
         return impacts, {text: found[text] for text in both if text in later}
-
-    def _is_threshold(self, text: str) -> bool:
-        return finding_of(text) is None and not self._problem_of(text)
-
-    def _problem_of(self, text: str) -> Words:
-        try:
-            self._analyses.analyst.check([text])
-        except ProblemError as error:
-            return Words(error.detail, error.detail_ja or error.detail)
-        return SILENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,9 +199,13 @@ def _version(row: RunReviewRow) -> ReviewVersion:
 
 
 def _meeting(session: Session, scenario: str = "") -> Meeting:
-    """Runs that came, or ended, after the last meeting about all or about their scenario; in order of their start."""
-    runs = find_runs_to_meet(session, scenario)
-    return Meeting(since_ms=last_meeting_ms(session) if runs else last_ended_ms(session), runs=runs)
+    """Runs that came, or ended, after the last meeting about all or about their scenario; the newest first."""
+    found = find_runs_to_meet(session, scenario)
+    return Meeting(
+        since_ms=last_meeting_ms(session) if found else last_ended_ms(session),
+        runs=[run for run, _ in found],
+        scenarios=[of for _, of in found],
+    )
 
 
 def _watch(name: str) -> str:

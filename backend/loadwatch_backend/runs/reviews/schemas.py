@@ -4,9 +4,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from loadwatch_backend.kit.schemas import Count, Milliseconds, Schema
+from loadwatch_backend.core.schemas import Count, Milliseconds, Schema
+from loadwatch_backend.evidence.files.schemas import MOST_FILES, FileId
 from loadwatch_backend.runs.analysis.schemas import ThresholdState
-from loadwatch_backend.runs.fields import Line, Text
+from loadwatch_backend.runs.fields import Finite, Line, Text
 from loadwatch_backend.runs.reviews.actions.schemas import ActionScore, ActionStanding, ReviewAction, ReviewActions
 
 
@@ -78,10 +79,11 @@ class ReviewHistory(Schema):
 
 
 class Meeting(Schema):
-    """The runs since the last review meeting, in order of their start."""
+    """The runs since the last review meeting, the newest first."""
 
     since_ms: Milliseconds | None
     runs: list[str]
+    scenarios: list[str] = Field(description="Of each of `runs`; empty where a run has none.")
 
 
 class MeetingIn(Schema):
@@ -89,3 +91,31 @@ class MeetingIn(Schema):
 
     attendees: Annotated[list[Line], Field(max_length=50)] = Field(default_factory=list[str])
     scenario: Line = Field(default="", description="Whose runs it went through; those of others stay. Empty for all.")
+
+
+class ShareIn(Schema):
+    """A link that shows the report of one run to whoever has it, until it expires."""
+
+    days: Finite = Field(default=7, gt=0, le=365)
+    note: Line = ""
+    files: Annotated[list[FileId], Field(max_length=MOST_FILES)] = Field(
+        default_factory=list, description="Ids of the run's files that it shows, with their notes; none by default."
+    )
+
+
+class ShareOut(Schema):
+    """A link; its secret is shown once, when it is made."""
+
+    id: str
+    run: str
+    note: str
+    created_ms: Milliseconds
+    expires_ms: Milliseconds
+    files: list[FileId] = Field(description="The run's files that it shows.")
+    path: str | None = Field(description="Path of the page, such as /share/…; only in the answer that made it.")
+
+
+class ShareList(Schema):
+    """Links of a run that have not expired."""
+
+    shares: list[ShareOut]

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 import orjson
 
+from loadwatch_backend.core.clock import Clock
+from loadwatch_backend.core.database.relational import Relational
+from loadwatch_backend.core.schemas import LAST_MILLISECOND
 from loadwatch_backend.evidence.files.repository import find_files
-from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.kit.schemas import LAST_MILLISECOND
 from loadwatch_backend.runs.errors import RunRuleError, ShareNotFoundError
 from loadwatch_backend.runs.registry.repository import find_run
 from loadwatch_backend.runs.registry.tables import RunShareRow
 from loadwatch_backend.runs.reviews.repository import add, delete_share, find_share, find_shares, forget_shares
-from loadwatch_backend.runs.reviews.share_schemas import ShareIn, ShareList, ShareOut
-from loadwatch_backend.store.relational import Relational
+from loadwatch_backend.runs.reviews.schemas import ShareIn, ShareList, ShareOut
 
 SECRET_BYTES = 32
 DAY_MS = 86_400_000

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from loadwatch_backend.runs.snapshots.query import Section
+from loadwatch_backend.catalogue.signals.model import Section
 from loadwatch_backend.runs.snapshots.schemas import Change, SettingOut
 
 _RATIO_STEP = 0.05

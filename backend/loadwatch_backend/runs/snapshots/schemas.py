@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from loadwatch_backend.kit.schemas import Milliseconds, Schema
+from loadwatch_backend.core.schemas import Milliseconds, Schema
 
 
 class SettingOut(Schema):

@@ -2,8 +2,8 @@
 
 from loadwatch_backend.access.audit.actions import ACTIONS
 from loadwatch_backend.app.application import create_app
-from loadwatch_backend.kit.middleware import SAFE_METHODS
-from loadwatch_backend.kit.settings import Settings
+from loadwatch_backend.core.middleware import SAFE_METHODS
+from loadwatch_backend.core.settings import Settings
 
 
 def test_every_route_that_changes_something_has_an_entry_and_no_entry_is_stale():

@@ -10,7 +10,7 @@ from loadwatch_backend.access.sign_in.lockout import (
     wait_left_ms,
 )
 
-NOW = 1_800_000_000_000
+NOW = 1_768_550_400_000
 
 
 def after(failures: int) -> Lockout:

@@ -19,6 +19,7 @@ from loadwatch_backend.access.sign_in.oidc_sign_in import (
     groups_of,
     local_path,
 )
+from loadwatch_backend.core.secret import Secret
 
 from backend.tests.access.oidc_server import CLIENT, SECRET
 from backend.tests.access.people import Town, town
@@ -34,10 +35,12 @@ class Provider:
         self.url = url
 
     def control(self, mode: str = "", *, rotate: bool = False, **claims: Any) -> None:
-        httpx.post(f"{self.url}/control", json={"mode": mode, "claims": claims, "rotate": rotate})
+        httpx.post(
+            f"{self.url}/control", json={"mode": mode, "claims": claims, "rotate": rotate}, verify=False, timeout=120
+        )
 
     def seen(self) -> dict[str, int]:
-        found: dict[str, int] = httpx.get(f"{self.url}/seen").json()
+        found: dict[str, int] = httpx.get(f"{self.url}/seen", verify=False, timeout=120).json()
         return found
 
 
@@ -74,7 +77,7 @@ def place(start_server: Callable[..., Any], tmp_path: Path, provider: Provider) 
                     external_url=OUTSIDE,
                     oidc_issuer=provider.url,
                     oidc_client_id=CLIENT,
-                    oidc_client_secret_file=secret,
+                    oidc_client_secret=Secret(path=secret),
                     **settings,
                 )
             )
@@ -88,7 +91,7 @@ def begin(client: httpx.Client, target: str = "/runs") -> str:
     """The callback's path and question as the provider sends the browser back."""
     start = client.get("/api/session/oidc", params={"next": target})
     assert start.status_code == 303, start.text
-    back = httpx.get(start.headers["location"]).headers["location"]
+    back = httpx.get(start.headers["location"], verify=False, timeout=120).headers["location"]
     assert back.startswith(f"{OUTSIDE}/api/session/oidc/callback?")
     return back.removeprefix(OUTSIDE)
 

@@ -14,7 +14,7 @@ ALL = {**HERE, "proxy_name_header": "X-Name", "proxy_role_header": "X-Role", "pr
 
 
 def who(people: Town, *headers: tuple[str, str]) -> Any:
-    with httpx.Client(base_url=people.url, timeout=30) as client:
+    with httpx.Client(base_url=people.url, timeout=120, verify=False) as client:
         answer = client.get("/api/session", headers=list(headers))
         return answer.json().get("principal", answer.json().get("code"))
 
@@ -85,7 +85,9 @@ def test_a_viewer_of_the_proxy_leaves_the_link_of_the_first_administrator_open(
     kim, admin = ("X-Remote-User", "kim"), ("X-Role", "admin")
     with start_server(tmp_path / "data", **settings) as server:
         secret = server.services.setup_secret
-        with httpx.Client(base_url=server.url, headers=[kim, ("origin", server.url)]) as client:
+        with httpx.Client(
+            base_url=server.url, headers=[kim, ("origin", server.url)], verify=False, timeout=120
+        ) as client:
             seen = client.get("/api/session").json()
             assert (seen["principal"]["role"], seen["setup"]) == ("viewer", True)
             body = {"secret": secret, "name": "ann", "password": PASSWORD}
@@ -95,7 +97,7 @@ def test_a_viewer_of_the_proxy_leaves_the_link_of_the_first_administrator_open(
             assert client.post("/api/setup", json={**body, "name": "eve"}).json()["code"] == "setup-link"
     with start_server(tmp_path / "other", **settings) as server:
         body = {"secret": server.services.setup_secret, "name": "eve", "password": PASSWORD}
-        with httpx.Client(base_url=server.url, headers=[kim]) as client:
+        with httpx.Client(base_url=server.url, headers=[kim], verify=False, timeout=120) as client:
             assert client.get("/api/session", headers=[admin]).json()["principal"]["role"] == "admin"
             assert client.get("/api/session").json()["principal"]["role"] == "viewer"
             refused = client.post("/api/setup", json=body, headers={"origin": server.url})
@@ -145,7 +147,7 @@ def test_a_disabled_user_of_the_proxy_stays_out(start_server: Callable[..., Any]
 def test_the_client_behind_the_proxy_is_the_one_that_is_written_down(start_server: Callable[..., Any], tmp_path: Path):
     with town(start_server, tmp_path / "data", **HERE) as people:
         headers = {"x-forwarded-for": "6.6.6.6, 203.0.113.9", "x-forwarded-proto": "https"}
-        with httpx.Client(base_url=people.url, headers=headers) as client:
+        with httpx.Client(base_url=people.url, headers=headers, verify=False, timeout=120) as client:
             body = {"name": "ann", "password": "four random words here"}
             answer = client.post("/api/session/password", json=body, headers={"origin": people.url})
         assert people.audit("session.login")[0]["address"] == "203.0.113.9"
@@ -156,7 +158,7 @@ def test_the_client_behind_the_proxy_is_the_one_that_is_written_down(start_serve
 
 def test_nobody_else_may_say_where_a_request_comes_from(people: Town):
     headers = {"x-forwarded-for": "6.6.6.6", "x-forwarded-proto": "https"}
-    with httpx.Client(base_url=people.url, headers=headers) as client:
+    with httpx.Client(base_url=people.url, headers=headers, verify=False, timeout=120) as client:
         answer = client.post("/api/session/password", json={"name": "ann", "password": "wrong"})
     assert answer.status_code == 401
     assert people.audit("session.login")[0]["address"] == "127.0.0.1"
@@ -166,7 +168,7 @@ def test_over_https_only_the_prefixed_cookie_counts(start_server: Callable[..., 
     with town(start_server, tmp_path / "data", **HERE) as people:
         plain = people.signed_in("ann").cookies["loadwatch_session"]
         secure = {"x-forwarded-proto": "https", "cookie": f"loadwatch_session={plain}"}
-        with httpx.Client(base_url=people.url) as client:
+        with httpx.Client(base_url=people.url, verify=False, timeout=120) as client:
             assert client.get("/api/status", headers=secure).status_code == 401
             secure["cookie"] = f"__Host-loadwatch_session={plain}"
             assert client.get("/api/status", headers=secure).status_code == 200

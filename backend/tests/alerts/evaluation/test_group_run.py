@@ -3,9 +3,9 @@
 from collections.abc import Collection
 
 import pytest
-from loadwatch_backend.alerts.evaluation.group_run import GroupRun
-from loadwatch_backend.promql.parsing.parse import parse_expression
-from loadwatch_backend.rules.model import Rule, RuleGroup, RuleKind
+from loadwatch_backend.alerting.alerts.evaluation.group_run import GroupRun
+from loadwatch_backend.alerting.rules.model import Rule, RuleGroup, RuleKind
+from loadwatch_backend.series.promql.parsing.parse import parse_expression
 
 
 def rule(name: str, expression: str = "x > 1", *, records: bool = False) -> Rule:
@@ -101,9 +101,9 @@ def test_a_rule_without_anything_to_read_costs_nothing_and_wakes_when_there_is()
     run = begin()
     asleep = {"a", "c"}
     assert evaluate(run, 0.0, asleep=asleep) == ["a", "b", "c"]
-    assert [evaluate(run, float(second), asleep=asleep) for second in range(1, 120)] == [["b"]] * 119
-    assert evaluate(run, 120.0, asleep=asleep) == ["a", "b", "c"]
+    assert [evaluate(run, float(second), asleep=asleep) for second in range(1, 600)] == [["b"]] * 599
+    assert evaluate(run, 600.0, asleep=asleep) == ["a", "b", "c"]
     run.woken = {"c"}
-    assert evaluate(run, 120.5, asleep={"a"}) == ["c"]
-    assert evaluate(run, 121.0, asleep={"a"}) == ["b", "c"]
-    assert evaluate(run, 122.0, asleep={"a"}) == ["b", "c"]
+    assert evaluate(run, 600.5, asleep={"a"}) == ["c"]
+    assert evaluate(run, 601.0, asleep={"a"}) == ["b", "c"]
+    assert evaluate(run, 602.0, asleep={"a"}) == ["b", "c"]

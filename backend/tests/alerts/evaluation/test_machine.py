@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_backend.alerts.evaluation.machine import (
+from loadwatch_backend.alerting.alerts.evaluation.machine import (
     PROMETHEUS,
     MachineSettings,
     dismiss,
@@ -15,10 +15,10 @@ from loadwatch_backend.alerts.evaluation.machine import (
     shift_states,
     shift_timers,
 )
-from loadwatch_backend.alerts.evaluation.state import RuleStates, Runs, TrackedAlert, source_key
-from loadwatch_backend.alerts.schemas import AlertState, ResolvedReason
-from loadwatch_backend.rules.contract import RuleResult
-from loadwatch_backend.rules.model import NoDataPolicy, Rule
+from loadwatch_backend.alerting.alerts.evaluation.state import RuleStates, Runs, TrackedAlert, source_key
+from loadwatch_backend.alerting.alerts.schemas import AlertState, ResolvedReason
+from loadwatch_backend.alerting.rules.contract import RuleResult
+from loadwatch_backend.alerting.rules.model import NoDataPolicy, Rule
 
 from backend.tests.alerts.machine_parts import NOW_MS, Player, during, make_rule, play, read
 

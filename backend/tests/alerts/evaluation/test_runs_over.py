@@ -4,14 +4,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 import pytest
-from loadwatch_backend.alerts.evaluation.known_runs import KnownRuns
-from loadwatch_backend.alerts.evaluation.machine import MachineSettings
-from loadwatch_backend.alerts.evaluation.state import RuleStates, Runs, source_key
-from loadwatch_backend.promql.parsing.parse import parse_expression
-from loadwatch_backend.rules.contract import RuleResult
-from loadwatch_backend.rules.model import NoDataPolicy
+from loadwatch_backend.alerting.alerts.evaluation.known_runs import KnownRuns
+from loadwatch_backend.alerting.alerts.evaluation.machine import MachineSettings
+from loadwatch_backend.alerting.alerts.evaluation.state import RuleStates, Runs, source_key
+from loadwatch_backend.alerting.rules.contract import RuleResult
+from loadwatch_backend.alerting.rules.model import NoDataPolicy
 from loadwatch_backend.runs.registry.under_way import RunFacts
-from loadwatch_backend.store.port import Labels
+from loadwatch_backend.series.promql.parsing.parse import parse_expression
+from loadwatch_backend.series.store.port import Labels
 
 from backend.tests.alerts.machine_parts import NOW_MS, Player, after, during, make_rule, read
 

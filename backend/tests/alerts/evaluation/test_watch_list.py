@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 import pytest
-from loadwatch_backend.alerts.evaluation.watch_list import make_watch_list
-from loadwatch_backend.promql.parsing.parse import parse_expression
-from loadwatch_backend.rules.model import Rule, RuleKind
+from loadwatch_backend.alerting.alerts.evaluation.watch_list import make_watch_list
+from loadwatch_backend.alerting.rules.model import Rule, RuleKind
+from loadwatch_backend.series.promql.parsing.parse import parse_expression
 
 
 def rule(name: str, expression: str, *, records: bool = False) -> Rule:

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import pytest
-from loadwatch_backend.alerts.evaluation.state import NO_RUNS, TrackedAlert
-from loadwatch_backend.alerts.history.episodes import RuleFacts, facts_of
-from loadwatch_backend.alerts.history.incidents import (
+from loadwatch_backend.alerting.alerts.evaluation.state import NO_RUNS, TrackedAlert
+from loadwatch_backend.alerting.alerts.history.episodes import RuleFacts, facts_of
+from loadwatch_backend.alerting.alerts.history.incidents import (
     Acknowledged,
     Member,
     UnderWay,
@@ -15,18 +15,18 @@ from loadwatch_backend.alerts.history.incidents import (
     keys_of,
     new_incident,
 )
-from loadwatch_backend.alerts.history.journal import Entry
-from loadwatch_backend.alerts.history.repository import write_acknowledgement
-from loadwatch_backend.alerts.history.tables import EpisodeRow, TransitionRow
-from loadwatch_backend.alerts.schemas import AlertState
-from loadwatch_backend.notify.causes.fitting import annotations_of
-from loadwatch_backend.rules.contract import RuleResult
-from loadwatch_backend.rules.model import Rule, RuleGroup
+from loadwatch_backend.alerting.alerts.history.journal import Entry
+from loadwatch_backend.alerting.alerts.history.repository import write_acknowledgement
+from loadwatch_backend.alerting.alerts.history.tables import EpisodeRow, TransitionRow
+from loadwatch_backend.alerting.alerts.schemas import AlertState
+from loadwatch_backend.alerting.notify.causes.fitting import annotations_of
+from loadwatch_backend.alerting.rules.contract import RuleResult
+from loadwatch_backend.alerting.rules.model import Rule, RuleGroup
 from sqlalchemy import select, text
 
 from backend.tests.alerts.journal_parts import Books, open_books
 from backend.tests.alerts.machine_parts import NOW_MS, Player, during, make_rule, read
-from backend.tests.notify.causes.moments import APP, DB, OTHER_APP, moment, standing
+from backend.tests.notify.causes.moments import APP, DB, EXPLAINED, OTHER_APP, moment, standing
 
 DATABASE = standing("database-cpu-full", DB)
 POOL = standing("pool-exhausted", APP)
@@ -92,8 +92,9 @@ def test_who_joins_what_was_acknowledged_may_be_acknowledged():
 def member(
     id: str, name: str, active_ms: int, finding: Mapping[str, str], severity: str = "warning", *, firing: bool = True
 ) -> Member:
-    labels = {"alertname": name, "severity": severity}
-    return Member(id=id, firing=firing, active_ms=active_ms, labels=labels, annotations=finding)
+    known = EXPLAINED({"alertname": name})
+    tells = known is not None and finding.get("finding_id") in known.about
+    return Member(id=id, firing=firing, tells=tells, active_ms=active_ms, severity=severity)
 
 
 def test_the_most_severe_alert_that_fires_stands_for_the_incident():

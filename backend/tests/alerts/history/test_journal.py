@@ -4,17 +4,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from loadwatch_backend.alerts.evaluation.machine import MachineSettings, resolve_all
-from loadwatch_backend.alerts.evaluation.memory import states_of
-from loadwatch_backend.alerts.evaluation.state import NO_RUNS, RuleStates, Runs, Step
-from loadwatch_backend.alerts.history.episodes import RuleFacts, facts_of
-from loadwatch_backend.alerts.history.journal import Entry
-from loadwatch_backend.alerts.history.repository import write_acknowledgement
-from loadwatch_backend.alerts.history.tables import EpisodeRow, TransitionRow
-from loadwatch_backend.alerts.schemas import AlertState, ResolvedReason
-from loadwatch_backend.rules.contract import RuleResult
-from loadwatch_backend.rules.model import Rule, RuleGroup
-from loadwatch_backend.store.leadership import LeadershipLostError
+from loadwatch_backend.alerting.alerts.evaluation.machine import MachineSettings, resolve_all
+from loadwatch_backend.alerting.alerts.evaluation.memory import states_of
+from loadwatch_backend.alerting.alerts.evaluation.state import NO_RUNS, RuleStates, Runs, Step
+from loadwatch_backend.alerting.alerts.history.episodes import RuleFacts, facts_of
+from loadwatch_backend.alerting.alerts.history.journal import Entry
+from loadwatch_backend.alerting.alerts.history.repository import write_acknowledgement
+from loadwatch_backend.alerting.alerts.history.tables import EpisodeRow, TransitionRow
+from loadwatch_backend.alerting.alerts.schemas import AlertState, ResolvedReason
+from loadwatch_backend.alerting.rules.contract import RuleResult
+from loadwatch_backend.alerting.rules.model import Rule, RuleGroup
+from loadwatch_backend.core.database.leadership import LeadershipLostError
 from sqlalchemy import func, select, text
 
 from backend.tests.alerts.journal_parts import Books, open_books

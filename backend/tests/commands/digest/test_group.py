@@ -1,7 +1,7 @@
 import pytest
 from click.testing import CliRunner
-from loadwatch_backend.commands.digest import group
-from loadwatch_backend.commands.digest.group import COMMANDS, digest
+from loadwatch_backend.app.commands.digest import group
+from loadwatch_backend.app.commands.digest.group import COMMANDS, digest
 
 
 def test_every_command_is_there_under_its_name() -> None:

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 import click
 import pytest
 from click.testing import CliRunner, Result
-from loadwatch_backend.commands.digest import s3_files
-from loadwatch_backend.commands.digest.group import digest
+from loadwatch_backend.app.commands.digest import s3_files
+from loadwatch_backend.app.commands.digest.group import digest
 from loadwatch_formats.access_logs.alb_files import Range
 
 from collectors.tests.sources.aws.moto_server import ENVIRONMENT, REGION, running_moto

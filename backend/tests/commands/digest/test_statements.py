@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from loadwatch_backend.commands.digest.group import digest
+from loadwatch_backend.app.commands.digest.group import digest
 
 REAL = Path(__file__).parent / "fixtures" / "mariadb-slow.log"
 

@@ -58,19 +58,19 @@ def write(server: Any, start_ms: int, load: Made, late: float = 0.0) -> None:
                 counter(ends + late, start_ms, load.seconds, factor=2_000),
             ),
         )
-    beat(server, start_ms, load, ACCESS)
+    beat(server, start_ms, load.seconds, ACCESS)
     write_statements(server, start_ms, load)
 
 
-def beat(server: Any, start_ms: int, load: Made, one: dict[str, str]) -> None:
+def beat(server: Any, start_ms: int, seconds: int, one: dict[str, str]) -> None:
     """An agent was there."""
     server.write(
-        ({"__name__": "up", **one}, [(start_ms + second * SECOND, 1.0) for second in range(load.seconds)]),
+        ({"__name__": "up", **one}, [(start_ms + second * SECOND, 1.0) for second in range(seconds)]),
     )
 
 
 def write_statements(server: Any, start_ms: int, load: Made) -> None:
-    beat(server, start_ms, load, DB)
+    beat(server, start_ms, load.seconds, DB)
     for place, (text, calls) in enumerate(zip(TEXTS, load.calls, strict=True)):
         labels = {"schema": "shop", "digest": f"d{place}", "digest_text": text, **DB}
         name = "mysql_perf_schema_events_statements"

@@ -10,13 +10,17 @@ from typing import Any
 
 import pytest
 from loadwatch_backend.app.services import Services
+from loadwatch_backend.core.errors import ProblemError
+from loadwatch_backend.core.room import DiskFullError
+from loadwatch_backend.core.uploads import UploadTooLargeError
 from loadwatch_backend.evidence.files import service
-from loadwatch_backend.evidence.files.errors import EvidenceLimitError, EvidenceNotFoundError
-from loadwatch_backend.evidence.files.schemas import EvidenceFile, EvidenceKind
+from loadwatch_backend.evidence.files.schemas import (
+    EvidenceFile,
+    EvidenceKind,
+    EvidenceLimitError,
+    EvidenceNotFoundError,
+)
 from loadwatch_backend.evidence.files.service import EvidenceFiles
-from loadwatch_backend.kit.errors import ProblemError
-from loadwatch_backend.kit.room import DiskFullError
-from loadwatch_backend.kit.uploads import UploadTooLargeError
 from loadwatch_backend.runs.errors import RunNotFoundError
 from loadwatch_backend.runs.registry.repository import find_run
 
@@ -197,7 +201,7 @@ def test_a_full_disk_is_said_and_leaves_nothing(server: Any):
 
 
 def test_a_disk_with_too_little_left_is_said_before_anything_is_sent(server: Any, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("loadwatch_backend.kit.room.RESERVE_BYTES", 1 << 60)
+    monkeypatch.setattr("loadwatch_backend.core.room.RESERVE_BYTES", 1 << 60)
     answer = post(server, begin(server), b"x")
     assert (answer.status_code, answer.json()["code"]) == (503, "disk-full")
     assert on_disk(server) == set()

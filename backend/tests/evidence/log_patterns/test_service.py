@@ -2,7 +2,7 @@
 
 from typing import Any
 
-NOW_MS = 1_800_000_000_000
+NOW_MS = 1_768_550_400_000
 RUN_MS = NOW_MS - 120_000
 WHO = {"job": "shop", "instance": "web-1"}
 ACCEPT = "http: Accept error: accept4: too many open files; retrying in <num>"

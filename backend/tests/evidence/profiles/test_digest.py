@@ -1,6 +1,6 @@
 import pytest
 from loadwatch_backend.evidence.profiles.digest import digest_of
-from loadwatch_backend.evidence.profiles.errors import ProfilesDifferError
+from loadwatch_backend.evidence.profiles.model import ProfilesDifferError
 
 from backend.tests.evidence.profiles.made import go, profile
 

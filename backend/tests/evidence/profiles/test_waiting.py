@@ -1,7 +1,7 @@
 """Waits for locks by function, of real profiles; workers that wait for work do not count."""
 
 import pytest
-from loadwatch_backend.evidence.profiles.errors import ProfilesDifferError
+from loadwatch_backend.evidence.profiles.model import ProfilesDifferError
 from loadwatch_backend.evidence.profiles.waiting import lock_waits
 
 from backend.tests.evidence.profiles.made import go, profile

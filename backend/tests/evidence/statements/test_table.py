@@ -1,19 +1,20 @@
-from loadwatch_backend.evidence.statements.model import Counted, Source, Window
-from loadwatch_backend.evidence.statements.table import lines_of
+from dataclasses import replace
+
+from loadwatch_backend.evidence.statements.model import Counted, StatementSource, Window, lines_of
 
 
 def counted(text: str, digest: str = "d", schema: str = "shop", **figures: float) -> Counted:
-    return Counted(schema=schema, text=text, digests=(digest,), **{"calls": 1.0, "seconds": 1.0, **figures})  # pyright: ignore[reportArgumentType] - fields by name
+    return replace(Counted(schema=schema, text=text, digests=(digest,), calls=1.0, seconds=1.0), **figures)
 
 
-def names(*statements: Counted, source: Source = Source.MYSQL) -> list[str]:
+def names(*statements: Counted, source: StatementSource = StatementSource.MYSQL) -> list[str]:
     return [line.fingerprint for line in lines_of(Window(source=source, seconds=1, statements=statements))]
 
 
 def test_that_lists_of_different_lengths_are_one_statement() -> None:
     lines = lines_of(
         Window(
-            source=Source.POSTGRESQL,
+            source=StatementSource.POSTGRESQL,
             seconds=1,
             statements=[
                 counted("SELECT a FROM t WHERE b IN ($1)", "1", calls=2, rows_sent=3),
@@ -42,7 +43,7 @@ def test_that_what_stands_for_many_comes_last_or_by_its_name() -> None:
 
 def test_that_ids_are_short_and_the_same_in_every_run() -> None:
     first, second = (
-        lines_of(Window(source=Source.MYSQL, seconds=1, statements=[counted(text)]))[0].id
+        lines_of(Window(source=StatementSource.MYSQL, seconds=1, statements=[counted(text)]))[0].id
         for text in ("SELECT * FROM `a`", "select *  from a")
     )
     assert first == second

@@ -7,24 +7,24 @@ from loadwatch_backend.findings.advisor.model import (
     Advice,
     Demand,
     GroupAdvice,
-    PoolSeen,
-    Seen,
-    ServerSeen,
+    MeasuredPool,
+    MeasuredServer,
+    Measurement,
     SettingName,
     Weight,
 )
 
-SERVER = ServerSeen(job="mysql", instance="db-1", max_connections=151, connected=60, others=20)
+SERVER = MeasuredServer(job="mysql", instance="db-1", max_connections=151, connected=60, others=20)
 
 
 def demand(connections: float, *, waiting: float = 0, short: bool = False) -> Demand:
     return Demand(at_ms=0, in_use=connections, waiting=waiting, asked=None, served=None, short=short)
 
 
-def pool(instance: str = "web-1", used: float | None = 10, **more: Any) -> PoolSeen:
+def pool(instance: str = "web-1", used: float | None = 10, **more: Any) -> MeasuredPool:
     wanted = None if used is None else demand(used)
     return replace(
-        PoolSeen(
+        MeasuredPool(
             job="app",
             instance=instance,
             name="main",
@@ -38,8 +38,8 @@ def pool(instance: str = "web-1", used: float | None = 10, **more: Any) -> PoolS
     )
 
 
-def seen(*pools: PoolSeen, servers: tuple[ServerSeen, ...] = (SERVER,)) -> Seen:
-    return Seen(from_ms=0, to_ms=60_000, seconds=60, pools=pools, servers=servers)
+def seen(*pools: MeasuredPool, servers: tuple[MeasuredServer, ...] = (SERVER,)) -> Measurement:
+    return Measurement(from_ms=0, to_ms=60_000, seconds=60, pools=pools, servers=servers)
 
 
 def group(advice: Advice) -> GroupAdvice:
@@ -157,7 +157,7 @@ def test_limits_above_the_server_are_told_as_they_are_set() -> None:
         (replace(SERVER, cores_used=1.9, cores=2), "it used 1.9 of its host's 2 cores"),
     ],
 )
-def test_a_database_that_is_full_is_what_to_change(server: ServerSeen, says: str) -> None:
+def test_a_database_that_is_full_is_what_to_change(server: MeasuredServer, says: str) -> None:
     short = replace(pool(), demand=demand(60, short=True, waiting=9))
     advice = advise(seen(short, servers=(server,)))
     assert values(advice)[SettingName.MAX_OPEN] == 30
@@ -272,7 +272,7 @@ def test_no_size_is_named_while_nobody_knows_what_the_database_has_left() -> Non
 
 
 def test_a_sick_instance_is_named_and_no_measure_for_the_others() -> None:
-    def of(name: str, used: float) -> PoolSeen:
+    def of(name: str, used: float) -> MeasuredPool:
         held = Demand(at_ms=0, in_use=used, waiting=0, asked=100, served=100, short=False)
         return pool(name, demand=held, most_used=used)
 

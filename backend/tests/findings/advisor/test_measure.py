@@ -3,7 +3,7 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 from loadwatch_backend.findings.advisor.measure import count_cores, measure
-from loadwatch_backend.findings.advisor.model import Demand, PoolSeen
+from loadwatch_backend.findings.advisor.model import Demand, MeasuredPool
 
 from backend.tests.findings.windows import Values, load, over, rising, steps, window
 
@@ -23,7 +23,7 @@ def pool(in_use: Values, more: Mapping[str, Values] | None = None, *, limit: flo
     }
 
 
-def only(series: dict[str, Values]) -> PoolSeen:
+def only(series: dict[str, Values]) -> MeasuredPool:
     (one,) = measure(window(series)).pools
     return one
 

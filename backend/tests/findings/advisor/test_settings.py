@@ -1,7 +1,7 @@
-from loadwatch_backend.findings.advisor.model import PoolSeen
+from loadwatch_backend.findings.advisor.model import MeasuredPool
 from loadwatch_backend.findings.advisor.settings import Size, SizeReason, advise_settings, go_lines
 
-UNKNOWN = PoolSeen(job="app", instance="web-1", name="main")
+UNKNOWN = MeasuredPool(job="app", instance="web-1", name="main")
 
 
 def test_each_value_has_its_formula_and_source_in_both_languages() -> None:
@@ -14,7 +14,7 @@ def test_each_value_has_its_formula_and_source_in_both_languages() -> None:
 
 
 def test_today_s_size_stands_for_one_that_is_not_known() -> None:
-    today = PoolSeen(job="app", instance="web-1", name="main", max_open=20)
+    today = MeasuredPool(job="app", instance="web-1", name="main", max_open=20)
     size = Size(members=[today], instances=3, needed=None, wanted=None, each=None, reason=SizeReason.NO_LOAD)
     assert (size.total, size.wanted_total) == (60, 60)
     assert [one.advised for one in advise_settings(size, 100, None)] == [None, 20, 30, 30]

@@ -4,8 +4,8 @@ from typing import BinaryIO
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_backend.importers.reading import chunks
-from loadwatch_backend.importers.reading.chunks import Chunk, chunks_of_csv, chunks_of_lines, read_up_to
+from loadwatch_backend.runs.importers.reading import chunks
+from loadwatch_backend.runs.importers.reading.chunks import Chunk, chunks_of_csv, chunks_of_lines, read_up_to
 
 
 class Dribble(io.RawIOBase):

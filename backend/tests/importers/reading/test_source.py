@@ -9,11 +9,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from loadwatch_backend.importers.errors import ImportLimitError, UnknownFormatError, UnreadableFileError
-from loadwatch_backend.importers.reading import source
-from loadwatch_backend.importers.reading import unpacked as budget
-from loadwatch_backend.kit.room import DiskFullError
-from loadwatch_backend.records.model import RemarkKind
+from loadwatch_backend.core.room import DiskFullError
+from loadwatch_backend.evidence.records.model import RemarkKind
+from loadwatch_backend.runs.importers.errors import ImportLimitError, UnknownFormatError, UnreadableFileError
+from loadwatch_backend.runs.importers.reading import source
+from loadwatch_backend.runs.importers.reading import unpacked as budget
 
 from backend.tests.importers.conftest import FIXTURES, Importing, unpacked
 
@@ -133,7 +133,7 @@ def test_one_budget_for_all_members_and_all_layers(imported: Importing, monkeypa
             imported(sent)
     for sent in (zipped(many), tarred(many), zipped(inner), tarred(inner), gzip.compress(zipped(many))):
         assert len(sent) < 100_000
-        with pytest.raises(ImportLimitError, match=r"unpacks to more than .*LOADWATCH_IMPORT_UNPACKED_BYTES"):
+        with pytest.raises(ImportLimitError, match=r"unpacks to more than .*Send it unpacked, or in parts"):
             imported(sent)
 
 

@@ -4,9 +4,9 @@ import re
 
 import numpy as np
 import pytest
-from loadwatch_backend.importers.errors import UnreadableFileError
-from loadwatch_backend.importers.tools.artillery import PERIOD_MS
-from loadwatch_backend.records.model import RemarkKind
+from loadwatch_backend.evidence.records.model import RemarkKind
+from loadwatch_backend.runs.importers.errors import UnreadableFileError
+from loadwatch_backend.runs.importers.tools.artillery import PERIOD_MS
 from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.importers.conftest import FIXTURES, Importing

@@ -1,9 +1,9 @@
 """hey's CSV and printed summary."""
 
 import pytest
-from loadwatch_backend.importers.errors import UnknownFormatError, UnreadableFileError
-from loadwatch_backend.importers.tools import hey
-from loadwatch_backend.records.model import Latency, RemarkKind
+from loadwatch_backend.evidence.records.model import Latency, RemarkKind
+from loadwatch_backend.runs.importers.errors import UnknownFormatError, UnreadableFileError
+from loadwatch_backend.runs.importers.tools import hey
 from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.importers.conftest import FIXTURES, Importing

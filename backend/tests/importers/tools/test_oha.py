@@ -4,8 +4,8 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from loadwatch_backend.importers.errors import UnknownFormatError, UnreadableFileError
-from loadwatch_backend.records.model import RemarkKind
+from loadwatch_backend.evidence.records.model import RemarkKind
+from loadwatch_backend.runs.importers.errors import UnknownFormatError, UnreadableFileError
 from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.importers.conftest import FIXTURES, Importing

@@ -1,9 +1,9 @@
 """wrk's text and the JSON of a script."""
 
 import pytest
-from loadwatch_backend.importers.errors import UnreadableFileError
-from loadwatch_backend.importers.tools.wrk import parse_time
-from loadwatch_backend.records.model import RemarkKind
+from loadwatch_backend.evidence.records.model import RemarkKind
+from loadwatch_backend.runs.importers.errors import UnreadableFileError
+from loadwatch_backend.runs.importers.tools.wrk import parse_time
 from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.importers.conftest import FIXTURES, Importing

@@ -13,19 +13,19 @@ import pytest
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 from google.protobuf import json_format
-from loadwatch_backend.ingest.limits import IngestLimits
-from loadwatch_backend.ingest.otlp.endpoints import router
-from loadwatch_backend.ingest.otlp.names import Strategy
-from loadwatch_backend.ingest.otlp.otlp_pb2 import ExportRequest, ExportResponse
-from loadwatch_backend.ingest.otlp.service import OtlpService
-from loadwatch_backend.ingest.otlp.translate import OtlpRules
-from loadwatch_backend.ingest.service import IngestService
-from loadwatch_backend.ingest.validate import Reason
-from loadwatch_backend.kit.errors import ProblemError
-from loadwatch_backend.kit.services import find_service
-from loadwatch_backend.store.embedded.engine import EmbeddedStore, open_embedded
-from loadwatch_backend.store.embedded.settings import EmbeddedSettings
-from loadwatch_backend.store.port import Matcher, MatchOperator
+from loadwatch_backend.core.errors import ProblemError
+from loadwatch_backend.core.services import find_service
+from loadwatch_backend.series.ingest.limits import IngestLimits
+from loadwatch_backend.series.ingest.otlp.endpoints import router
+from loadwatch_backend.series.ingest.otlp.names import Strategy
+from loadwatch_backend.series.ingest.otlp.otlp_pb2 import ExportRequest, ExportResponse
+from loadwatch_backend.series.ingest.otlp.service import OtlpService
+from loadwatch_backend.series.ingest.otlp.translate import OtlpRules
+from loadwatch_backend.series.ingest.service import IngestService
+from loadwatch_backend.series.ingest.validate import Reason
+from loadwatch_backend.series.store.embedded.engine import EmbeddedStore, open_embedded
+from loadwatch_backend.series.store.embedded.settings import EmbeddedSettings
+from loadwatch_backend.series.store.port import Matcher, MatchOperator
 
 from backend.tests.ingest.writing import NOW_MS
 
@@ -45,11 +45,11 @@ def store(tmp_path: Path) -> Iterator[EmbeddedStore]:
     store.close()
 
 
-def app_on(store: EmbeddedStore, rules: OtlpRules | None = None, **limits: int) -> FastAPI:
+def app_on(store: EmbeddedStore, rules: OtlpRules | None = None, *, entries: int = 1_000_000) -> FastAPI:
     app = FastAPI()
     app.include_router(router)
     app.add_exception_handler(ProblemError, problem)
-    ingest = IngestService(store, IngestLimits(**limits), lambda: NOW_MS)
+    ingest = IngestService(store, IngestLimits(entries=entries), lambda: NOW_MS)
     app.state.services = SimpleNamespace(ingest=ingest, otlp=OtlpService(ingest, store, rules or OtlpRules()))
     return app
 
@@ -179,7 +179,7 @@ def nested() -> bytes:
 def test_whatever_is_repeated_is_counted_before_objects_are_made_of_it(store: EmbeddedStore, content: bytes) -> None:
     answer = post(app_on(store, entries=4000), content)
     assert (answer.status_code, answer.json()["code"]) == (413, "write-too-large")
-    assert "LOADWATCH_INGEST_ENTRIES" in answer.json()["detail"]
+    assert "send fewer samples per request" in answer.json()["detail"]
 
 
 @pytest.mark.parametrize(

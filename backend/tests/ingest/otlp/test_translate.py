@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loadwatch_backend.ingest.entries import Entries
-from loadwatch_backend.ingest.errors import TooManyEntriesError
-from loadwatch_backend.ingest.otlp.attributes import decode_labels
-from loadwatch_backend.ingest.otlp.names import Kind, Strategy, UnnameableError, label_name, metric_name
-from loadwatch_backend.ingest.otlp.otlp_pb2 import ExportRequest
-from loadwatch_backend.ingest.otlp.read import read_json, read_protobuf
-from loadwatch_backend.ingest.otlp.translate import OtlpRules, Translated, translate
-from loadwatch_backend.store.port import STALE_NAN_BITS
+from loadwatch_backend.series.ingest.entries import Entries
+from loadwatch_backend.series.ingest.errors import TooManyEntriesError
+from loadwatch_backend.series.ingest.otlp.attributes import decode_labels
+from loadwatch_backend.series.ingest.otlp.names import Kind, Strategy, UnnameableError, label_name, metric_name
+from loadwatch_backend.series.ingest.otlp.otlp_pb2 import ExportRequest
+from loadwatch_backend.series.ingest.otlp.read import read_json, read_protobuf
+from loadwatch_backend.series.ingest.otlp.translate import OtlpRules, Translated, translate
+from loadwatch_backend.series.store.port import STALE_NAN_BITS
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "translations.json.gz"
 CASES: list[dict[str, Any]] = json.loads(gzip.decompress(GOLDEN.read_bytes()))

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from loadwatch_backend.findings.standing import Moment
-from loadwatch_backend.notify.causes.consequences import Consequences
+from loadwatch_backend.alerting.notify.causes.consequences import Consequences
+from loadwatch_backend.findings.snapshot import FindingsSnapshot
 
-from backend.tests.notify.causes.moments import APP, AT_MS, moment, standing
+from backend.tests.notify.causes.moments import APP, AT_MS, EXPLAINED, moment, standing
 
 POOL = standing("pool-exhausted", {**APP, "db_name": "main"})
 CAUSE = {"alertname": "PoolSaturated", "severity": "warning", **APP, "db_name": "main"}
@@ -13,7 +13,7 @@ EFFECT = {"alertname": "LoadTimeouts", "severity": "warning", "run": "r1"}
 
 
 def consequences(
-    *told: str, seen: Moment | None = None, firing: Mapping[str, Mapping[str, str]] | None = None
+    *told: str, seen: FindingsSnapshot | None = None, firing: Mapping[str, Mapping[str, str]] | None = None
 ) -> Consequences:
     """`told` are receivers of the cause's alert."""
 
@@ -21,7 +21,7 @@ def consequences(
         return {key: set(told) for key in keys}
 
     given = {"cause": CAUSE, "effect": EFFECT} if firing is None else firing
-    return Consequences(moment(POOL) if seen is None else seen, given, read)
+    return Consequences(moment(POOL) if seen is None else seen, given, read, EXPLAINED)
 
 
 def test_who_was_told_of_the_cause_is_not_told_of_what_follows():

@@ -1,11 +1,17 @@
 """Which finding an alert carries, and what it follows from."""
 
+from functools import partial
+
 import pytest
+from loadwatch_backend.alerting.notify.causes import fitting
+from loadwatch_backend.alerting.notify.causes.fitting import annotations_of
 from loadwatch_backend.findings.model import Certainty, Severity
-from loadwatch_backend.notify.causes.fitting import annotations_of, causes_of, finding_of, tells_of
+from loadwatch_backend.findings.snapshot import ActiveFinding
 
-from backend.tests.notify.causes.moments import APP, AT_MS, DB, OTHER_APP, moment, standing
+from backend.tests.notify.causes.moments import APP, AT_MS, DB, EXPLAINED, OTHER_APP, moment, standing
 
+causes_of = partial(fitting.causes_of, explained=EXPLAINED)
+tells_of = partial(fitting.tells_of, explained=EXPLAINED)
 POOL_WAITS = {"alertname": "PoolWaits", "severity": "warning", **APP, "db_name": "main"}
 TIMEOUTS = {"alertname": "LoadTimeouts", "severity": "warning", "run": "r1"}
 POOL = standing("pool-exhausted", {**APP, "db_name": "main"})
@@ -13,8 +19,8 @@ DATABASE = standing("database-connections-exhausted", DB)
 POOL_AFTER_DATABASE = standing("pool-exhausted", {**APP, "db_name": "main"}, because_of=[DATABASE])
 
 
-def fits(labels: dict[str, str], *findings: object, active_ms: int = AT_MS - 10_000) -> str | None:
-    found = finding_of(labels, active_ms, moment(*findings))  # type: ignore[arg-type] - as `standing` makes them
+def fits(labels: dict[str, str], *findings: ActiveFinding, active_ms: int = AT_MS - 10_000) -> str | None:
+    found = fitting.finding_of(labels, active_ms, moment(*findings), EXPLAINED)
     return None if found is None else found.id
 
 
@@ -37,7 +43,7 @@ def test_an_alert_carries_what_it_is_about_or_the_cause_of_that():
     ],
     ids=["other instance", "other pool", "other matter", "only possible", "accuses nothing", "long past"],
 )
-def test_what_does_not_fit_is_not_carried(other: object):
+def test_what_does_not_fit_is_not_carried(other: ActiveFinding):
     assert fits(POOL_WAITS, other) is None
 
 
@@ -62,8 +68,8 @@ def test_a_rule_of_the_users_carries_what_is_at_its_own_instance():
 
 
 def test_an_alert_follows_from_the_causes_of_what_it_tells_of_and_not_from_that():
-    def ids(labels: dict[str, str], *findings: object) -> list[str]:
-        return [one.id for one in causes_of(labels, moment(*findings))]  # type: ignore[arg-type] - as above
+    def ids(labels: dict[str, str], *findings: ActiveFinding) -> list[str]:
+        return [one.id for one in causes_of(labels, moment(*findings))]
 
     assert ids(POOL_WAITS, POOL) == []
     assert ids(POOL_WAITS, DATABASE, POOL_AFTER_DATABASE) == ["database-connections-exhausted"]

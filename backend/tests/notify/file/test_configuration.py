@@ -5,21 +5,20 @@ import time
 from pathlib import Path
 
 import pytest
-from loadwatch_backend.notify.file.configuration import (
+from loadwatch_backend.alerting.notify.file.configuration import (
     BUILT_IN_RECEIVER,
     ConfigurationFile,
     parse_configuration,
     read_configuration,
 )
-from loadwatch_backend.notify.file.secrets import unreadable_secrets
-from loadwatch_backend.notify.model import NoticeKind
-from loadwatch_backend.notify.nodes import ConfigurationError
-from loadwatch_backend.notify.secret import Secret, SecretError
-from loadwatch_backend.notify.senders.apprise import AppriseIntegration
-from loadwatch_backend.notify.senders.email import EmailIntegration
-from loadwatch_backend.notify.senders.pagerduty import PagerDutyIntegration
-from loadwatch_backend.notify.senders.slack import SlackIntegration
-from loadwatch_backend.notify.senders.webhook import WebhookIntegration
+from loadwatch_backend.alerting.notify.file.secrets import unreadable_secrets
+from loadwatch_backend.alerting.notify.model import NoticeKind
+from loadwatch_backend.alerting.notify.nodes import ConfigurationError
+from loadwatch_backend.alerting.notify.senders.email import EmailIntegration
+from loadwatch_backend.alerting.notify.senders.pagerduty import PagerDutyIntegration
+from loadwatch_backend.alerting.notify.senders.slack import SlackIntegration
+from loadwatch_backend.alerting.notify.senders.webhook import WebhookIntegration
+from loadwatch_backend.core.secret import Secret, SecretError
 from structlog.testing import capture_logs
 
 FULL = """
@@ -76,8 +75,6 @@ time_intervals:
 NEWER_THAN_AMTOOL = ("    timeout: 3s\n", "  - url_file: hook.url\n    send_resolved: false\n")
 """Debian's amtool is 0.25."""
 OURS = """
-  apprise_configs:
-  - url: 'ntfy://hidden-topic'
 loadwatch:
   run_notices:
   - {receiver: team, events: [finished], matchers: [verdict="failed"]}
@@ -113,12 +110,7 @@ def test_everything_that_alertmanager_has_and_we_support() -> None:
 
 
 def test_our_own_keys() -> None:
-    with_ours = FULL.replace(
-        "    headers: {X-Team: load}\n", "    headers: {X-Team: load}\n  apprise_configs:\n  - url: 'ntfy://t'\n"
-    )
-    configuration = parse_configuration(with_ours + OURS[OURS.index("loadwatch:") :], "n.yml")
-    apprise = configuration.receivers["team"].integrations[-1]
-    assert isinstance(apprise, AppriseIntegration)
+    configuration = parse_configuration(FULL + OURS, "n.yml")
     finished, both = configuration.notices
     assert finished.events == (NoticeKind.RUN_FINISHED,)
     assert [str(one) for one in finished.matchers] == ['verdict="failed"']
@@ -159,17 +151,24 @@ def test_amtool_accepts_what_we_accept(tmp_path: Path) -> None:
         (minimal(rest="rout: {}\n"), 4, "unknown key 'rout' in the file; did you mean 'route'?"),
         (minimal(rest="templates: [a.tmpl]\n"), 4, "templates are not supported"),
         (minimal(rest="tracing: {}\n"), 4, "does not support tracing"),
-        (minimal(rest="global: {opsgenie_api_key: x}\n"), 4, "use apprise_configs"),
+        (minimal(rest="global: {opsgenie_api_key: x}\n"), 4, "use email_configs"),
         (minimal(rest="global: {smtp_smarthost: mail}\n"), 4, "must be host:port"),
+        (minimal(rest=f"global: {{smtp_smarthost: 'mail:{'1' * 5_000}'}}\n"), 4, "must be host:port"),
         (minimal(rest="global: {http_config: {proxy_url: 'http://p'}}\n"), 4, "connect directly"),
         (minimal("- name: a\n"), 4, "two receivers of the name 'a'"),
-        (minimal("  discord_configs: []\n"), 4, "use apprise_configs"),
+        (minimal("  discord_configs: []\n"), 4, "use slack_configs"),
         (minimal("  webhook_configs:\n  - max_alerts: 1\n"), 5, "need a url or a url_file"),
         (minimal("  webhook_configs:\n  - url: 'ftp://secret'\n"), 5, "must be a whole URL"),
         (minimal("  webhook_configs:\n  - {url: 'https://h', url_file: f}\n"), 5, "not both"),
         (minimal("  webhook_configs:\n  - {url: 'https://h/{{ .x }}'}\n"), 5, "holds a template"),
         (minimal("  webhook_configs:\n  - {url: 'https://h', send_resolved: maybe}\n"), 5, "must be true or false"),
         (minimal("  webhook_configs:\n  - {url: 'https://h', max_alerts: -1}\n"), 5, "a whole number"),
+        (minimal(f"  webhook_configs:\n  - {{url: 'https://h', max_alerts: {'1' * 5_000}}}\n"), 5, "a whole number"),
+        (
+            minimal(rest=f"time_intervals: [{{name: a, time_intervals: [{{years: ['{'1' * 5_000}']}}]}}]\n"),
+            4,
+            "is no year",
+        ),
         (minimal("  webhook_configs:\n  - {url: 'https://h', timeout: 5}\n"), 5, "is not a duration"),
         (minimal("  webhook_configs:\n  - {url: 'https://h', http_config: {follow_redirects: on}}\n"), 5, "never"),
         (minimal("  slack_configs:\n  - channel: '#a'\n"), 5, "need an api_url"),
@@ -178,7 +177,7 @@ def test_amtool_accepts_what_we_accept(tmp_path: Path) -> None:
         (minimal("  pagerduty_configs:\n  - service_key: x\n"), 5, "use routing_key"),
         (minimal("  email_configs:\n  - to: a@b.c\n"), 5, "need from, here or as smtp_from"),
         (minimal("  email_configs:\n  - {to: a@b.c, from: d@e.f}\n"), 5, "need smarthost"),
-        (minimal("  apprise_configs:\n  - {}\n"), 5, "need a url"),
+        (minimal("  apprise_configs: [{url: 'ntfy://t'}]\n"), 4, "or webhook_configs with a bridge"),
         (minimal(rest="loadwatch: {run_notices: [{receiver: b}]}\n"), 4, "no receiver of the name 'b'"),
         (minimal(rest="loadwatch: {run_notices: [{receiver: a, events: [over]}]}\n"), 4, "started, finished"),
         (minimal(rest="route: {receiver: a}\n"), 4, "'route' is given twice in the file; the first is in line 1"),
@@ -271,8 +270,7 @@ def test_a_change_is_seen_without_being_told(tmp_path: Path) -> None:
     path = tmp_path / "n.yml"
     path.write_text(minimal())
     file = ConfigurationFile(path, lambda: 5)
-    file.start()
-    try:
+    with file.watch():
         new = tmp_path / "new"
         new.write_text("route: {receiver: b}\nreceivers: [{name: b}]\n")
         os.replace(new, path)
@@ -281,8 +279,6 @@ def test_a_change_is_seen_without_being_told(tmp_path: Path) -> None:
                 break
             time.sleep(0.05)
         assert "b" in file.current.receivers
-    finally:
-        file.close()
 
 
 def test_a_file_that_is_not_utf8(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
-from loadwatch_backend.notify.file.intervals import (
+from loadwatch_backend.alerting.notify.file.intervals import (
     IntervalError,
     TimeInterval,
     parse_days_of_month,

@@ -1,8 +1,8 @@
 """Meaning is compared with Alertmanager in test_reference.py; here, what errors say."""
 
 import pytest
-from loadwatch_backend.kit.text.goquote import quote
-from loadwatch_backend.notify.file.matchers import LabelMatcher, LabelOperator, MatcherError, parse_utf8
+from loadwatch_backend.alerting.notify.file.matchers import LabelMatcher, LabelOperator, MatcherError, parse_utf8
+from loadwatch_backend.core.text.goquote import quote
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from loadwatch_backend.kit.language import Language
-from loadwatch_backend.notify.contract import Envelope
-from loadwatch_backend.notify.model import Notice, NoticeKind, NoticeText, NotifiedAlert
+from loadwatch_backend.alerting.notify.contract import Envelope
+from loadwatch_backend.alerting.notify.model import Notice, NoticeKind, NoticeText, NotifiedAlert
+from loadwatch_backend.core.language import Language
 from sqlalchemy import text
 
 from backend.tests.databases import make_database

@@ -3,18 +3,18 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_backend.notify.groups.groups import (
+from loadwatch_backend.alerting.notify.groups.groups import (
     ACKNOWLEDGED,
     TOLD,
     Members,
-    Told,
+    Notified,
     decide,
     members_of,
     next_due,
     next_tick,
-    unpack_told,
+    unpack_notified,
 )
-from loadwatch_backend.notify.model import NotifiedAlert
+from loadwatch_backend.alerting.notify.model import NotifiedAlert
 
 A, B = "000000000000000a", "000000000000000b"
 NOW, REPEAT, INTERVAL = 1_000_000, 60_000, 10_000
@@ -46,8 +46,8 @@ STOPPED = Members(
 )
 
 
-def told(alerts: dict[str, int], ago_ms: int = 1_000) -> Told:
-    return Told(sent_ms=NOW - ago_ms, alerts=alerts)
+def told(alerts: dict[str, int], ago_ms: int = 1_000) -> Notified:
+    return Notified(sent_ms=NOW - ago_ms, alerts=alerts)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def told(alerts: dict[str, int], ago_ms: int = 1_000) -> Told:
 )
 def test_what_is_sent(
     given_members: Members,
-    before: Told | None,
+    before: Notified | None,
     send_resolved: bool,
     firing: list[str],
     resolved: list[str],
@@ -104,8 +104,8 @@ def test_of_two_episodes_the_one_that_fires_counts() -> None:
     st.dictionaries(st.integers(0, 2**64 - 1).map("{:016x}".format), st.sampled_from([0, TOLD, TOLD | ACKNOWLEDGED]))
 )
 def test_what_was_told_is_packed_and_unpacked(alerts: dict[str, int]) -> None:
-    one = Told(sent_ms=5, alerts=alerts)
-    assert unpack_told(5, one.pack()) == one
+    one = Notified(sent_ms=5, alerts=alerts)
+    assert unpack_notified(5, one.pack()) == one
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_ticks_follow_the_last_flush(after_ms: int, expected: int) -> None:
 
 
 def test_a_group_is_looked_at_again_when_something_may_happen() -> None:
-    def due(given_members: Members, before: list[Told | None]) -> int | None:
+    def due(given_members: Members, before: list[Notified | None]) -> int | None:
         return next_due(given_members, before, NOW, INTERVAL, REPEAT - 1)
 
     assert due(members(firing="a"), [told({A: TOLD}, 0)]) == NOW + REPEAT

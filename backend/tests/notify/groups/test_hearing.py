@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from loadwatch_backend.findings.standing import Standing
-from loadwatch_backend.notify.outbox.tables import IntegrationRow
+from loadwatch_backend.alerting.notify.outbox.tables import IntegrationRow
+from loadwatch_backend.findings.snapshot import ActiveFinding
 from sqlalchemy import insert
 
 from backend.tests.notify.causes.moments import APP, AT_MS, DB, moment, standing
@@ -39,7 +39,7 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     desk.close()
 
 
-def say(desk: Desk, *findings: Standing) -> None:
+def say(desk: Desk, *findings: ActiveFinding) -> None:
     desk.moment = moment(*findings)
 
 

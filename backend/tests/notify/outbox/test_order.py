@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from loadwatch_backend.kit.clock import system_clock
-from loadwatch_backend.notify.outbox.outbox import MOST_WAITING
-from loadwatch_backend.notify.outbox.repository import hasten_integration
-from loadwatch_backend.notify.outbox.tables import DeliveryRow, IntegrationRow
+from loadwatch_backend.alerting.notify.outbox.outbox import MOST_WAITING
+from loadwatch_backend.alerting.notify.outbox.repository import hasten_integration
+from loadwatch_backend.alerting.notify.outbox.tables import DeliveryRow, IntegrationRow
+from loadwatch_backend.core.clock import system_clock
 
 from backend.tests.notify.receiving import (
     Receiver,

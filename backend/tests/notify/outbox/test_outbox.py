@@ -6,25 +6,31 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loadwatch_backend.kit.clock import system_clock
-from loadwatch_backend.kit.errors import BadRequestError
-from loadwatch_backend.notify.contract import EnvelopeKind
-from loadwatch_backend.notify.groups.repository import KeptAlert, write_alerts
-from loadwatch_backend.notify.model import NotifiedAlert
-from loadwatch_backend.notify.outbox.housekeeping import KEPT_MS, keep_house
-from loadwatch_backend.notify.outbox.messages import new_delivery_id
-from loadwatch_backend.notify.outbox.repository import DeliveryNotFoundError, claim, find_due, find_of_alerts, take_back
-from loadwatch_backend.notify.outbox.schedule import CARE_MS
-from loadwatch_backend.notify.outbox.service import (
+from loadwatch_backend.alerting.notify.contract import EnvelopeKind
+from loadwatch_backend.alerting.notify.groups.repository import KeptAlert, write_alerts
+from loadwatch_backend.alerting.notify.model import NotifiedAlert
+from loadwatch_backend.alerting.notify.outbox.housekeeping import KEPT_MS, keep_house
+from loadwatch_backend.alerting.notify.outbox.messages import new_delivery_id
+from loadwatch_backend.alerting.notify.outbox.repository import (
+    DeliveryNotFoundError,
+    claim,
+    find_due,
+    find_of_alerts,
+    take_back,
+)
+from loadwatch_backend.alerting.notify.outbox.schedule import CARE_MS
+from loadwatch_backend.alerting.notify.outbox.service import (
     DeliveryStateError,
     IntegrationNotFoundError,
     ReceiverNotFoundError,
 )
-from loadwatch_backend.notify.outbox.tables import AttemptRow
-from loadwatch_backend.notify.schemas import DeliveryState
-from loadwatch_backend.notify.secret import Secret
-from loadwatch_backend.notify.senders.model import Integration
-from loadwatch_backend.notify.senders.slack import SlackIntegration
+from loadwatch_backend.alerting.notify.outbox.tables import AttemptRow
+from loadwatch_backend.alerting.notify.schemas import DeliveryState
+from loadwatch_backend.alerting.notify.senders.model import Integration
+from loadwatch_backend.alerting.notify.senders.slack import SlackIntegration
+from loadwatch_backend.core.clock import system_clock
+from loadwatch_backend.core.errors import BadRequestError
+from loadwatch_backend.core.secret import Secret
 from sqlalchemy import delete, func, select
 
 from backend.tests.notify.receiving import answer, run_receiver

@@ -3,9 +3,9 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_backend.notify.outbox.outcomes import RetryState, next_retry
-from loadwatch_backend.notify.outbox.schedule import delay_ms, is_due
-from loadwatch_backend.notify.senders.model import AttemptOutcome, Result
+from loadwatch_backend.alerting.notify.outbox.outcomes import RetryState, next_retry
+from loadwatch_backend.alerting.notify.outbox.schedule import delay_ms, is_due
+from loadwatch_backend.alerting.notify.senders.model import AttemptOutcome, Result
 
 NOW_MS = 1_800_000_000_000
 PASSING = Result(outcome=AttemptOutcome.PASSING, error="answered 500")

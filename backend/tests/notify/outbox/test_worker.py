@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loadwatch_backend.kit.clock import system_clock
-from loadwatch_backend.notify.outbox.service import DeliveryStateError
-from loadwatch_backend.notify.outbox.tables import IntegrationRow
-from loadwatch_backend.notify.secret import Secret
-from loadwatch_backend.notify.senders.slack import SlackIntegration
-from loadwatch_backend.notify.senders.webhook import WebhookIntegration
+from loadwatch_backend.alerting.notify.outbox.service import DeliveryStateError
+from loadwatch_backend.alerting.notify.outbox.tables import IntegrationRow
+from loadwatch_backend.alerting.notify.senders.slack import SlackIntegration
+from loadwatch_backend.alerting.notify.senders.webhook import WebhookIntegration
+from loadwatch_backend.core.clock import system_clock
+from loadwatch_backend.core.secret import Secret
 
 from backend.tests.notify.receiving import (
     Receiver,
@@ -279,9 +279,7 @@ def test_a_server_that_lost_the_lead_sends_nothing(tmp_path: Path) -> None:
     def lost(session: object) -> None:
         raise LostError
 
-    with run_receiver() as receiver, run_sending(tmp_path, webhook(receiver.url), start=False) as sending:
-        sending.workers._fence = lost  # pyright: ignore[reportPrivateUsage] - the lead is lost in mid-work
-        sending.workers.start()
+    with run_receiver() as receiver, run_sending(tmp_path, webhook(receiver.url), fence=lost) as sending:
         sending.put(envelope())
         time.sleep(0.2)
         assert (receiver.requests, sending.rows()[0].state) == ([], "waiting")

@@ -5,9 +5,9 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from loadwatch_backend.notify.documents import alert_document, group_document
-from loadwatch_backend.notify.model import NotifiedAlert
-from loadwatch_backend.notify.routing.routing import fingerprint
+from loadwatch_backend.alerting.notify.documents import alert_document, group_document
+from loadwatch_backend.alerting.notify.model import NotifiedAlert
+from loadwatch_backend.alerting.notify.routing.routing import fingerprint
 
 NOW_MS = 1_800_000_000_123
 

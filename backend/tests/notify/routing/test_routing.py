@@ -1,8 +1,8 @@
 from datetime import datetime
 
 import pytest
-from loadwatch_backend.notify.file.configuration import parse_configuration
-from loadwatch_backend.notify.routing.routing import fingerprint, muting_intervals, short_hash
+from loadwatch_backend.alerting.notify.file.configuration import parse_configuration
+from loadwatch_backend.alerting.notify.routing.routing import fingerprint, muting_intervals, short_hash
 
 FILE = """
 route:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loadwatch_backend.notify.schemas import MatcherDocument, MatchOperatorName, RouteQuestion
+from loadwatch_backend.alerting.notify.schemas import MatcherDocument, MatchOperatorName, RouteQuestion
 
 from backend.tests.conftest import NOW_MS, RunningServer
 from backend.tests.notify.desk import Desk, firing, resolved

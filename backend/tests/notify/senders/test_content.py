@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from loadwatch_backend.kit.language import Language
-from loadwatch_backend.notify.contract import EnvelopeKind
-from loadwatch_backend.notify.secret import Secret
-from loadwatch_backend.notify.senders.content import Content, content_of, plain_text
-from loadwatch_backend.notify.senders.model import Message
-from loadwatch_backend.notify.senders.pagerduty import PagerDutyIntegration, alert_event
-from loadwatch_backend.notify.senders.slack import SlackIntegration, render
+from loadwatch_backend.alerting.notify.contract import EnvelopeKind
+from loadwatch_backend.alerting.notify.senders.content import Content, content_of, plain_text
+from loadwatch_backend.alerting.notify.senders.model import Message
+from loadwatch_backend.alerting.notify.senders.pagerduty import PagerDutyIntegration, alert_event
+from loadwatch_backend.alerting.notify.senders.slack import SlackIntegration, render
+from loadwatch_backend.core.language import Language
+from loadwatch_backend.core.secret import Secret
 
 FINDING = {"finding": "The pool of 5 <ran> out.", "finding_id": "pool-exhausted", "finding_certainty": "likely"}
 SAID = "What ran out: The pool of 5 <ran> out. (likely)"

@@ -4,14 +4,14 @@ import re
 from pathlib import Path
 
 import loadwatch_backend
-from loadwatch_backend.notify.senders.registry import SENDERS
+from loadwatch_backend.alerting.notify.senders.registry import SENDERS
 
 BACKEND = Path(loadwatch_backend.__file__).parent
 NAMES = re.compile(r"PagerDuty|pagerduty|Slack|slack_(?!ms)|[Aa]pprise|[Dd]iscord|[Tt]elegram|[Oo]psgenie|[Mm]steams")
 
 
 def test_a_vendor_is_named_in_its_own_sender_only() -> None:
-    own = {f"{name}.py" for name in ("apprise", "apprise_child", "pagerduty", "slack", "registry")}
+    own = {f"{name}.py" for name in ("pagerduty", "slack", "registry")}
     holding = [path for path in BACKEND.rglob("*.py") if NAMES.search(path.read_text("utf-8"))]
     assert {path.name for path in holding} == own
     assert {path.parent.name for path in holding} == {"senders"}

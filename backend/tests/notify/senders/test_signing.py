@@ -3,9 +3,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from loadwatch_backend.notify.secret import Secret
-from loadwatch_backend.notify.senders.signing import SigningSecretError, headers, parse_secret, parse_secrets
-from loadwatch_backend.notify.senders.webhook import WebhookIntegration
+from loadwatch_backend.alerting.notify.senders.signing import SigningSecretError, headers, parse_secret, parse_secrets
+from loadwatch_backend.alerting.notify.senders.webhook import WebhookIntegration
+from loadwatch_backend.core.secret import Secret
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from backend.tests.notify.receiving import answer, run_receiver

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loadwatch_backend.notify.senders.http_config import TlsConfig
-from loadwatch_backend.notify.senders.transport import (
+from loadwatch_backend.alerting.notify.senders.http_config import TlsConfig
+from loadwatch_backend.alerting.notify.senders.transport import (
     BadAddressError,
     HttpAnswer,
     HttpRequest,

@@ -4,9 +4,9 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_backend.notify.file.matchers import LabelMatcher, LabelOperator
-from loadwatch_backend.notify.schemas import SilenceState
-from loadwatch_backend.notify.silences.silences import Recurrence, Silence, holding, match_silences
+from loadwatch_backend.alerting.notify.file.matchers import LabelMatcher, LabelOperator
+from loadwatch_backend.alerting.notify.schemas import SilenceState
+from loadwatch_backend.alerting.notify.silences.silences import Recurrence, Silence, holding, match_silences
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NEW_YORK = ZoneInfo("America/New_York")

@@ -3,9 +3,9 @@ import threading
 from concurrent.futures import ThreadPoolExecutor, wait
 
 import pytest
-from loadwatch_backend.kit.cancellation import CancelledError
-from loadwatch_backend.promql.admission.memory import MemoryPool
-from loadwatch_backend.promql.errors import QueryBusyError, QueryMemoryError
+from loadwatch_backend.core.cancellation import CancelledError
+from loadwatch_backend.series.promql.admission.memory import MemoryPool
+from loadwatch_backend.series.promql.errors import QueryBusyError, QueryMemoryError
 
 
 def test_one_query_has_its_part_and_gives_it_back() -> None:

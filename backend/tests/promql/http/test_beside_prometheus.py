@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import pytest
-from loadwatch_backend.kit.clock import system_clock
-from loadwatch_backend.store.port import STALE_NAN
+from loadwatch_backend.core.clock import system_clock
+from loadwatch_backend.series.store.port import STALE_NAN
 
-from backend.tests.conftest import run_server
+from backend.tests.conftest import SetClock, run_server
 from backend.tests.promql.http.beside import Rows, ask, get, run_prometheus, write_to
 
 STEP_MS = 7_000
@@ -55,8 +55,9 @@ def _rows(end_ms: int) -> Rows:
 @pytest.fixture(scope="module")
 def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
     folder = tmp_path_factory.mktemp("beside")
-    with run_server(folder / "data", default_rules=False) as server, run_prometheus(folder / "prometheus") as theirs:
-        server.clock.now_ms = system_clock()
+    # From its first moment the server's clock is Prometheus': it deletes what a later one finds old.
+    clock = SetClock(system_clock())
+    with run_server(folder / "data", clock) as server, run_prometheus(folder / "them") as theirs:
         end_ms = system_clock() - 1_000
         both = Both(f"{server.url}/prometheus", theirs, end_ms / 1_000)
         for url in (both.ours, both.theirs):

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from loadwatch_backend.kit.clock import system_clock
+from loadwatch_backend.core.clock import system_clock
 from prometheus_client.parser import text_string_to_metric_families
 
-from backend.tests.conftest import run_server
+from backend.tests.conftest import SetClock, run_server
 from backend.tests.databases import mariadb_server
 from backend.tests.promql.http.beside import Rows, ask, run_prometheus, write_to
 from collectors.tests.exporters import mysqld_exporter, read_page, running_exporter
@@ -145,8 +145,8 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
             mysql.append(read_page(mysql_url))
     first_ms = system_clock() // 60_000 * 60_000 - PAGES * STEP_MS + 4_321
     types: dict[str, Mapping[str, str]] = {}
-    with run_server(folder / "data", default_rules=False) as server, run_prometheus(folder / "prometheus") as theirs:
-        server.clock.now_ms = system_clock()
+    clock = SetClock(system_clock())
+    with run_server(folder / "data", clock) as server, run_prometheus(folder / "them") as theirs:
         ours = f"{server.url}/prometheus"
         for job, pages in (("node", node), ("mysql", mysql)):
             rows, types[job] = _read(job, pages, first_ms)

@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
-from loadwatch_backend.kit.errors import ProblemError
-from loadwatch_backend.kit.problems import error_document
-from loadwatch_backend.kit.services import find_service
-from loadwatch_backend.promql.admission.classes import Queries
-from loadwatch_backend.promql.engine import Engine, EngineSettings
-from loadwatch_backend.promql.http.endpoints import router
-from loadwatch_backend.promql.http.status import status_router
-from loadwatch_backend.store.embedded.engine import open_embedded
-from loadwatch_backend.store.embedded.settings import EmbeddedSettings
-from loadwatch_backend.store.port import Batch, MetricMetadata, SampleStore
+from loadwatch_backend.core.errors import ProblemError
+from loadwatch_backend.core.problems import error_document
+from loadwatch_backend.core.services import find_service
+from loadwatch_backend.series.promql.admission.classes import Queries
+from loadwatch_backend.series.promql.engine import Engine, EngineSettings
+from loadwatch_backend.series.promql.http.endpoints import router
+from loadwatch_backend.series.promql.http.status import status_router
+from loadwatch_backend.series.store.embedded.engine import open_embedded
+from loadwatch_backend.series.store.embedded.settings import EmbeddedSettings
+from loadwatch_backend.series.store.port import Batch, MetricMetadata, SampleStore
 
 API = "/prometheus/api/v1"
 START_S = 1_700_000_400
@@ -264,7 +264,7 @@ def test_an_answer_that_may_be_too_large_is_refused_before_it_begins(client: Cli
     assert short.status_code == 200
     assert len(short.content) < 1_000
     assert long.status_code == 422
-    assert "LOADWATCH_QUERY_ANSWER_BYTES" in long.json()["error"]
+    assert "LOADWATCH_QUERY_MEMORY_BYTES" in long.json()["error"]
 
 
 def test_a_long_answer_comes_in_pieces_and_is_the_same(client: Client) -> None:

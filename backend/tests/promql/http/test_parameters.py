@@ -5,8 +5,8 @@ from urllib.parse import urlencode
 
 import pytest
 from fastapi import Request
-from loadwatch_backend.promql.errors import QueryParseError
-from loadwatch_backend.promql.http.parameters import (
+from loadwatch_backend.series.promql.errors import QueryParseError
+from loadwatch_backend.series.promql.http.parameters import (
     InvalidParameterError,
     Parameters,
     parse_seconds,

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loadwatch_backend.promql.functions.functions import FUNCTIONS
-from loadwatch_backend.promql.parsing.catalogue import AGGREGATORS, CATALOGUE, OPERATORS
+from loadwatch_backend.series.promql.functions.functions import FUNCTIONS
+from loadwatch_backend.series.promql.parsing.catalogue import AGGREGATORS, CATALOGUE, OPERATORS
 
 ROOT = Path(__file__).resolve().parents[4]
 

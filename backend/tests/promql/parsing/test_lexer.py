@@ -11,20 +11,20 @@ from contextlib import suppress
 from typing import Any
 
 import pytest
-from loadwatch_backend.kit.errors import BadRequestError, ProblemError
-from loadwatch_backend.promql.engine import Engine
-from loadwatch_backend.promql.errors import QueryParseError
-from loadwatch_backend.promql.parsing.expression import Expression, children
-from loadwatch_backend.promql.parsing.lexer import MAX_DEPTH, MAX_LEVELS, MAX_TEXT, tokens_of
-from loadwatch_backend.promql.parsing.parse import parse_expression
+from loadwatch_backend.core.errors import BadRequestError, ProblemError
+from loadwatch_backend.series.promql.engine import Engine
+from loadwatch_backend.series.promql.errors import QueryParseError
+from loadwatch_backend.series.promql.parsing.expression import Expression, children
+from loadwatch_backend.series.promql.parsing.lexer import MAX_DEPTH, MAX_LEVELS, MAX_TEXT, tokens_of
+from loadwatch_backend.series.promql.parsing.parse import parse_expression
 
 from backend.tests.promql.generated import GeneratedTexts
 from backend.tests.promql.hostile import HOSTILE, PANICS
 
 _CHILD = """
 import json, sys
-from loadwatch_backend.kit.errors import BadRequestError, ProblemError
-from loadwatch_backend.promql.parsing.parse import parse_expression
+from loadwatch_backend.core.errors import BadRequestError, ProblemError
+from loadwatch_backend.series.promql.parsing.parse import parse_expression
 for text in json.load(sys.stdin):
     try:
         parse_expression(text)

@@ -1,6 +1,6 @@
 import pytest
-from loadwatch_backend.promql.errors import QueryParseError, QueryUnsupportedError
-from loadwatch_backend.promql.parsing.expression import (
+from loadwatch_backend.series.promql.errors import QueryParseError, QueryUnsupportedError
+from loadwatch_backend.series.promql.parsing.expression import (
     Aggregation,
     Binary,
     Call,
@@ -16,10 +16,10 @@ from loadwatch_backend.promql.parsing.expression import (
     ValueType,
     walk,
 )
-from loadwatch_backend.promql.parsing.lexer import MAX_DEPTH, MAX_LEVELS, MAX_PATTERNS, MAX_TEXT
-from loadwatch_backend.promql.parsing.parse import parse_expression, value_type
-from loadwatch_backend.promql.parsing.resolve import QueryTimes, resolve
-from loadwatch_backend.store.port import Matcher, MatchOperator
+from loadwatch_backend.series.promql.parsing.lexer import MAX_DEPTH, MAX_LEVELS, MAX_PATTERNS, MAX_TEXT
+from loadwatch_backend.series.promql.parsing.parse import parse_expression, value_type
+from loadwatch_backend.series.promql.parsing.resolve import QueryTimes, resolve
+from loadwatch_backend.series.store.port import Matcher, MatchOperator
 
 
 def _selector(name: str, *more: Matcher, offset_ms: int = 0) -> Selector:

@@ -15,12 +15,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from loadwatch_backend.promql.engine import Engine, EngineSettings
-from loadwatch_backend.rules.testing.series import stale_marker
-from loadwatch_backend.rules.testing.store import MemoryStore
+from loadwatch_backend.series.promql.engine import Engine, EngineSettings
+from loadwatch_backend.series.promql.parsing.series_notation import stale_marker
 
 from backend.tests.promql.reference.cases import document
 from backend.tests.promql.test_evaluate import check_query
+from backend.tests.rules.promtool_format.store import MemoryStore
 
 FOLDER = Path(__file__).parent
 DOCUMENTED = (

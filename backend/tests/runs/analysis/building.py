@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from loadwatch_backend.findings.service import Findings
-from loadwatch_backend.promql.engine import Engine
-from loadwatch_backend.records.files import RunFiles
-from loadwatch_backend.records.model import (
+from loadwatch_backend.evidence.records.files import RunFiles
+from loadwatch_backend.evidence.records.model import (
     OUTCOME_CODES,
     Figures,
     FloatArray,
@@ -20,14 +18,16 @@ from loadwatch_backend.records.model import (
     RampFacts,
     Seconds,
 )
+from loadwatch_backend.findings.service import Findings
 from loadwatch_backend.runs.analysis.analyst import Analyst
 from loadwatch_backend.runs.analysis.subject import Subject
 from loadwatch_backend.runs.fields import RunState
-from loadwatch_backend.store.embedded.engine import EmbeddedStore
-from loadwatch_backend.store.port import Batch
+from loadwatch_backend.series.promql.engine import Engine
+from loadwatch_backend.series.store.embedded.engine import EmbeddedStore
+from loadwatch_backend.series.store.port import Batch
 from loadwatch_formats.outcomes import OUTCOMES, Outcome
 
-START_MS = 1_800_000_000_000
+START_MS = 1_768_550_400_000
 QUANTILES = (0.5, 0.9, 0.95, 0.99, 1.0)
 
 Samples = Sequence[tuple[int, float]]
@@ -184,7 +184,7 @@ def result_of(seconds: Seconds, *, facts: RampFacts | None = None) -> LoadResult
 
 def subject(load: LoadResult | None = None, **fields: Any) -> Subject:
     given: dict[str, Any] = {
-        "id": "20270115-080000-aaaa",
+        "id": "20260116-080000-aaaa",
         "state": RunState.FINISHED,
         "tool": "vegeta",
         "started_ms": START_MS,

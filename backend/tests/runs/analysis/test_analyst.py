@@ -3,16 +3,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from loadwatch_backend.evidence.records.files import RunFiles
+from loadwatch_backend.evidence.records.model import Figures, RampFacts
 from loadwatch_backend.findings.service import Findings
-from loadwatch_backend.promql.engine import Engine
-from loadwatch_backend.records.files import RunFiles
-from loadwatch_backend.records.model import Figures, RampFacts
 from loadwatch_backend.runs.analysis.analyst import Analyst
 from loadwatch_backend.runs.analysis.schemas import WindowSource
 from loadwatch_backend.runs.fields import RunState, Verdict, Window
 from loadwatch_backend.runs.schemas import Generator
-from loadwatch_backend.store.embedded.engine import open_embedded
-from loadwatch_backend.store.embedded.settings import EmbeddedSettings
+from loadwatch_backend.series.promql.engine import Engine
+from loadwatch_backend.series.store.embedded.engine import open_embedded
+from loadwatch_backend.series.store.embedded.settings import EmbeddedSettings
 from loadwatch_formats.outcomes import OUTCOMES, Outcome
 
 from backend.tests.runs.analysis.building import (
@@ -28,7 +28,7 @@ from backend.tests.runs.analysis.building import (
     subject,
 )
 
-RUN = "20270115-080000-aaaa"
+RUN = "20260116-080000-aaaa"
 
 
 def warm_run(seconds: int = 60, rate: int = 50) -> Requests:

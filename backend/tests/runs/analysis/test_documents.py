@@ -1,7 +1,7 @@
 import math
 
 import numpy as np
-from loadwatch_backend.records.model import Endpoint, Latency
+from loadwatch_backend.evidence.records.model import Endpoint, Latency
 from loadwatch_backend.runs.analysis.documents import endpoint_out, latency_out, sparkline
 from loadwatch_formats.outcomes import Outcome
 

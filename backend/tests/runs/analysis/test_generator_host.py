@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
-from loadwatch_backend.promql.engine import Engine
 from loadwatch_backend.runs.analysis.generator_host import read_host_cpu
 from loadwatch_backend.runs.analysis.load import Span
 from loadwatch_backend.runs.analysis.series import SeriesReader
 from loadwatch_backend.runs.schemas import Generator
+from loadwatch_backend.series.promql.engine import Engine
 
 from backend.tests.runs.analysis.building import START_MS, Bench, gauge, per_second, result_of, subject
 

@@ -3,14 +3,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from loadwatch_backend.records.model import Figures, Latency
+from loadwatch_backend.core.texts.words import message_of
+from loadwatch_backend.evidence.records.model import Figures, Latency
 from loadwatch_backend.runs.analysis.load import WindowLoad
 from loadwatch_backend.runs.analysis.measure import Measured, aggregate, holds, judge, measure_load, worst
 from loadwatch_backend.runs.analysis.pooled import Bounds
 from loadwatch_backend.runs.analysis.schemas import ThresholdState
 from loadwatch_backend.runs.analysis.thresholds import LoadMetric
 from loadwatch_backend.runs.fields import RunState
-from loadwatch_backend.texts.thresholds import MEASURED
 from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.runs.analysis.building import Bench, gauge, per_second, result_of, subject
@@ -106,7 +106,7 @@ def test_an_estimate_decides_only_where_its_bounds_agree():
     assert states == [ThresholdState.FAILED, ThresholdState.UNKNOWN, ThresholdState.PASSED]
     assert judge(measured, "==", 0.25)[0] is ThresholdState.UNKNOWN
     assert judge(Measured(actual=math.nan), "<", 1)[0] is ThresholdState.UNKNOWN
-    assert judge(Measured(actual=1.0), "<", None) == (ThresholdState.UNKNOWN, MEASURED["no-target"])
+    assert judge(Measured(actual=1.0), "<", None) == (ThresholdState.UNKNOWN, message_of("measured", "no-target"))
 
 
 def measured(bench: Bench, *thresholds: str, **fields: Any) -> list[tuple[str, float | None, str]]:

@@ -378,3 +378,20 @@ def test_a_table_that_was_not_counted_since_the_last_row_came_accuses_nobody(ben
     assert found is not None
     assert found.place == "none"
     assert "rows" not in counts(found)
+
+
+def test_a_table_alone_tells_once_two_counts_after_the_load_agree(bench: Bench):
+    """The application counts nothing, and writes what it has in memory some seconds after the load."""
+    rows = [(START_MS + 1_000 * at, value) for at, value in ((-5, 0.0), (58, 5_000.0), (65, 5_400.0), (75, 6_000.0))]
+    bench.write(({"__name__": "table_rows"}, [*rows, (START_MS + 85_000, 6_000.0)]))
+    for after in (62, 70, 80):
+        bench.now_ms = START_MS + 1_000 * after
+        found = reconcile(bench)
+        assert found is not None
+        assert (found.place, found.again_ms) == ("not-known-yet", bench.now_ms + 60_000)
+        assert counts(found)["stored"] is None
+    bench.now_ms = START_MS + 90_000
+    found = reconcile(bench)
+    assert found is not None
+    assert found.place == "none"
+    assert counts(found)["stored"] == SENT

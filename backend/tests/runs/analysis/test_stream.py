@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_backend.importers.outcomes import SORTER
-from loadwatch_backend.records.model import OUTCOME_CODES
+from loadwatch_backend.evidence.records.model import OUTCOME_CODES
 from loadwatch_backend.runs.analysis.load import summarise_seconds
 from loadwatch_backend.runs.analysis.stream import (
     counts_per_second,
@@ -16,11 +15,12 @@ from loadwatch_backend.runs.analysis.stream import (
     read_stream,
     without_tail,
 )
+from loadwatch_backend.runs.importers.outcomes import SORTER
 from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.runs.analysis.building import START_MS, Bench
 
-RUN = "20270115-080000-aaaa"
+RUN = "20260116-080000-aaaa"
 END_MS = START_MS + 60_000
 
 
@@ -71,7 +71,7 @@ def test_each_second_has_its_own_percentiles(bench: Bench):
     assert found.users is not None
     assert found.users.tolist() == [5, 5, 5]
     assert (found.bytes_in, found.exact) == (None, True)
-    assert read_stream(bench.store, "20270115-080000-bbbb", START_MS, END_MS) is None
+    assert read_stream(bench.store, "20260116-080000-bbbb", START_MS, END_MS) is None
     assert read_gauge(bench.store, "nothing", RUN, START_MS, 3) is None
 
 

@@ -1,7 +1,8 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_backend.kit.errors import InvalidError
+from loadwatch_backend.catalogue.signals.model import Unit
+from loadwatch_backend.core.errors import InvalidError
 from loadwatch_backend.runs.analysis.thresholds import (
     FUNCTIONS,
     METRICS,
@@ -19,7 +20,6 @@ from loadwatch_backend.runs.analysis.thresholds import (
     parse_threshold,
     quantile_of,
 )
-from loadwatch_backend.signals.model import Unit
 
 SIGNALS = {"pool_wait_mean": Unit.SECONDS, "backlog": Unit.COUNT, "rps_stored": Unit.PER_SECOND}
 
@@ -111,6 +111,16 @@ def test_errors_name_the_column_and_what_is_allowed(text: str, column: int, hint
     problem = error.value.problem("/api/runs")
     assert problem["code"] == "threshold"
     assert f"の{column}文字目" in problem["detail_ja"]
+
+
+def test_figures_of_ones_own_are_of_the_whole_run():
+    for text in ("score >= 1.2k", "score>=1200 over whole"):
+        found = parse_threshold(text, SIGNALS, {"score"})
+        assert (str(found.metric), found.limit(None), found.window) == ("score", 1_200, Scope.WHOLE)
+    assert parse_threshold("any<1", SIGNALS, None).metric != parse("max<1s").metric
+    for text, hint in (("other>1", "--figure"), ("score>1 over 1s..2s", "whole run"), ("score>1ms", "units k, M")):
+        with pytest.raises(ThresholdError, match=hint):
+            parse_threshold(text, SIGNALS, {"score"})
 
 
 def test_all_of_a_list_are_checked():

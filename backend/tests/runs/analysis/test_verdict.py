@@ -1,6 +1,6 @@
 import pytest
 from loadwatch_backend.runs.analysis.schemas import ThresholdOut, ThresholdState
-from loadwatch_backend.runs.analysis.verdict import decide_verdict
+from loadwatch_backend.runs.analysis.thresholds import decide_verdict
 from loadwatch_backend.runs.fields import RunState, Verdict
 
 FAILS, HOLDS, UNKNOWN = ThresholdState.FAILED, ThresholdState.PASSED, ThresholdState.UNKNOWN

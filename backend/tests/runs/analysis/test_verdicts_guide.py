@@ -3,13 +3,15 @@
 import re
 from pathlib import Path
 
+from loadwatch_backend.catalogue.packs.library import shipped_catalogue
 from loadwatch_backend.runs.analysis.thresholds import METRICS, OPERATORS, UNITS, ThresholdError, parse_threshold
-from loadwatch_backend.signals.catalogue.registry import CATALOGUE
 
 ROOT = Path(__file__).parents[4]
 GUIDE = (ROOT / "docs/guide/verdicts.md").read_text(encoding="utf-8")
 ANALYSIS = ROOT / "backend/loadwatch_backend/runs/analysis"
-SIGNALS = {signal.id: signal.unit for group in CATALOGUE.groups for panel in group.panels for signal in panel.signals}
+SIGNALS = {
+    signal.id: signal.unit for group in shipped_catalogue().groups for panel in group.panels for signal in panel.signals
+}
 
 
 def test_every_metric_operator_and_unit_is_named():
@@ -38,13 +40,13 @@ def test_the_error_is_the_one_that_is_shown():
 def test_every_stable_code_is_named():
     sources = {
         name.rpartition("/")[2]: (ANALYSIS / f"{name}.py").read_text(encoding="utf-8")
-        for name in ("phases/steady", "phases/shape", "generator", "verdict", "reconciliation")
+        for name in ("phases/steady", "phases/shape", "generator", "thresholds", "reconciliation")
     }
     codes = {
         *re.findall(r'False, "([a-z-]+)"\)', sources["steady"] + sources["shape"]),
         *re.findall(r'found\["([a-z-]+)"\]', sources["generator"]),
         *re.findall(r'return "([a-z-]+)"', sources["generator"]),
-        *re.findall(r'doubts\.append\("([a-z-]+)"\)', sources["verdict"]),
+        *re.findall(r'doubts\.append\("([a-z-]+)"\)', sources["thresholds"]),
         *re.findall(r'(?:place=|return )"([a-z-]+)"', sources["reconciliation"]),
         "by-hand",
         "stable",

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from loadwatch_backend.core.database.relational import migrate, open_relational
 from loadwatch_backend.findings.model import DiagnosisState, Severity
 from loadwatch_backend.findings.schemas import FindingsOut
 from loadwatch_backend.runs.registry.documents import pack
 from loadwatch_backend.runs.registry.limits import first_limit, kept_limits, write_limits
 from loadwatch_backend.runs.schemas import FirstLimit, LimitState
-from loadwatch_backend.store.relational import migrate, open_relational
 
 from backend.tests.databases import DATABASES, make_database
 from backend.tests.findings.said import diagnosis, finding

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from loadwatch_backend.core.database.relational import Relational, Session, open_relational
 from loadwatch_backend.runs.registry.configuration import snapshot_row
 from loadwatch_backend.runs.registry.reference import find_reference
 from loadwatch_backend.runs.registry.repository import add_run, find_run, keep, pin
 from loadwatch_backend.runs.registry.rows import end_row, running_row
 from loadwatch_backend.runs.schemas import RunFinish, RunIn
 from loadwatch_backend.runs.snapshots.schemas import SettingOut, SnapshotOut, SnapshotWhen
-from loadwatch_backend.store.relational import Relational, Session, open_relational
 
 from backend.tests.conftest import NOW_MS
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from backend.tests.runs.sending import imported, vegeta_csv
 
-NOW_MS = 1_800_000_000_000
+NOW_MS = 1_768_550_400_000
 
 
 def write(server: Any, run: str, version: int, **fields: Any) -> Any:
@@ -42,18 +42,22 @@ def test_nobody_writes_over_what_somebody_else_wrote(server: Any):
     assert told == [(2, "b", "second"), (1, "a", "first")]
 
 
-def test_a_meeting_goes_through_the_runs_since_the_last_one(server: Any):
+def test_a_meeting_goes_through_the_runs_since_the_last_one_and_begins_with_the_newest(server: Any):
     first = imported(server, vegeta_csv(NOW_MS - 5_000_000))["id"]
     running = server.client.post("/api/runs", json={}).json()["id"]
     meeting = server.client.get("/api/meetings/next").json()
-    assert meeting == {"since_ms": None, "runs": [first, running]}
+    assert meeting == {"since_ms": None, "runs": [running, first], "scenarios": ["", ""]}
     server.clock.now_ms += 10_000
     assert server.client.post("/api/meetings", json={"attendees": ["a"]}).json() == meeting
-    assert server.client.get("/api/meetings/next").json() == {"since_ms": NOW_MS + 10_000, "runs": []}
+    assert server.client.get("/api/meetings/next").json() == {
+        "since_ms": NOW_MS + 10_000,
+        "runs": [],
+        "scenarios": [],
+    }
     server.clock.now_ms += 10_000
     late = imported(server, vegeta_csv(NOW_MS - 9_000_000))["id"]
     server.client.post(f"/api/runs/{running}/finish", json={"ended_ms": server.clock.now_ms})
-    assert server.client.get("/api/meetings/next").json()["runs"] == [late, running]
+    assert server.client.get("/api/meetings/next").json()["runs"] == [running, late]
 
 
 def test_a_meeting_about_one_scenario_leaves_the_runs_of_others(server: Any):
@@ -68,11 +72,12 @@ def test_a_meeting_about_one_scenario_leaves_the_runs_of_others(server: Any):
         server.clock.now_ms += 10_000
         return ended
 
-    assert runs() == [checkout, search]
-    assert end("checkout") == {"since_ms": None, "runs": [checkout]}
+    assert runs() == [search, checkout]
+    assert server.client.get("/api/meetings/next").json()["scenarios"] == ["search", "checkout"]
+    assert end("checkout") == {"since_ms": None, "runs": [checkout], "scenarios": ["checkout"]}
     assert runs() == [search]
     again = imported(server, vegeta_csv(NOW_MS - 4_000_000), scenario="checkout")["id"]
-    assert runs() == [search, again]
+    assert runs() == [again, search]
     assert end("search")["runs"] == [search]
     assert runs() == [again]
     # One about all scenarios is later than each of theirs.

@@ -3,7 +3,7 @@
 import sqlite3
 from typing import Any
 
-NOW_MS = 1_800_000_000_000
+NOW_MS = 1_768_550_400_000
 DAY_MS = 86_400_000
 
 

@@ -3,13 +3,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from loadwatch_backend.promql.engine import Engine
+from loadwatch_backend.catalogue.packs.library import Library
 from loadwatch_backend.runs.snapshots.difference import difference
 from loadwatch_backend.runs.snapshots.schemas import SettingOut
 from loadwatch_backend.runs.snapshots.take import Snapshotter
-from loadwatch_backend.store.embedded.engine import EmbeddedStore, open_embedded
-from loadwatch_backend.store.embedded.settings import EmbeddedSettings
-from loadwatch_backend.store.port import Batch
+from loadwatch_backend.series.promql.engine import Engine
+from loadwatch_backend.series.store.embedded.engine import EmbeddedStore, open_embedded
+from loadwatch_backend.series.store.embedded.settings import EmbeddedSettings
+from loadwatch_backend.series.store.port import Batch
 
 AT = 1_795_274_000_000
 TARGET = {"job": "aws", "instance": "agent", "account_id": "123456789012", "region": "ap-northeast-1"}
@@ -54,7 +55,7 @@ def take(tmp_path: Path) -> Iterator[Callable[[Rows], list[SettingOut]]]:
         values = np.array([value for _, _, value in rows], np.float64)
         times = np.full(len(rows), AT - 60_000, np.int64)
         store.append(Batch(series=ids, timestamps=times, values=values)).result(timeout=30)
-        return Snapshotter(Engine(store)).take(AT)
+        return Snapshotter(Engine(store), Library()).take(AT)
 
     yield run
     for store in stores:

@@ -1,18 +1,19 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
-from loadwatch_backend.promql.engine import Engine, EngineSettings
-from loadwatch_backend.promql.parsing.parse import parse_expression
-from loadwatch_backend.runs.snapshots.catalogue import FACTS
-from loadwatch_backend.runs.snapshots.query import Form, Section, SettingQuery
+from loadwatch_backend.catalogue.packs.library import Library
+from loadwatch_backend.catalogue.signals.model import Section, Setting
 from loadwatch_backend.runs.snapshots.schemas import SettingOut
 from loadwatch_backend.runs.snapshots.take import Snapshotter, format_value, read_series
-from loadwatch_backend.store.embedded.engine import EmbeddedStore, open_embedded
-from loadwatch_backend.store.embedded.settings import EmbeddedSettings
-from loadwatch_backend.store.port import Batch
+from loadwatch_backend.series.promql.engine import Engine, EngineSettings
+from loadwatch_backend.series.store.embedded.engine import EmbeddedStore, open_embedded
+from loadwatch_backend.series.store.embedded.settings import EmbeddedSettings
+from loadwatch_backend.series.store.port import Batch
 
+LIBRARY = Library()
 AT = 1_795_274_000_000
 Row = tuple[str, Mapping[str, str], float]
 Found = Mapping[tuple[str, str, str], SettingOut]
@@ -39,15 +40,9 @@ def taken(store: EmbeddedStore) -> Callable[..., Found]:
                 values=np.repeat(np.array([value for _, _, value in rows]), 2),
             )
         ).result(timeout=30)
-        return {(one.section, one.target, one.key): one for one in Snapshotter(Engine(store)).take(AT)}
+        return {(one.section, one.target, one.key): one for one in Snapshotter(Engine(store), LIBRARY).take(AT)}
 
     return run
-
-
-def test_every_expression_of_the_catalogue_can_be_asked() -> None:
-    for fact in FACTS:
-        parse_expression(fact.expression)
-        assert (fact.form is Form.TEXT) == bool(fact.text), fact
 
 
 def test_pools_and_limits_of_a_process(taken: Callable[..., Found]) -> None:
@@ -155,35 +150,62 @@ def test_sections_come_in_their_order(taken: Callable[..., Found]) -> None:
 
 def test_what_was_true_then_is_taken_for_a_run_long_past(store: EmbeddedStore, taken: Callable[..., Found]) -> None:
     taken([("process_max_fds", {}, 1024)])
-    assert Snapshotter(Engine(store)).take(AT + 3_600_000) == []
-    assert [one.key for one in Snapshotter(Engine(store)).take(AT)] == ["max_fds"]
+    assert Snapshotter(Engine(store), LIBRARY).take(AT + 3_600_000) == []
+    assert [one.key for one in Snapshotter(Engine(store), LIBRARY).take(AT)] == ["max_fds"]
 
 
 def test_a_fact_that_is_too_large_costs_only_itself(store: EmbeddedStore, taken: Callable[..., Found]) -> None:
     taken([("process_max_fds", {}, 1), *((f"kernel_{number}", {}, 1.0) for number in range(20))])
-    few = Snapshotter(Engine(store, EngineSettings(max_series=10)))
+    few = Snapshotter(Engine(store, EngineSettings(max_series=10)), LIBRARY)
     assert [one.key for one in few.take(AT)] == ["max_fds"]
 
 
+def test_a_user_s_pack_adds_settings(tmp_path: Path, store: EmbeddedStore, taken: Callable[..., Found]) -> None:
+    file = tmp_path / "packs" / "kvrocks" / "pack.yml"
+    file.parent.mkdir(parents=True)
+    settings = [
+        "{section: database, family: kvrocks_config_, units: {seconds: [timeout]}, important: [timeout]}",
+        "{section: versions, key: kvrocks, expr: kvrocks_info, text: [version]}",
+        "{section: database, key: both, expr: kvrocks_config_timeout + on (job) kvrocks_config_workers}",
+    ]
+    text = "pack: kvrocks\ntitle: Kvrocks\nthere_when: kvrocks_info\nsettings:\n"
+    file.write_text(text + "".join(f"  - {one}\n" for one in settings), "utf-8")
+    taken(
+        [
+            ("kvrocks_config_timeout", {}, 30),
+            ("kvrocks_config_workers", {"kind": "a"}, 8),
+            ("kvrocks_config_workers", {"kind": "b"}, 8),
+            ("kvrocks_info", {"version": "2.9"}, 1),
+        ]
+    )
+    found = {one.key: one for one in Snapshotter(Engine(store), Library([tmp_path / "packs"])).take(AT)}
+    assert sorted(found) == ["kvrocks", "timeout", "workers"], "an expression that cannot be evaluated is left out"
+    assert (found["timeout"].value, found["timeout"].unit, found["timeout"].important) == ("30", "seconds", True)
+    assert found["kvrocks"].value == "2.9"
+    assert not found["workers"].important
+
+
 def test_an_empty_store_has_no_settings(store: EmbeddedStore) -> None:
-    assert Snapshotter(Engine(store)).take(AT) == []
+    assert Snapshotter(Engine(store), LIBRARY).take(AT) == []
 
 
 def test_series_without_a_job_are_nobodys() -> None:
-    fact = SettingQuery(section=Section.PROCESS, key="max_fds", expression="process_max_fds")
-    assert list(read_series(fact, {"__name__": "process_max_fds"}, 1)) == []
+    asked = Setting(section=Section.PROCESS, key="max_fds", expr="process_max_fds")
+    assert list(read_series(asked, {"__name__": "process_max_fds"}, 1)) == []
 
 
 @pytest.mark.parametrize(
     ("number", "form", "text"),
     [
-        (151.0, Form.NUMBER, "151"),
-        (0.123456789, Form.NUMBER, "0.123457"),
-        (float("inf"), Form.NUMBER, "unlimited"),
-        (float("nan"), Form.NUMBER, "unknown"),
-        (0.0, Form.FLAG, "off"),
-        (1_795_274_000.4, Form.TIME, "2026-11-21T15:13:20Z"),
+        (151.0, "number", "151"),
+        (0.123456789, "number", "0.123457"),
+        (float("inf"), "number", "unlimited"),
+        (float("nan"), "number", "unknown"),
+        (0.0, "flag", "off"),
+        (1_795_274_000.4, "time", "2026-11-21T15:13:20Z"),
     ],
 )
-def test_numbers_are_written_as_people_write_them(number: float, form: Form, text: str) -> None:
+def test_numbers_are_written_as_people_write_them(
+    number: float, form: Literal["number", "flag", "time"], text: str
+) -> None:
     assert format_value(number, form) == text

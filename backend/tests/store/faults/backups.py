@@ -4,20 +4,20 @@ Either one alone: tests/test_backup.py, with real processes.
 """
 
 import io
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 from unittest import mock
 
 import numpy as np
-from loadwatch_backend.backups import service as service_module
-from loadwatch_backend.backups.restore import check_backup, find_backup, restore_backup
-from loadwatch_backend.backups.schemas import BackupIn, KnownCopy
-from loadwatch_backend.backups.service import WORK, Backups
-from loadwatch_backend.store.relational import default_url, open_relational
-from loadwatch_collectors.backups.receive import receive_backup
-from loadwatch_formats.backups import PARTIAL, read_manifest, whole_backups
+from loadwatch_backend.app.commands.restore import find_backup, restore_backup
+from loadwatch_backend.core.database.relational import default_url, open_relational
+from loadwatch_backend.series.backups import service as service_module
+from loadwatch_backend.series.backups.service import WORK, Backups
+from loadwatch_collectors.commands.backup import receive_backup
+from loadwatch_formats.backups import PARTIAL, damages, read_manifest, whole_backups
 
 from backend.tests.store.faults.place import Acknowledge, Place, Step
 from backend.tests.store.faults.samples import NOW_MS, check_samples, opened, send
@@ -74,16 +74,7 @@ def backing_up(directory: Path, first: int, acknowledge: Acknowledge) -> Generat
         if not whole_backups(target):
             put(store, stored())
             store.seal(LATER_MS)
-        service = Backups(
-            relational=relational,
-            store=store,
-            data=data,
-            clock=lambda: NOW_MS + sent[0] * 1_000,
-            monotonic=lambda: 0.0,
-        )
-
-        def ask(known: Sequence[Mapping[str, str]]) -> Stream:
-            return Stream(service.begin(BackupIn(known=tuple(KnownCopy(**one) for one in known))))
+        service = Backups(relational=relational, store=store, data=data, clock=lambda: NOW_MS + sent[0] * 1_000)
 
         def more() -> None:
             for _ in range(3):
@@ -93,7 +84,9 @@ def backing_up(directory: Path, first: int, acknowledge: Acknowledge) -> Generat
 
         def back_up() -> None:
             tries[0] += 1
-            receive_backup(target, cast("Any", ask), NOW_MS + (first + tries[0]) * 1_000)
+            target.mkdir(exist_ok=True)
+            now = datetime.fromtimestamp(NOW_MS / 1_000 + first + tries[0], UTC)
+            receive_backup(target, lambda: cast("Any", Stream(service.make())), now)
 
         # The guard that keeps the disk from becoming full by a backup is another's matter.
         with mock.patch.object(service_module, "check_room"):
@@ -110,8 +103,8 @@ def check(directory: Path, acknowledged: Sequence[int]) -> None:
     backups = whole_backups(target)
     assert len(backups) >= 3
     for backup in backups:
-        assert not check_backup(backup, read_manifest(backup)), f"{backup} is damaged"
-    backup, manifest = find_backup(target)
+        assert not list(damages(backup, read_manifest(backup))), f"{backup} is damaged"
+    backup, manifest, _ = find_backup(target, skip_damaged=False)
     new = directory / "restored"
     new.mkdir()
     restore_backup(backup, manifest, (), new)
@@ -124,7 +117,7 @@ def check(directory: Path, acknowledged: Sequence[int]) -> None:
 
 BACKUP = Place(
     name="backup",
-    within=(receive_backup, Backups.begin, Stream.readinto),
+    within=(receive_backup, Backups.make, Stream.readinto),
     prepare=prepare,
     opened=backing_up,
     check=check,

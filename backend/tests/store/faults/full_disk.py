@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from loadwatch_backend.kit.errors import ProblemError
+from loadwatch_backend.core.errors import ProblemError
 
 from backend.tests.store.faults.dying import FaultError, in_child, keep
 from backend.tests.store.faults.kills import NUMBERS, live
@@ -63,7 +63,7 @@ def fill(place: Place, directory: Path, rounds: int, *, say: bool = False) -> Fu
                 text = str(text).replace(str(directory), "DIRECTORY")
                 outcome.errors[text] = outcome.errors.get(text, 0) + 1
         if say and outcome.rounds % 10 == 0:
-            print(f"{place.name}: {outcome.rounds} of {rounds} rounds, {outcome.full} full", file=sys.stderr)  # noqa: T201 - progress
+            sys.stderr.write(f"{place.name}: {outcome.rounds} of {rounds} rounds, {outcome.full} full\n")
     return outcome
 
 
@@ -131,7 +131,7 @@ class _Full:
 def main(name: str, directory: Path, rounds: int) -> int:
     """The exit code: whether there was a fault."""
     outcome = fill(PLACES[name], directory, rounds, say=True)
-    print(json.dumps(asdict(outcome)))  # noqa: T201 - the answer
+    json.dump(asdict(outcome), sys.stdout)
     return bool(outcome.faults)
 
 

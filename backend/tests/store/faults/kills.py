@@ -11,7 +11,7 @@ import sys
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from backend.tests.store.faults.dying import Death, FaultError, Moment, in_child, keep
+from backend.tests.store.faults.dying import Death, FaultError, FindingsSnapshot, in_child, keep
 from backend.tests.store.faults.place import Acknowledge, Place
 from backend.tests.store.faults.places import PLACES
 
@@ -58,7 +58,7 @@ def kill(place: Place, directory: Path, rounds: int, *, say: bool = False) -> Ou
         _round(place, data, number, 1 + number * points // rounds, chance, outcome)
         outcome.rounds += 1
         if say and outcome.rounds % 10 == 0:
-            print(f"{place.name}: {outcome.rounds} of {rounds} rounds, {outcome.kills} kills", file=sys.stderr)  # noqa: T201 - progress
+            sys.stderr.write(f"{place.name}: {outcome.rounds} of {rounds} rounds, {outcome.kills} kills\n")
     return outcome
 
 
@@ -104,14 +104,14 @@ def _round(place: Place, data: Path, number: int, point: int, chance: random.Ran
 
 
 def _death(point: int, number: int, chance: random.Random) -> Death:
-    moment = list(Moment)[number % len(Moment)]
+    moment = list(FindingsSnapshot)[number % len(FindingsSnapshot)]
     return Death(point=point, moment=moment, seconds=chance.uniform(0, LATEST_SECONDS))
 
 
 def main(name: str, directory: Path, rounds: int) -> int:
     """The exit code: whether there was a fault."""
     outcome = kill(PLACES[name], directory, rounds, say=True)
-    print(json.dumps(asdict(outcome)))  # noqa: T201 - the answer
+    json.dump(asdict(outcome), sys.stdout)
     return bool(outcome.faults)
 
 

@@ -13,16 +13,16 @@ from typing import Any, cast
 from unittest import mock
 
 import numpy as np
-from loadwatch_backend.store.embedded.settings import HOUR_MS
-from loadwatch_backend.store.embedded.stored_hours import open_stored_hours
-from loadwatch_backend.store.migrate import revisions
-from loadwatch_backend.store.port import Selection
-from loadwatch_backend.store.prometheus.wire import SeriesSamples
-from loadwatch_backend.store.relational import default_url, open_relational
-from loadwatch_backend.store.transfer import transfer as module
-from loadwatch_backend.store.transfer.parts import Part, parts_of
-from loadwatch_backend.store.transfer.state import StateFile
-from loadwatch_backend.store.transfer.transfer import Job, transfer
+from loadwatch_backend.core.database.migrate import revisions
+from loadwatch_backend.core.database.relational import default_url, open_relational
+from loadwatch_backend.series.store.embedded.settings import HOUR_MS
+from loadwatch_backend.series.store.embedded.stored_hours import open_stored_hours
+from loadwatch_backend.series.store.port import Selection
+from loadwatch_backend.series.store.prometheus.wire import SeriesSamples
+from loadwatch_backend.series.store.transfer import transfer as module
+from loadwatch_backend.series.store.transfer.parts import Part, parts_of
+from loadwatch_backend.series.store.transfer.state import StateFile
+from loadwatch_backend.series.store.transfer.transfer import Job, transfer
 
 from backend.tests.store.faults.place import Acknowledge, Place, Step
 from backend.tests.store.migration_kills import contents
@@ -70,8 +70,6 @@ MIGRATION = Place(
 class FileEngine:
     """Another engine as far as a transfer sees it; what it took outlives whoever sent it."""
 
-    shows_markers = True
-
     def __init__(self, path: Path) -> None:
         self._path = path
 
@@ -93,12 +91,12 @@ class FileEngine:
     def put_metadata(self, message: bytes) -> None:
         """It has no use for it."""
 
-    def read(self, part: Part, hour_ms: int) -> Iterator[list[SeriesSamples]]:
-        """All that it has of the hour."""
-        yield [
+    def read(self, part: Part) -> list[SeriesSamples]:
+        """All that it has of the part's time."""
+        return [
             SeriesSamples(labels=labels, timestamps=times[inside], values=values[inside])
             for labels, times, values in self.everything()
-            for inside in [(times >= hour_ms) & (times < hour_ms + HOUR_MS)]
+            for inside in [(times >= part.start_ms) & (times <= part.end_ms)]
         ]
 
     def everything(self) -> Iterator[tuple[dict[str, str], Any, Any]]:
@@ -157,7 +155,7 @@ def check_transfer(directory: Path, _acknowledged: Sequence[int]) -> None:
     with open_stored_hours(directory / "data", 64 << 20, 1) as source:
         for hour_ms in source.hours():
             ids, _ = source.counts(hour_ms)
-            found = source.read(hour_ms, ids)
+            found = source.read(hour_ms, hour_ms + HOUR_MS - 1, ids)
             for place, labels in enumerate(found.labels):
                 part = slice(int(found.offsets[place]), int(found.offsets[place + 1]))
                 bits = found.values[part].view(np.uint64).tolist()

@@ -6,14 +6,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
-from loadwatch_backend.store.embedded import opening, sealed
-from loadwatch_backend.store.embedded.block import LATEST_MS
-from loadwatch_backend.store.embedded.database import Database
-from loadwatch_backend.store.embedded.engine import EmbeddedStore, open_embedded
-from loadwatch_backend.store.embedded.rollups import table as rollups
-from loadwatch_backend.store.embedded.settings import DAY_MS, HOUR_MS, EmbeddedSettings
-from loadwatch_backend.store.errors import StoreBusyError, StoreClosedError, StoreWriteError
-from loadwatch_backend.store.port import Batch, Labels, MetricMetadata
+from loadwatch_backend.series.store.embedded import opening, sealed
+from loadwatch_backend.series.store.embedded.block import LATEST_MS
+from loadwatch_backend.series.store.embedded.database import Database
+from loadwatch_backend.series.store.embedded.engine import EmbeddedStore, open_embedded
+from loadwatch_backend.series.store.embedded.rollups import table as rollups
+from loadwatch_backend.series.store.embedded.settings import DAY_MS, HOUR_MS, EmbeddedSettings
+from loadwatch_backend.series.store.errors import StoreBusyError, StoreClosedError, StoreWriteError
+from loadwatch_backend.series.store.port import Batch, Labels, MetricMetadata
 
 from backend.tests.store.faults.place import Acknowledge, Place, Step
 from backend.tests.store.test_rollups import (
@@ -109,7 +109,7 @@ def check_samples(data: Path, expected: Samples, acknowledged: Sequence[int]) ->
 
 def check_series(store: EmbeddedStore) -> None:
     """Each is in the table once."""
-    with store._database.reading() as cursor:  # pyright: ignore[reportPrivateUsage] - no port tells it
+    with store.database.reading() as cursor:
         rows, ids, names = cursor.execute(
             "SELECT count(*), count(DISTINCT id), count(DISTINCT labels) FROM series"
         ).fetchone() or (0, 0, 0)
@@ -143,7 +143,7 @@ def writing(directory: Path, first: int, acknowledge: Acknowledge) -> Generator[
             send(store, number)
             acknowledge(number)
             if number % 6 == 5:
-                store._writer.queue.run(store._database.checkpoint).result(60)  # pyright: ignore[reportPrivateUsage] - no port tells it
+                store.writer.queue.run(store.database.checkpoint).result(60)
 
         yield [lambda number=number: step(number) for number in range(first, first + 24)]
 
@@ -195,14 +195,14 @@ def seal(store: EmbeddedStore) -> None:
 
 def move(store: EmbeddedStore) -> None:
     """Write everything again, though little is to be gained."""
-    with store._maintaining:  # pyright: ignore[reportPrivateUsage] - no port tells it
-        for one in store._database.moves():  # pyright: ignore[reportPrivateUsage] - no port tells it
-            store._database.move(one)  # pyright: ignore[reportPrivateUsage] - no port tells it
+    with store.keeping_order():
+        for one in store.database.moves():
+            store.database.move(one)
 
 
 def compact(store: EmbeddedStore) -> None:
     """What is left to convert or to roll up, and days that are over."""
-    store._upkeep._joined_day = None  # pyright: ignore[reportPrivateUsage] - no port tells it
+    store.upkeep.joined_day = None
     store.compact()
 
 
@@ -212,7 +212,7 @@ def check_sealing(directory: Path, acknowledged: Sequence[int]) -> None:
     check_samples(directory / "data", sealed_samples | hot, acknowledged)
     with opened(directory / "data") as store:
         # The table of the first format is gone at the start after its last row went.
-        assert store._database.tables() == ("hot", "segments")  # pyright: ignore[reportPrivateUsage] - no port tells it
+        assert store.database.tables() == ("hot", "segments")
 
 
 SEAL = Place(
@@ -253,7 +253,7 @@ def check_rolling(directory: Path, acknowledged: Sequence[int]) -> None:
     """And no hour is left without."""
     check_samples(directory / "data", rolled_samples(), acknowledged)
     with opened(directory / "data") as store:
-        assert store._database.unrolled_hours() == []  # pyright: ignore[reportPrivateUsage] - no port tells it
+        assert store.database.unrolled_hours() == []
 
 
 ROLLUP = Place(

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-import cramjam
-from loadwatch_backend.store.prometheus.wire import SeriesSamples, decode_series, fields
+from loadwatch_backend.series.store.prometheus.wire import SeriesSamples, decode_request
 
 Reply = tuple[int, dict[str, str], bytes]
 OK: Reply = (204, {}, b"")
+NOTHING: Reply = (200, {}, b'{"status":"success","data":{"resultType":"matrix","result":[]}}')
+"""No samples."""
 
 
 def mutual_tls(certificate: Path, key: Path) -> ssl.SSLContext:
@@ -36,8 +37,7 @@ class Asked:
     @property
     def series(self) -> list[SeriesSamples]:
         """What a remote write brought."""
-        plain = bytes(cast("bytes", cramjam.snappy.decompress_raw(self.body)))
-        return [decode_series(content) for number, content in fields(plain) if number == 1]
+        return decode_request(self.body)
 
 
 @dataclass
@@ -45,7 +45,7 @@ class StubEngine:
     """`reply` answers remote writes; `taken` are those that it answered with 2xx."""
 
     reply: Callable[[Asked], Reply] = lambda _asked: OK
-    read: Callable[[Asked], Reply] = lambda _asked: (200, {}, b"")
+    read: Callable[[Asked], Reply] = lambda _asked: NOTHING
     tls: ssl.SSLContext | None = None
     asked: list[Asked] = field(default_factory=list[Asked])
     taken: list[Asked] = field(default_factory=list[Asked])

@@ -9,23 +9,24 @@ from typing import Any
 
 import numpy as np
 import pytest
-from loadwatch_backend.app.sample_store import make_signer, open_sample_store
-from loadwatch_backend.kit.cancellation import Cancellation
-from loadwatch_backend.kit.clock import SteadyClock
-from loadwatch_backend.kit.settings import Settings, load_settings
-from loadwatch_backend.store.errors import (
+from loadwatch_backend.core.cancellation import Cancellation
+from loadwatch_backend.core.clock import SteadyClock
+from loadwatch_backend.core.secret import Secret
+from loadwatch_backend.core.settings import Settings, load_settings
+from loadwatch_backend.series.store.errors import (
     EngineAnswerError,
     EngineAwayError,
     EngineSettingsError,
     QueryLimitError,
     StoreBusyError,
 )
-from loadwatch_backend.store.port import Batch, Matcher, MatchOperator
-from loadwatch_backend.store.prometheus.engine import PrometheusStore, open_prometheus
-from loadwatch_backend.store.prometheus.settings import Login, RemoteSettings
+from loadwatch_backend.series.store.port import Batch, Matcher, MatchOperator
+from loadwatch_backend.series.store.prometheus.engine import PrometheusStore, open_prometheus
+from loadwatch_backend.series.store.prometheus.settings import Login, RemoteSettings
+from loadwatch_backend.series.store.sample_store import open_sample_store
 
 from backend.tests.store.prometheus.engines import wait_for
-from backend.tests.store.prometheus.stub import OK, Asked, Reply, StubEngine, mutual_tls
+from backend.tests.store.prometheus.stub import NOTHING, OK, Asked, Reply, StubEngine, mutual_tls
 from collectors.tests.servers import make_certificate
 
 NOW_MS = 1_750_000_000_000
@@ -49,7 +50,7 @@ def opened(
         login=login or Login(),
         **limits,
     )
-    store = open_prometheus(settings, lambda: NOW_MS, make_signer)
+    store = open_prometheus(settings, lambda: NOW_MS)
     try:
         yield store
     finally:
@@ -121,7 +122,7 @@ def test_a_login_that_ran_out_loses_nothing(tmp_path: Path, engine: StubEngine) 
     token = tmp_path / "token"
     token.write_text("old\n")
     engine.reply = lambda asked: OK if asked.headers["authorization"] == "Bearer new" else (401, {}, b"expired")
-    with opened(tmp_path / "data", engine, Login(token_file=token)) as store:
+    with opened(tmp_path / "data", engine, Login(token=Secret(path=token))) as store:
         append(store, "a", 1)
         wait_for("it was refused", lambda: store.statistics().engine_retries_total > 0)
         token.write_text("new\n")
@@ -191,8 +192,11 @@ def test_a_damaged_frame_is_counted_and_the_others_go_on(tmp_path: Path, engine:
     [
         (Login(tenant="team-a"), {"x-scope-orgid": "team-a"}),
         (Login(tenant="t", tenant_header="THANOS-TENANT"), {"thanos-tenant": "t"}),
-        (Login(user="lw", password="secret"), {"authorization": f"Basic {base64.b64encode(b'lw:secret').decode()}"}),
-        (Login(token="secret"), {"authorization": "Bearer secret"}),
+        (
+            Login(user="lw", password=Secret("secret")),
+            {"authorization": f"Basic {base64.b64encode(b'lw:secret').decode()}"},
+        ),
+        (Login(token=Secret("secret")), {"authorization": "Bearer secret"}),
     ],
 )
 def test_each_request_says_who_we_are(
@@ -202,7 +206,7 @@ def test_each_request_says_who_we_are(
 
     def read(asked: Asked) -> Reply:
         seen.append(asked.headers)
-        return 200, {}, b""
+        return NOTHING
 
     engine.read = read
     with opened(tmp_path, engine, login) as store:

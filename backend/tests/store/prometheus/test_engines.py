@@ -10,9 +10,9 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from loadwatch_backend.store.port import STALE_NAN_BITS, Batch, Matcher, MatchOperator, SampleStore
-from loadwatch_backend.store.prometheus.engine import PrometheusStore, open_prometheus
-from loadwatch_backend.store.prometheus.settings import ReadBy, RemoteSettings
+from loadwatch_backend.series.store.port import STALE_NAN_BITS, Batch, Matcher, MatchOperator, SampleStore
+from loadwatch_backend.series.store.prometheus.engine import PrometheusStore, open_prometheus
+from loadwatch_backend.series.store.prometheus.settings import RemoteSettings
 
 from backend.tests.store.contract import METRIC, NOW_MS, OpenStore, StoreContract, append, select, series_of
 from backend.tests.store.prometheus.engines import RealEngine, prometheus, victoria_metrics, wait_for
@@ -41,13 +41,12 @@ class Settled:
 
 @contextmanager
 def opened(
-    directory: Path, engine: RealEngine, *, read_by: ReadBy = ReadBy.AUTO, settle: float = FOR_EVER, **limits: int
+    directory: Path, engine: RealEngine, *, settle: float = FOR_EVER, **limits: int
 ) -> Generator[PrometheusStore]:
     settings = RemoteSettings(
         data_directory=directory,
         url=engine.url,
         write_url=f"{engine.url}/api/v1/write",
-        read_by=read_by,
         settle_seconds=settle,
         **limits,  # pyright: ignore[reportArgumentType] - whole numbers all of them
     )
@@ -59,8 +58,8 @@ def opened(
 
 
 @contextmanager
-def settled(directory: Path, engine: RealEngine, read_by: ReadBy) -> Generator[SampleStore]:
-    with opened(directory, engine, read_by=read_by, settle=0) as store:
+def settled(directory: Path, engine: RealEngine) -> Generator[SampleStore]:
+    with opened(directory, engine, settle=0) as store:
         yield cast("SampleStore", Settled(store, engine))
 
 
@@ -131,20 +130,11 @@ class TestVictoriaMetricsAlone(VictoriaMetricsContract):
     @pytest.fixture
     def open_store(self, tmp_path: Path) -> Iterator[Callable[[], AbstractContextManager[SampleStore]]]:
         with victoria_metrics(tmp_path / "engine") as engine:
-            yield lambda: settled(tmp_path / "data", engine, ReadBy.AUTO)
+            yield lambda: settled(tmp_path / "data", engine)
 
 
 class TestPrometheusAlone(EngineContract):
-    """With nothing in our memory, by remote read."""
-
-    @pytest.fixture
-    def open_store(self, tmp_path: Path) -> Iterator[Callable[[], AbstractContextManager[SampleStore]]]:
-        with prometheus(tmp_path / "engine") as engine:
-            yield lambda: settled(tmp_path / "data", engine, ReadBy.READ)
-
-
-class TestPrometheusByQueries(EngineContract):
-    """With nothing in our memory, by instant queries, as of Thanos and Amazon Managed Prometheus."""
+    """With nothing in our memory."""
 
     @pytest.mark.parametrize("bits", [0x7FF8000000000001, 0x7FF0000000000000, 0xFFF0000000000000, 1])
     def test_every_bit_of_a_value_is_kept(self, open_store: OpenStore, bits: int) -> None:
@@ -154,4 +144,4 @@ class TestPrometheusByQueries(EngineContract):
     @pytest.fixture
     def open_store(self, tmp_path: Path) -> Iterator[Callable[[], AbstractContextManager[SampleStore]]]:
         with prometheus(tmp_path / "engine") as engine:
-            yield lambda: settled(tmp_path / "data", engine, ReadBy.QUERY)
+            yield lambda: settled(tmp_path / "data", engine)

@@ -1,43 +1,44 @@
-"""Parts hold each series once, stay small where labels allow it, and their selectors find their series and no other."""
+"""Parts hold each moment of each series once, stay small, and their selectors find their series."""
 
+import itertools
 import random
+import re
 
 import pytest
-from loadwatch_backend.store.port import Labels
-from loadwatch_backend.store.prometheus import selectors
-from loadwatch_backend.store.transfer.parts import parts_of
+from loadwatch_backend.series.store.embedded.settings import HOUR_MS
+from loadwatch_backend.series.store.port import Labels
+from loadwatch_backend.series.store.transfer.parts import parts_of
+
+NAMES = ["a", "a|b", "b", "x.y", "(*)", 'q"\\', "ü ü", "", "line\nline", "metric:0"]
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_selectors_of_parts_find_exactly_their_series(seed: int) -> None:
+def test_parts_hold_each_moment_of_each_series_once(seed: int) -> None:
     numbers = random.Random(seed)
-    distinct: dict[frozenset[tuple[str, str]], Labels] = {}
-    for _ in range(numbers.randint(1, 300)):
-        labels = {"__name__": f"metric.{numbers.randint(0, 5)}"}
-        for name in ("instance", "path", "code"):
-            if numbers.random() < 0.8:
-                labels[name] = numbers.choice(["a", "a|b", "", "x.y", "(*)", 'q"\\', "ü ü", "5", "line\nline"])
-        labels = {name: value for name, value in labels.items() if value}
-        distinct[frozenset(labels.items())] = labels
-    series = list(distinct.values())
+    series: list[Labels] = [{"__name__": numbers.choice(NAMES), "i": str(place)} for place in range(200)]
     counts = [numbers.randint(1, 50) for _ in series]
     most = numbers.choice([1, 60, 500, 100_000])
-    parts = parts_of(range(len(series)), counts, lambda one: series[one], most)
-    assert sorted(one for part in parts for one in part.ids) == list(range(len(series)))
-    for part in parts:
-        matches = selectors.tests_of(part.matchers)
-        assert [place for place, labels in enumerate(series) if matches(labels)] == list(part.ids)
-        assert part.samples == sum(counts[one] for one in part.ids)
-        assert part.samples <= most or len(part.ids) == 1
+    parts = parts_of(7 * HOUR_MS, range(len(series)), counts, lambda one: series[one], most)
+    assert sum(part.samples for part in parts) == sum(counts)
+    for place, labels in enumerate(series):
+        of_it = [part for part in parts if place in part.ids]
+        edges = [(part.start_ms, part.end_ms) for part in of_it]
+        assert (edges[0][0], edges[-1][1]) == (7 * HOUR_MS, 8 * HOUR_MS - 1)
+        assert all(first[1] + 1 == second[0] for first, second in itertools.pairwise(edges))
+        for part in of_it:
+            assert part.samples <= most
+            (matcher,) = part.matchers
+            assert matcher.label == "__name__"
+            assert re.fullmatch(matcher.value, labels["__name__"])
 
 
 def test_the_same_series_make_the_same_parts_whatever_their_order() -> None:
     series = [{"__name__": f"m{number % 7}", "i": str(number)} for number in range(500)]
-    forward = parts_of(range(500), [10] * 500, lambda one: series[one], 100)
-    backward = parts_of(range(499, -1, -1), [10] * 500, lambda one: series[one], 100)
+    forward = parts_of(0, range(500), [10] * 500, lambda one: series[one], 100)
+    backward = parts_of(0, range(499, -1, -1), [10] * 500, lambda one: series[one], 100)
     assert forward == backward
     assert len(forward) == 7 * 8
 
 
 def test_an_hour_without_series_has_no_parts() -> None:
-    assert parts_of([], [], lambda _: {}) == []
+    assert parts_of(0, [], [], lambda _: {}) == []

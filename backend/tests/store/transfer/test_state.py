@@ -1,11 +1,12 @@
 """The file that says how far a transfer is: whole or as before, and an error that says what to do."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from loadwatch_backend.store.transfer.errors import TransferError
-from loadwatch_backend.store.transfer.progress import duration, progress_line
-from loadwatch_backend.store.transfer.state import StateFile, TransferState
+from loadwatch_backend.series.store.transfer.errors import TransferError
+from loadwatch_backend.series.store.transfer.progress import duration, progress_line
+from loadwatch_backend.series.store.transfer.state import StateFile, TransferState
 
 STATE = TransferState(target="http://engine/api/v1/write", rows=12, hour_ms=3_600_000, part=2, sent=9)
 
@@ -16,6 +17,13 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     file.write(STATE)
     assert file.read() == STATE
     assert file.path.stat().st_mode & 0o077 == 0
+
+
+def test_parts_that_an_earlier_version_counted_are_asked_for_again(tmp_path: Path) -> None:
+    file = StateFile(tmp_path)
+    file.write(STATE)
+    file.path.write_bytes(file.path.read_bytes().replace(b'"format":2', b'"format":1'))
+    assert file.read() == replace(STATE, part=0, ask=True)
 
 
 def test_a_full_disk_leaves_what_was_there_and_is_said(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import click
 from loadwatch_formats.access_logs.alb_files import Range
 from loadwatch_formats.access_logs.blocks import LineBlocks, samples_of
 from loadwatch_formats.access_logs.groups import GroupError, MatchingGroups, split_patterns
@@ -15,6 +14,7 @@ from loadwatch_formats.access_logs.lines.line import AccessLogError, LineOptions
 from loadwatch_formats.access_logs.lines.registry import recognise_first
 from loadwatch_formats.access_logs.run_part import RunPart
 from loadwatch_formats.compression import decompressed, pieces
+from loadwatch_formats.terminal import echo
 
 from loadwatch_collectors.commands.logs.kept_with_run import keep_document, nothing_of, read_ended, spans_of
 from loadwatch_collectors.commands.logs.s3_logs import S3Logs
@@ -50,11 +50,11 @@ def keep_access_log(client: Client, files: Sequence[Path | str], options: Mappin
     names = [path.rstrip("/") if isinstance(path, str) else path.name for path in files]
     document = part.document({"file": ", ".join(names)})
     for problem in problems:
-        click.echo(problem, err=True)
+        echo(problem, err=True)
     if not document["routes"]:
         first, last = part.outside.first_ms, part.outside.last_ms
         raise UsageError(nothing_of(run, None if first is None or last is None else (first, last)))
-    click.echo(_said(document), err=True)
+    echo(_summary(document), err=True)
     return keep_document(client, run, "access_log", names[0].rpartition("/")[2], document)
 
 
@@ -110,7 +110,7 @@ def _count(
     problems += [f"{path}: {problem}" for problem in found]
 
 
-def _said(document: Mapping[str, Any]) -> str:
+def _summary(document: Mapping[str, Any]) -> str:
     lines = document["lines"]
     said = [f"{lines['read']:,} requests of the run", f"{lines['outside']:,} lines outside it"]
     for name, word in (("unreadable", "unreadable"), ("too_long", "too long"), ("undated", "without a time")):

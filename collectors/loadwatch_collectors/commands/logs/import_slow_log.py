@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import click
 from loadwatch_formats.compression import decompressed, pieces
 from loadwatch_formats.statements.reading import NO_SLOW_LOG, read_log
 from loadwatch_formats.statements.run_part import SlowLogPart
 from loadwatch_formats.statements.slow_log import SlowLogReader
+from loadwatch_formats.terminal import echo
 
 from loadwatch_collectors.commands.logs.kept_with_run import keep_document, nothing_of, read_ended, spans_of
 from loadwatch_collectors.runs.delivery.client import Client
@@ -35,7 +35,7 @@ def keep_slow_log(client: Client, files: Sequence[Path], options: Mapping[str, A
         span = None if part.first is None or part.last is None else (int(part.first * 1e3), int(part.last * 1e3))
         raise UsageError(nothing_of(run, span))
     document = part.document({"file": ", ".join(path.name for path in files)}, unreadable=unreadable, cut=cut)
-    click.echo(_said(document["lines"]), err=True)
+    echo(_summary(document["lines"]), err=True)
     return keep_document(client, run, "slow_log", files[0].name, document)
 
 
@@ -44,13 +44,13 @@ def _read(path: Path, part: SlowLogPart) -> SlowLogReader:
     with path.open("rb") as raw:
         reader = read_log(pieces(decompressed(raw), PIECE_BYTES, problems), part.add)
     for problem in problems:
-        click.echo(f"{path}: {problem}", err=True)
+        echo(f"{path}: {problem}", err=True)
     if not reader.statements:
         raise UsageError(f"{path}: {NO_SLOW_LOG}")
     return reader
 
 
-def _said(lines: Mapping[str, int]) -> str:
+def _summary(lines: Mapping[str, int]) -> str:
     said = [f"{lines['read']:,} statements of the run", f"{lines['outside']:,} outside it"]
     for name, word in (("undated", "without a time"), ("unreadable", "unreadable lines"), ("cut", "cut")):
         if lines[name]:

@@ -2,8 +2,7 @@
 
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from loadwatch_formats.access_logs.alb_files import MOST_FILES, MOST_LISTED, SCHEME, Range
 
@@ -19,8 +18,7 @@ _ANY_REGION = "us-east-1"
 """S3 says where a bucket is, and botocore asks there."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class S3File:
+class S3File(NamedTuple):
     """A file in S3.
 
     Attributes:

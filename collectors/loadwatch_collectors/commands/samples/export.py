@@ -9,12 +9,13 @@ from typing import IO
 
 import click
 import urllib3
+from loadwatch_formats.backups import BackupError
 
+from loadwatch_collectors.commands.runs import SERVER
 from loadwatch_collectors.errors import AgentError
 from loadwatch_collectors.runs.delivery.client import Client, read_token
-from loadwatch_collectors.runs.errors import UsageError
+from loadwatch_collectors.runs.errors import ServerError
 
-EXIT_FAILED, EXIT_USAGE = 1, 2
 PIECE_SECONDS = 600.0
 """Until the first piece, and between two: a selection of many series takes its time."""
 _PIECE_BYTES = 1 << 16
@@ -34,42 +35,40 @@ _END = b"# EOF\n"
 )
 @click.option("--to", "end", metavar="TIME", help="The same, the last time. Default: the newest sample.")
 @click.option("--output", "-o", default="-", show_default=True, help="Where to write it; - is the terminal.")
-@click.option(
-    "--server",
-    envvar="LOADWATCH_SERVER",
-    default="http://127.0.0.1:8000",
-    show_default=True,
-    help="Address of the server.",
-)
+@SERVER
 @click.option("--token-file", help="File with a token that may read; without it the variable LOADWATCH_TOKEN is used.")
 def export(
     matches: Sequence[str], start: str | None, end: str | None, output: str, server: str, token_file: str | None
 ) -> None:
-    """Write raw samples with their times as OpenMetrics text, which `loadwatch import metrics` and promtool read.
+    """Write raw samples with their times as OpenMetrics text, which promtool reads.
 
     A file is there under its name once it is whole. Exit status: 0; 1 nothing, or not all, was written; 2 the command
     was wrong.
     """
-    try:
+    with failures(output):
         client = Client(server, read_token(token_file), seconds=PIECE_SECONDS)
         answer = client.download("/api/export", {"match[]": list(matches), "start": start, "end": end})
         with _target(output) as target:
             if not _copy(answer.stream(_PIECE_BYTES), target):
-                raise _Failure(f"{client.shown} broke off: there is no # EOF at the end, so samples are missing")
-    except UsageError as error:
-        raise _Failure(str(error), EXIT_USAGE) from error
-    except AgentError as error:
-        raise _Failure(str(error)) from error
+                raise ServerError(f"{client.shown} broke off: there is no # EOF at the end, so samples are missing")
+
+
+@contextmanager
+def failures(place: object, result: str = "") -> Generator[None]:
+    """End a command with one line and its exit status where the server fails, or the disk at a place."""
+    status = 1
+    try:
+        yield
+        return
+    except (AgentError, BackupError) as error:
+        text, status = str(error), getattr(error, "exit_code", status)
     except urllib3.exceptions.HTTPError as error:
-        raise _Failure(f"the server broke off: {error}") from error
+        text = f"the server broke off: {error}"
     except OSError as error:
-        raise _Failure(f"{output}: {error.strerror or error}") from error
-
-
-class _Failure(click.ClickException):
-    def __init__(self, text: str, status: int = EXIT_FAILED) -> None:
-        super().__init__(text)
-        self.exit_code = status  # pyright: ignore[reportAttributeAccessIssue] - click's own way, a class variable to it
+        text = f"{place}: {error.strerror or error}"
+    failure = click.ClickException(f"{text}{result}")
+    failure.exit_code = status  # pyright: ignore[reportAttributeAccessIssue] - click's own way, a class variable to it
+    raise failure
 
 
 def _copy(pieces: Iterator[bytes], target: IO[bytes]) -> bool:

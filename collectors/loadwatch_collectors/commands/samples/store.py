@@ -1,4 +1,4 @@
-"""`loadwatch store`: what the server's store of samples holds, compacting, moving and repairing it."""
+"""`loadwatch store`: what the server's store of samples holds, compacting, moving and salvaging it."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,11 +7,13 @@ from importlib.metadata import EntryPoint
 from typing import Any
 
 import click
+from loadwatch_formats.terminal import echo
+from loadwatch_formats.terminal_table import Column, draw_table
 
 from loadwatch_collectors.commands.cli import GROUP, CommandGroup
+from loadwatch_collectors.commands.runs import SERVER
 from loadwatch_collectors.errors import AgentError
 from loadwatch_collectors.runs.delivery.client import Client, read_token
-from loadwatch_collectors.runs.screen.tables import Column, draw_table
 
 COMPACT_SECONDS = 3_600.0
 _GROUP = (
@@ -29,8 +31,8 @@ class StoreGroup(CommandGroup):
     def entries(self) -> Iterable[EntryPoint]:
         """See `CommandGroup.entries`."""
         return (
-            EntryPoint(name="migrate", group=GROUP, value="loadwatch_backend.commands.store_migrate:migrate"),
-            EntryPoint(name="repair", group=GROUP, value="loadwatch_backend.commands.store_repair:repair"),
+            EntryPoint(name="migrate", group=GROUP, value="loadwatch_backend.app.commands.store_migrate:migrate"),
+            EntryPoint(name="salvage", group=GROUP, value="loadwatch_backend.app.commands.store_salvage:salvage"),
         )
 
 
@@ -38,13 +40,7 @@ class StoreGroup(CommandGroup):
 @click.option(
     "--limit", "-n", type=click.IntRange(1, 1_000), default=10, show_default=True, help="Lines of each table."
 )
-@click.option(
-    "--server",
-    envvar="LOADWATCH_SERVER",
-    default="http://127.0.0.1:8000",
-    show_default=True,
-    help="Address of the server.",
-)
+@SERVER
 @click.option("--token-file", help="File with a token; without it the variable LOADWATCH_TOKEN is used.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
@@ -59,7 +55,7 @@ def store(context: click.Context, limit: int, server: str, token_file: str | Non
         context.obj = Client(server, read_token(token_file), seconds=COMPACT_SECONDS)
         if context.invoked_subcommand is None:
             found = context.obj.get("/api/store", {"limit": limit})
-            click.echo(json.dumps(found, indent=2) if as_json else _page(found))
+            echo(json.dumps(found, indent=2) if as_json else _page(found))
     except AgentError as error:
         raise click.ClickException(str(error)) from error
 
@@ -76,7 +72,7 @@ def compact(client: Client) -> None:
         done = client.send("POST", "/api/store/compact")
     except AgentError as error:
         raise click.ClickException(str(error)) from error
-    click.echo(
+    echo(
         f"{done['sealed_samples']} samples sealed; {_bytes(done['before_bytes'])} before,"
         f" {_bytes(done['after_bytes'])} now"
     )
@@ -127,12 +123,17 @@ def _losses(found: Mapping[str, Any]) -> list[str]:
     losses: Sequence[Mapping[str, Any]] = found.get("losses", [])
     if not losses:
         return []
-    lines = ["", "A damaged disk took a part of the samples; all others are whole:"]
+    lines = [
+        "",
+        "A part of the samples is damaged on the disk; all others are answered, and nothing is sealed or deleted:",
+    ]
     for one in losses:
         count = "an unknown number of" if one["samples"] is None else f"{one['samples']:,}"
         span = "" if one["first_ms"] is None else f", {_time(one['first_ms'])} to {_time(one['last_ms'])}"
         lines.append(f"  table {one['table']}: {count} {_HELD.get(one['table'], 'rows')}{span}")
-    return [*lines, f"Stop the server and run: {found['repair_command']}"]
+    # Servers of before have another one.
+    command = found.get("salvage_command") or found["repair_command"]
+    return [*lines, f"Restore a backup, or stop the server and run: {command}"]
 
 
 def _table(title: str, columns: Sequence[Column], rows: Sequence[Sequence[str]], total: int) -> list[str]:

@@ -1,5 +1,6 @@
 """Brings a run to the server: begin, end, result; each step may be repeated without harm."""
 
+import itertools
 import json
 import os
 import time
@@ -8,7 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
-from loadwatch_formats.metrics.loadtest import METRICS
+from loadwatch_formats.backoff import backoff_seconds
+from loadwatch_formats.metrics.model import metrics_of
 
 from loadwatch_collectors.pipeline.sender import Sender
 from loadwatch_collectors.pipeline.spool import Spool
@@ -55,7 +57,8 @@ def open_spool(journal: Journal) -> Spool:
 
 def make_sender(client: Client, spool: Spool) -> Sender:
     """What sends the samples; not started."""
-    return Sender(spool, url=client.remote_write, token=client.token, timeout_seconds=10.0, metrics=lambda: METRICS)
+    metrics = metrics_of("load")["loadtest"]
+    return Sender(spool, url=client.remote_write, token=client.token, timeout_seconds=10.0, metrics=lambda: metrics)
 
 
 def send_samples(client: Client, journal: Journal, seconds: float = _SAMPLE_SECONDS) -> None:
@@ -182,11 +185,11 @@ def _begin_late(client: Client, journal: Journal) -> None:
     try:
         begin(client, journal)
     except RefusedError as error:
-        given = [*journal.facts.get("thresholds", ()), *journal.facts.get("expectations", ())]
-        if error.status != _UNPROCESSABLE or not given:
+        left_out = ("thresholds", "expectations", "own_figures")
+        if error.status != _UNPROCESSABLE or not any(journal.facts.get(name) for name in left_out):
             raise
-        begin(client, journal, {**journal.facts, "thresholds": [], "expectations": []})
-        journal.note = f"without its thresholds and expectations: {error}"
+        begin(client, journal, {**journal.facts, **{name: [] for name in left_out}})
+        journal.note = f"without its thresholds, expectations and figures of its own: {error}"
 
 
 def deliver_patiently(
@@ -200,8 +203,8 @@ def deliver_patiently(
 ) -> None:
     """As `deliver`, trying again for so many seconds while the server is away. Errors as `deliver`."""
     deadline = time.monotonic() + seconds
-    wait = 0.25
-    while True:
+    for attempt in itertools.count():
+        wait = backoff_seconds(attempt, 0.25, 3.0)
         try:
             deliver(client, journal, report, save)
             return
@@ -209,4 +212,3 @@ def deliver_patiently(
             if time.monotonic() + wait > deadline:
                 raise
         pause(wait)
-        wait = min(wait * 2, 3.0)

@@ -7,15 +7,13 @@ import os
 import resource
 import statistics
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 _PROC = Path("/proc")
 
 
-@dataclass(frozen=True, slots=True)
-class CpuTimes:
+class CpuTimes(NamedTuple):
     """Clock ticks of all cores together."""
 
     busy: int

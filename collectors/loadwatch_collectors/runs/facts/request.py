@@ -99,7 +99,7 @@ def make_facts(
     """
     given_commit = options["commit"]
     facts: dict[str, Any] = {
-        **{fact.name: _said(fact, options[fact.name]) for fact in OPTIONS},
+        **{fact.name: _fact_value(fact, options[fact.name]) for fact in OPTIONS},
         "id": run,
         "started_ms": started_ms,
         "tool": tool,
@@ -121,7 +121,7 @@ def make_facts(
     return {**facts, **{name: facts[name][: most[name]] for name in ("branch", "author", "host", "command")}}
 
 
-def _said(fact: Fact, given: Any) -> Any:
+def _fact_value(fact: Fact, given: Any) -> Any:
     if given is None:
         return fact.make()
     return list(given) if fact.several else given

@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from loadwatch_collectors.runs.screen.actions import describe_actions
+from loadwatch_formats.terminal_table import Column, draw_table
+
 from loadwatch_collectors.runs.screen.findings import describe_findings
 from loadwatch_collectors.runs.screen.status import change, clock, describe_run, in_unit, number, percent, seconds
-from loadwatch_collectors.runs.screen.tables import Column, draw_table
 
+_INDENT = " " * 4
 _COMMIT = 10
 _ENDPOINTS = 20
 _LIST_COLUMNS = (
@@ -166,3 +167,32 @@ def _target(run: Document) -> str:
 
 def _maybe(value: Any, shown: Any) -> str:
     return "-" if value is None else str(shown(value))
+
+
+def describe_actions(review: Document) -> list[str]:
+    """Lines of a review's actions with their newest scores, then of earlier actions that the run scored."""
+    scores = {one["id"]: one["scores"] for one in _listed(review, "standings")}
+    lines: list[str] = []
+    for action in _listed(review, "actions"):
+        if not (action["text"].strip() or action["expected"].strip()):
+            continue
+        facts = [action["state"], action["owner"], f"due {action['due']}" if action["due"] else "", action["expected"]]
+        lines.append(f"  {action['text']} ({', '.join(fact for fact in facts if fact)})")
+        for score in scores.get(action["id"], [])[:1]:
+            lines.append(f"{_INDENT}{_score_text(score)}, by {score['run']}")
+    for score in _listed(review, "scored"):
+        lines.append(f"  of {score['of_run']}: {score['text']} ({score['expected']})")
+        lines.append(f"{_INDENT}{_score_text(score)}")
+    return lines
+
+
+def _listed(review: Document, key: str) -> Sequence[Document]:
+    # A server of before knows no actions.
+    return cast("Sequence[Document]", review.get(key) or ())
+
+
+def _score_text(score: Document) -> str:
+    parts = [str(score["state"]).replace("-", " ")]
+    if score["actual"] is not None:
+        parts.append(f"{in_unit(float(score['actual']), score['unit'])} ({score['window']})")
+    return ", ".join([*parts, score["detail"]] if score["detail"] else parts)

@@ -1,8 +1,7 @@
 """What the status line says of a run under way, and the summary of one that has ended."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from loadwatch_collectors.runs.streams.live_seconds import LiveFigures
 from loadwatch_collectors.runs.tools.tool import Target
@@ -10,8 +9,7 @@ from loadwatch_collectors.runs.tools.tool import Target
 _LATENCIES = ("p50", "p90", "p95", "p99", "max")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Nearest:
+class Nearest(NamedTuple):
     """The resource that is nearest to its limit."""
 
     name: str
@@ -69,6 +67,9 @@ def describe_run(run: Mapping[str, Any]) -> list[str]:
         told = [f"{name} {seconds(latency[name])}" for name in _LATENCIES if latency.get(name) is not None]
         if told:
             lines.append("  latency: " + ", ".join(told))
+    for own in cast("Sequence[Mapping[str, Any]]", run.get("own_figures") or ()):
+        shown = "-" if own["value"] is None else number(own["value"])
+        lines.append(f"  {own['name']}: {shown}" + (f" ({own['detail']})" if own["detail"] else ""))
     for threshold in cast("Sequence[Mapping[str, Any]]", run.get("thresholds") or ()):
         lines.append("  " + describe_threshold(threshold))
     check = cast("Mapping[str, Any]", run.get("generator") or {})

@@ -69,4 +69,4 @@ def _success(word: str, code: str, columns: Mapping[str, int]) -> bool:
     """JMeter's own word, or the status where the columns are set up without it."""
     if "success" in columns:
         return word.strip().lower() == "true"
-    return "responseCode" not in columns or (code.isdigit() and 100 <= int(code) < 400)
+    return "responseCode" not in columns or (len(code) == 3 and code.isdecimal() and "100" <= code < "400")

@@ -8,6 +8,7 @@ import math
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from loadwatch_formats.metrics.loadtest import (
     BYTES,
@@ -59,8 +60,7 @@ class _Second:
         return [(labels[quantile], value) for quantile, value in self.quantiles if quantile in labels]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LiveFigures:
+class LiveFigures(NamedTuple):
     """What is known of a run under way; `rate` is the mean of the last seconds of which no request is still awaited."""
 
     requests: int

@@ -6,6 +6,7 @@ often it is started anew. No I/O here.
 
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -14,8 +15,9 @@ from loadwatch_formats.access_logs.lines.line import NO_ANSWER, LineReader, Text
 from loadwatch_formats.access_logs.naming import Naming, method_label
 from loadwatch_formats.access_logs.routes import OTHER, RouteNames
 from loadwatch_formats.access_logs.tally import NOT_FOUND
-from loadwatch_formats.metrics.access_log import BOUNDS
 
+BOUNDS: Sequence[float] = tuple(round(0.0005 * 2 ** (step / 4), 9) for step in range(69))
+"""Upper bounds of durations in seconds: from 0.5 ms to 65.5 s, each 2^(1/4) times the one before."""
 _SETTLE_AT = 2_000
 _MOST_DURATIONS = 20_000
 _SHOWN = 120

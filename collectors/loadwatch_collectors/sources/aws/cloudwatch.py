@@ -7,33 +7,83 @@ that the base install can list and check the source without it.
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import structlog
-from loadwatch_formats.metrics.cloudwatch import METRICS
 from loadwatch_formats.metrics.model import MetricInfo
 
 from loadwatch_collectors.collector import KEPT, CollectFault, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError
-from loadwatch_collectors.sources.aws.client.client import Account, Connect
-from loadwatch_collectors.sources.aws.client.connect import connect, regions_of
+from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, Connect, ConnectOptions, Observe
+from loadwatch_collectors.sources.aws.client.connect import connect, regions_of, require_boto3
 from loadwatch_collectors.sources.aws.client.errors import AwsError, OutOfTimeError
-from loadwatch_collectors.sources.aws.client.installed import require_boto3
 from loadwatch_collectors.sources.aws.client.jobs import KeyedJobs
 from loadwatch_collectors.sources.aws.cost.budget import BudgetKeeper
 from loadwatch_collectors.sources.aws.cost.cost import CostMeter, describe_estimate, read_prices
+from loadwatch_collectors.sources.aws.discovery.discovery import BackgroundDiscovery, Discovery
+from loadwatch_collectors.sources.aws.discovery.select import Selection
 from loadwatch_collectors.sources.aws.health import Health, missing_samples, place_samples, poll_samples, unique
-from loadwatch_collectors.sources.aws.model import MetricKey
-from loadwatch_collectors.sources.aws.place import PlaceWatch, Poll
+from loadwatch_collectors.sources.aws.model import MetricKey, Preset, Resource, WantedMetric
+from loadwatch_collectors.sources.aws.place import Finder, NothingToFind, PlaceWatch, Poll
 from loadwatch_collectors.sources.aws.presets import load_presets, preset_metrics
-from loadwatch_collectors.sources.aws.recording.recording import Recorder
+from loadwatch_collectors.sources.aws.reading.enhanced import EnhancedReader
+from loadwatch_collectors.sources.aws.reading.insights import InsightsReader
+from loadwatch_collectors.sources.aws.reading.reader import PlaceReader, ReaderOptions
 from loadwatch_collectors.sources.aws.settings import CloudWatchSettings
-from loadwatch_collectors.sources.aws.setup import Setup
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """What all places of one collector share."""
+
+    settings: CloudWatchSettings
+    presets: Mapping[str, Preset]
+    connect: Connect
+    observe: Observe
+    budget: BudgetKeeper
+    pause: Callable[[float], object]
+
+    def watch(self, account: Account, region: str) -> PlaceWatch:
+        """The watch of one place; no request is made before its first poll."""
+        settings = self.settings
+        options = ConnectOptions(
+            endpoint_url=settings.endpoint_url, read_timeout_seconds=min(20.0, max(0.5, settings.timeout / 2))
+        )
+        client = self.connect(account, region, options, self.observe)
+        reader = PlaceReader(
+            client,
+            ReaderOptions(delay_ms=round(settings.delay * 1000), reread_ms=round(settings.reread * 1000)),
+            pause=self.pause,
+        )
+        insights = InsightsReader(client, self.presets, factor=self.budget.factor)
+        enhanced = EnhancedReader(client, self.presets)
+
+        def within_budget(wanted: Sequence[WantedMetric], resources: Sequence[Resource]) -> Sequence[WantedMetric]:
+            return self.budget.give((account, region), wanted, insights.loads(resources))
+
+        return PlaceWatch(
+            client,
+            reader,
+            self._finder(client, region),
+            presets=self.presets,
+            custom=settings.custom,
+            sides=(insights, enhanced),
+            budget=within_budget,
+            list_seconds=settings.discovery_interval,
+            linger_ms=round((settings.delay + settings.reread) * 1000),
+        )
+
+    def _finder(self, client: AwsClient, region: str) -> Finder:
+        if not self.presets:
+            return NothingToFind()
+        selection = Selection(self.presets.values(), self.settings.select)
+        discovery = Discovery(client, selection, interval_seconds=self.settings.discovery_interval)
+        return BackgroundDiscovery(discovery, name=f"aws-discovery-{region}")
+
 
 _log: Any = structlog.get_logger("loadwatch.aws")
 INTERVAL_SECONDS = 60.0
@@ -94,14 +144,13 @@ class CloudWatchCollector:
         self._stopping = threading.Event()
         self._health = Health()
         self._presets = load_presets(settings.presets)
-        self._recorder = Recorder(Path(settings.record), settings) if settings.record else None
         prices = read_prices()
         self._meter = CostMeter(prices)
         self._budget = BudgetKeeper(settings.budget_usd_per_month, prices, interval_seconds=INTERVAL_SECONDS)
         self._setup = Setup(
             settings=settings,
             presets=self._presets,
-            connect=self._recorder.wrap(connect) if self._recorder is not None else connect,
+            connect=connect,
             observe=self._health.observe,
             budget=self._budget,
             pause=self._stopping.wait,
@@ -124,8 +173,6 @@ class CloudWatchCollector:
         now = self._wall()
         deadline = time.monotonic() + self._timeout
         self._open()
-        if self._recorder is not None:
-            self._recorder.begin_poll(int(now * 1000))
         for index, state in enumerate(self._states):
             self._flights.start(index, partial(_fly, state.watch, int(now * 1000), deadline))
         ailing = frozenset(index for index, state in enumerate(self._states) if state.error and not state.up)
@@ -196,8 +243,6 @@ class CloudWatchCollector:
         self._stopping.set()
         for state in self._states:
             state.watch.close()
-        if self._recorder is not None:
-            self._recorder.close()
 
     def _open(self) -> None:
         if self._states:
@@ -276,7 +321,7 @@ CLOUDWATCH = Source(
     help='Metrics of AWS by CloudWatch, and the resources that are there; needs `pip install "loadwatch[aws]"`.',
     settings=CloudWatchSettings,
     build=_build,
-    metrics=METRICS,
+    packs=("aws", "aws-rds", "aws-elb", "aws-ecs", "aws-ec2", "aws-nat", "aws-elasticache", "aws-lambda", "aws-sqs"),
     timeout_seconds=55.0,
     interval_seconds=INTERVAL_SECONDS,
     own_times=True,

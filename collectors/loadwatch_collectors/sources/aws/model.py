@@ -24,8 +24,7 @@ Pairs = tuple[tuple[str, str], ...]
 """Names and values, sorted by name."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AccountRegion:
+class AccountRegion(NamedTuple):
     """One account in one region."""
 
     account_id: str
@@ -35,8 +34,7 @@ class AccountRegion:
         return f"{self.region} of account {self.account_id}" if self.account_id else self.region
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetricKey:
+class MetricKey(NamedTuple):
     """What CloudWatch knows a metric by. `dimensions` are sorted by name."""
 
     namespace: str
@@ -114,8 +112,7 @@ class Resource:
     attributes: Pairs = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class Found(NamedTuple):
     """What discovery sees in one place: resources, facts as samples (info series and numbers), what it may not see."""
 
     resources: Sequence[Resource] = ()
@@ -162,8 +159,7 @@ class DataQuery:
     unit: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DataRequest:
+class DataRequest(NamedTuple):
     """One GetMetricData request. `start_ms` is inclusive, `end_ms` exclusive; both aligned to the period."""
 
     queries: tuple[DataQuery, ...]

@@ -60,7 +60,7 @@ class NothingToFind:
 class MetricReader(Protocol):
     """Gives the new points of wanted metrics: `PlaceReader` by asking.
 
-    A receiver of CloudWatch metric streams would be another one (docs/decisions/0062-metric-streams.md).
+    A receiver of CloudWatch metric streams would be another one (docs/decisions/0060-points-of-cloudwatch.md).
     """
 
     @property

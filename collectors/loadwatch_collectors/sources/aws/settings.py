@@ -149,7 +149,6 @@ class CloudWatchSettings:
         help="Address of all AWS APIs instead of their own: a private endpoint, or a test.", default=None
     )
     timeout: Seconds = option(help="How long one region of one account may take for one poll.", default=40.0)
-    record: str | None = option(help="Folder into which redacted answers are recorded, for a bug report.", default=None)
 
     def __post_init__(self) -> None:
         """Check what types cannot say."""

@@ -5,14 +5,13 @@ between.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import pymysql
-from loadwatch_formats.metrics.mysql import METRICS, STATUSES, VARIABLES
 from pymysql.constants import ER
 
-from loadwatch_collectors.collector import KEPT, Collector, MissingPrivilege, Sample, Source, address_of
+from loadwatch_collectors.collector import Collector, MissingPrivilege, Sample, Source, address_of
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.mysql import names as mysql_names
 from loadwatch_collectors.sources.mysql.discovery import DiscoverSettings, MySQLFleet
@@ -32,6 +31,7 @@ from loadwatch_collectors.sources.mysql.server import (
     table_samples,
     version_sample,
 )
+from loadwatch_collectors.sources.periodic import Periodic
 from loadwatch_collectors.transport.mysql_session import MySQLLogin, MySQLSession, ServerVersion, check_login
 
 SELECT_ACCOUNT = "SELECT CURRENT_USER()"
@@ -93,29 +93,6 @@ class MySQLSettings(MySQLLogin):
         return "" if self.discover is not None or self.unix_socket else address_of(self.host, self.port)
 
 
-class _Periodic:
-    """Samples that are read anew when their period has passed, and kept until then."""
-
-    def __init__(self, read: Callable[[], list[Sample]], every: float) -> None:
-        self._read = read
-        self._every = every
-        self._due = 0.0
-        self._kept: list[Sample] = []
-
-    def forget(self) -> None:
-        self._due = 0.0
-
-    def read(self, now: float) -> list[Sample]:
-        if now < self._due:
-            return self._kept
-        # Set before the reading: one that fails must not fail every tick from now on.
-        self._due = now + self._every
-        self._kept = []
-        samples = self._read()
-        self._kept = [sample._replace(timestamp_ms=KEPT) for sample in samples]
-        return samples
-
-
 class MySQLCollector:
     """Reads one server over a session that it keeps."""
 
@@ -126,19 +103,19 @@ class MySQLCollector:
         self._server = Server(version=ServerVersion(text=""), account="", grants=())
         self._extra_slot = False
         self._missing: dict[str, MissingPrivilege] = {}
-        self._show_status = SHOW_STATUS if settings.all else _only(SHOW_STATUS, STATUSES)
-        names = (*VARIABLES, *mysql_names.TEXT_VARIABLES)
+        self._show_status = SHOW_STATUS if settings.all else _only(SHOW_STATUS, mysql_names.STATUSES)
+        names = (*mysql_names.VARIABLES, *mysql_names.TEXT_VARIABLES)
         self._show_variables = SHOW_VARIABLES if settings.all else _only(SHOW_VARIABLES, names)
         self._periodic = [
-            _Periodic(self._variables, settings.variables_every),
-            _Periodic(self._replication, REPLICATION_EVERY),
+            Periodic(self._variables, settings.variables_every),
+            Periodic(self._replication, REPLICATION_EVERY),
         ]
         if settings.other_variables:
-            self._periodic.append(_Periodic(self._other_variables, settings.other_variables_every))
+            self._periodic.append(Periodic(self._other_variables, settings.other_variables_every))
         if settings.processes:
-            self._periodic.append(_Periodic(self._processes, settings.processes_every))
+            self._periodic.append(Periodic(self._processes, settings.processes_every))
         if settings.tables:
-            self._periodic.append(_Periodic(self._tables, settings.tables_every))
+            self._periodic.append(Periodic(self._tables, settings.tables_every))
 
     def collect(self) -> Sequence[Sample]:
         """Read the server once."""
@@ -253,7 +230,7 @@ MYSQL = Source(
     help="MySQL and MariaDB: limits, status, connections by holder, table sizes.",
     settings=MySQLSettings,
     build=build_mysql,
-    metrics=METRICS,
+    packs=("mysql",),
     privileges=(
         MissingPrivilege(permission="PROCESS", lost=PROCESS_LOST, remedy="GRANT PROCESS ON *.* TO 'loadwatch'@'HOST';"),
         MissingPrivilege(

@@ -17,9 +17,9 @@ from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions
 from loadwatch_collectors.sources.aws.client.connect import connect, regions_of
 from loadwatch_collectors.sources.aws.discovery.discovery import BackgroundDiscovery, Discovery
-from loadwatch_collectors.sources.aws.discovery.rds import DATABASES
+from loadwatch_collectors.sources.aws.discovery.registry import DATABASES
 from loadwatch_collectors.sources.aws.discovery.select import Selection
-from loadwatch_collectors.sources.aws.model import AccountRegion, Preset, Resource
+from loadwatch_collectors.sources.aws.model import Preset, Resource
 from loadwatch_collectors.sources.aws.settings import AccountSettings, SelectSettings
 from loadwatch_collectors.sources.mysql.iam import IamPassword
 from loadwatch_collectors.transport.mysql_session import MySQLLogin
@@ -327,7 +327,8 @@ class MySQLFleet:
             target = target_of(resource)
             if target is not None:
                 if len(self._places) > 1:
-                    target = replace(target, where=_where(resource.place))
+                    place = resource.place
+                    target = replace(target, where=(("account_id", place.account_id), ("region", place.region)))
                 wanted[resource.name] = (client, target)
         for name in list(self._members):
             if name not in wanted or _address(self._members[name].target) != _address(wanted[name][1]):
@@ -348,10 +349,6 @@ class MySQLFleet:
             return _Refused(f"IAM database authentication is off for {what}; turn it on in RDS, or give password_file")
         password = IamPassword(client, host=target.host, port=target.port, user=self._login.user)
         return self._build(target.host, target.port, password)
-
-
-def _where(place: AccountRegion) -> Labels:
-    return (("account_id", place.account_id), ("region", place.region))
 
 
 def _address(target: Target) -> tuple[str, int, bool]:

@@ -3,9 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-
-from loadwatch_formats.metrics.mysql import REPLICATION
+from typing import NamedTuple
 
 from loadwatch_collectors.collector import MissingPrivilege, Sample
 from loadwatch_collectors.transport.mysql_session import Row, ServerVersion
@@ -14,13 +12,23 @@ _GLOBAL_GRANT = re.compile(r"GRANT (.+?) ON \*\.\* TO ", re.IGNORECASE | re.DOTA
 _ANY_GRANT = re.compile(r"GRANT (.+?) ON (\S+) TO ", re.IGNORECASE | re.DOTALL)
 _ALL = frozenset({"ALL", "ALL PRIVILEGES"})
 
+REPLICATION = (
+    "seconds_behind_master",
+    "slave_io_running",
+    "slave_sql_running",
+    "read_master_log_pos",
+    "exec_master_log_pos",
+    "relay_log_space",
+    "last_io_errno",
+    "last_sql_errno",
+)
+"""Columns of SHOW REPLICA STATUS under their older names, as mysqld_exporter has them."""
 REPLICATION_LOST = "whether replicas run, and how far they are behind"
 PROCESS_LOST = "who holds the connections: only this agent's own are visible"
 TABLES_LOST = "table sizes: no table is visible"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Server:
+class Server(NamedTuple):
     """A server as a fresh session finds it."""
 
     version: ServerVersion

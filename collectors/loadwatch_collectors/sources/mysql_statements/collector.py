@@ -8,10 +8,11 @@ fall when a server is restarted or its tables are emptied.
 import math
 import re
 import time
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from loadwatch_formats.metrics.mysql_statements import COVERAGE, EXECUTED, EXPLAINED, METRICS
+from loadwatch_formats.metrics.mysql_statements import COVERAGE, EXECUTED, EXPLAINED
 from loadwatch_formats.own_traffic import COMMENT
 from loadwatch_formats.statements.fingerprint import digest_of
 from loadwatch_formats.statements.masking import mask
@@ -21,17 +22,150 @@ from loadwatch_collectors.errors import CollectorError, PrivilegeError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.mysql.iam import open_client, open_iam_password
 from loadwatch_collectors.sources.mysql.server import account_of
-from loadwatch_collectors.sources.mysql_statements import queries
-from loadwatch_collectors.sources.mysql_statements.coverage import STATUSES, WORDS, Coverage
 from loadwatch_collectors.sources.mysql_statements.explaining import Explainer
-from loadwatch_collectors.sources.mysql_statements.prepared import Executed, PreparedStatements
+from loadwatch_collectors.sources.mysql_statements.prepared import Executed, Instance, PreparedStatements
 from loadwatch_collectors.sources.mysql_statements.rds_log import RdsLog
 from loadwatch_collectors.sources.mysql_statements.slow_log import SlowLogFollower, line_counts
-from loadwatch_collectors.sources.statements.counts import CALLS, Counts, Growth, Key, Sums, add
+from loadwatch_collectors.sources.statements.counts import CALLS, NOTHING, Counts, Growth, Key, Row, Sums, add
 from loadwatch_collectors.sources.statements.pace import Pace
 from loadwatch_collectors.sources.statements.totals import OTHER_KEY, TEXTS, UNSEEN_KEY, Totals
 from loadwatch_collectors.transport.mysql_session import OWN_DIGESTS, SERVER_KEYS, MySQLLogin, MySQLSession, check_login
 from loadwatch_collectors.transport.mysql_session import Row as Texts
+
+WINDOW_MS = 60_000
+ENOUGH = 0.95
+LEAST_EXECUTED = 100
+"""Of fewer statements in a minute no share is complained about."""
+
+STATUSES = tuple(
+    """
+    Com_select Com_insert Com_insert_select Com_update Com_update_multi Com_delete Com_delete_multi Com_replace
+    Com_replace_select Qcache_hits
+    """.split()
+)
+"""What is executed. A prepared statement counts here too, when it is executed (in `Com_stmt_execute` once more, which
+must therefore not be added), and so does one within a stored procedure, which no table of digests shows."""
+WORDS = frozenset(("select", "insert", "update", "delete", "replace", "with", "values", "table"))
+"""First words of statements that those statuses count."""
+
+
+class Coverage:
+    """Counts what was executed and what was told apart.
+
+    Attributes:
+        executed, explained: since the collector began.
+    """
+
+    def __init__(self) -> None:
+        self.executed = 0.0
+        self.explained = 0.0
+        self._before: Mapping[str, float] | None = None
+        self._steps: deque[tuple[int, float, float]] = deque()
+
+    def update(self, now_ms: int, statuses: Mapping[str, float], explained: float) -> None:
+        """Count one reading: the statuses as they are, and what was told apart since the last one."""
+        if self._before is None:
+            self._before = statuses
+            return
+        executed = 0.0
+        for name in STATUSES:
+            now, before = statuses.get(name, 0.0), self._before.get(name, 0.0)
+            executed += now - before if now >= before else now
+        self._before = statuses
+        self.executed += executed
+        self.explained += explained
+        self._steps.append((now_ms, executed, explained))
+        while self._steps and now_ms - self._steps[0][0] >= WINDOW_MS:
+            self._steps.popleft()
+
+    @property
+    def ratio(self) -> float | None:
+        """Of the last minute, at most 1; None where nothing was executed."""
+        executed = sum(step[1] for step in self._steps)
+        return min(sum(step[2] for step in self._steps) / executed, 1.0) if executed > 0 else None
+
+    @property
+    def is_low(self) -> bool:
+        """Whether so much is missing that the table of statements misleads."""
+        ratio = self.ratio
+        return ratio is not None and ratio < ENOUGH and sum(step[1] for step in self._steps) >= LEAST_EXECUTED
+
+
+SHOW_STATE = "SHOW GLOBAL VARIABLES LIKE 'performance_schema'"
+SELECT_ACCOUNT = "SELECT CURRENT_USER()"
+SELECT_NOW = "SELECT NOW()"
+SET_ZONE = "SET SESSION time_zone = '+00:00'"
+SELECT_CONSUMERS = """
+    SELECT name, enabled FROM performance_schema.setup_consumers
+     WHERE name IN ('statements_digest', 'events_statements_current')
+"""
+_SUMS = """
+    SUM_LOCK_TIME, SUM_ERRORS, SUM_ROWS_AFFECTED, SUM_ROWS_SENT, SUM_ROWS_EXAMINED, SUM_CREATED_TMP_TABLES,
+    SUM_CREATED_TMP_DISK_TABLES, SUM_NO_INDEX_USED
+"""
+SELECT_DIGESTS = f"""
+    SELECT SCHEMA_NAME, DIGEST, FIRST_SEEN, LEFT(DIGEST_TEXT, 24), COUNT_STAR, SUM_TIMER_WAIT, {_SUMS}
+      FROM performance_schema.events_statements_summary_by_digest
+"""
+SELECT_RECENT = SELECT_DIGESTS + " WHERE LAST_SEEN >= SUBTIME(NOW(), SEC_TO_TIME({seconds}))"
+"""Without INTERVAL: in a digest MariaDB writes its unit in other words, and this statement has to know itself."""
+SELECT_TEXTS = """
+    SELECT SCHEMA_NAME, DIGEST, LEFT(DIGEST_TEXT, 2048)
+      FROM performance_schema.events_statements_summary_by_digest WHERE DIGEST IN ({digests})
+"""
+SELECT_INSTANCES = f"""
+    SELECT OWNER_THREAD_ID, STATEMENT_ID, SQL_TEXT, COUNT_EXECUTE, SUM_TIMER_EXECUTE, {_SUMS}
+      FROM performance_schema.prepared_statements_instances
+"""
+SELECT_EXECUTIONS = f"""
+    SELECT COUNT_STAR, SUM_TIMER_WAIT, {_SUMS}
+      FROM performance_schema.events_statements_summary_global_by_event_name
+     WHERE EVENT_NAME IN ('statement/com/Execute', 'statement/com/Bulk_execute', 'statement/sql/execute_sql')
+"""
+SELECT_DATABASES = "SELECT THREAD_ID, PROCESSLIST_DB FROM performance_schema.threads WHERE PROCESSLIST_ID IS NOT NULL"
+MOST_TEXTS = 500
+_PICOSECONDS = 1e12
+_WORD = re.compile(r"[\s(]*([a-zA-Z_]+)")
+
+
+def counts_of(texts: Sequence[str | None]) -> Counts:
+    """Calls, time, and the sums, in the order of `FIELDS`."""
+    calls, wait, lock, *others = (float(text or 0) for text in texts)
+    return (calls, wait / _PICOSECONDS, lock / _PICOSECONDS, *others)
+
+
+def digest_rows(rows: Sequence[Texts]) -> list[Row]:
+    """Rows of the table of digests; the one without a digest, for which there was no room, is `other`."""
+    found: list[Row] = []
+    for schema, digest, since, beginning, *counts in rows:
+        key = Key(schema or "", digest) if digest else OTHER_KEY
+        word = _WORD.match(beginning or "")
+        found.append(
+            Row(key=key, since=since or "", counts=counts_of(counts), word=word[1].lower() if word and digest else "")
+        )
+    return found
+
+
+def instance_rows(rows: Sequence[Texts], databases: dict[str, str]) -> list[Instance]:
+    """Prepared statements; `databases`: of the sessions that own them, by thread."""
+    return [
+        Instance(
+            id=(thread or "", statement or ""),
+            text=text or "",
+            schema=databases.get(thread or "", ""),
+            counts=counts_of(counts),
+        )
+        for thread, statement, text, *counts in rows
+    ]
+
+
+def total_of(rows: Sequence[Texts]) -> Counts:
+    """All executions of prepared statements together."""
+    total = NOTHING
+    for row in rows:
+        total = add(total, counts_of(row))
+    return total
+
 
 WHOLE_EVERY_SECONDS = 60.0
 """Between two readings of the whole table of digests; between them only the rows that changed are read."""
@@ -217,15 +351,15 @@ class MySQLStatementsCollector:
         return "prepared statements that live shorter than a reading, or statements within stored procedures"
 
     def _on_connect(self, session: MySQLSession) -> None:
-        self._account = account_of(session.query(queries.SELECT_ACCOUNT)[0][0] or "")
-        session.execute(queries.SET_ZONE)
+        self._account = account_of(session.query(SELECT_ACCOUNT)[0][0] or "")
+        session.execute(SET_ZONE)
         self._databases = {}
         if self._follower is not None:
             return
-        state = {(name or "").lower(): (value or "").upper() for name, value in session.query(queries.SHOW_STATE)}
+        state = {(name or "").lower(): (value or "").upper() for name, value in session.query(SHOW_STATE)}
         if state.get("performance_schema") != "ON":
             raise _NotCountingError(f"MySQL at {session.where}: {IS_OFF}")
-        consumers = {name: enabled for name, enabled in session.query(queries.SELECT_CONSUMERS)}
+        consumers = {name: enabled for name, enabled in session.query(SELECT_CONSUMERS)}
         if consumers.get("statements_digest") == "NO":
             raise _NotCountingError(f"MySQL at {session.where}: {NO_DIGESTS}")
         self._texts_off = session.version.is_mariadb and consumers.get("events_statements_current") == "NO"
@@ -299,13 +433,13 @@ class MySQLStatementsCollector:
     def _growth(self, began: float) -> Growth:
         if not self._sums.wants_whole and began < self._whole_due:
             seconds = math.ceil(began - self._read_at) + 2
-            rows = queries.digest_rows(self._ask(queries.SELECT_RECENT.format(seconds=seconds)))
+            rows = digest_rows(self._ask(SELECT_RECENT.format(seconds=seconds)))
             growth = self._sums.update(rows, whole=False, now="")
             if growth is not None:
                 return growth
-        now = self._session.query(queries.SELECT_NOW)[0][0] or ""
+        now = self._session.query(SELECT_NOW)[0][0] or ""
         # Seldom, and so not what the pace goes by.
-        rows = queries.digest_rows(self._session.query(queries.SELECT_DIGESTS))
+        rows = digest_rows(self._session.query(SELECT_DIGESTS))
         self._whole_due = began + WHOLE_EVERY_SECONDS
         growth = self._sums.update(rows, whole=True, now=now)
         assert growth is not None
@@ -314,9 +448,9 @@ class MySQLStatementsCollector:
     def _digest_texts(self, wanted: Sequence[Key]) -> dict[Key, str]:
         if not wanted:
             return {}
-        digests = sorted({key.digest for key in wanted})[: queries.MOST_TEXTS]
+        digests = sorted({key.digest for key in wanted})[:MOST_TEXTS]
         quoted = ", ".join(self._session.quote(digest) for digest in digests)
-        rows = self._session.query(queries.SELECT_TEXTS.format(digests=quoted))
+        rows = self._session.query(SELECT_TEXTS.format(digests=quoted))
         texts = {
             Key(schema or "", digest or ""): COMMENT if digest_of(text or "") in OWN_DIGESTS else mask(text or "")
             for schema, digest, text in rows
@@ -327,14 +461,14 @@ class MySQLStatementsCollector:
         # The sum first: what is executed between the two questions is then seen, and not taken for unseen.
         total = self._executions
         if total is None or began >= self._executions_due:
-            before, total = total, queries.total_of(self._ask(queries.SELECT_EXECUTIONS))
+            before, total = total, total_of(self._ask(SELECT_EXECUTIONS))
             self._executions, self._executions_due = total, began + (self._seldom if total == before else 0.0)
-        instances = self._ask(queries.SELECT_INSTANCES)
+        instances = self._ask(SELECT_INSTANCES)
         threads = {row[0] or "" for row in instances}
         if threads - self._databases.keys():
-            rows = self._session.query(queries.SELECT_DATABASES)
+            rows = self._session.query(SELECT_DATABASES)
             self._databases = {thread or "": database or "" for thread, database in rows}
-        executed = self._prepared.update(queries.instance_rows(instances, self._databases), total)
+        executed = self._prepared.update(instance_rows(instances, self._databases), total)
         grown: dict[Key, Counts] = dict(executed.grown)
         texts: Mapping[Key, str] = _only(executed.texts, self._totals.wanted(grown))
         if executed.unseen[CALLS]:
@@ -380,7 +514,7 @@ MYSQL_STATEMENTS = Source(
     help="Statements of MySQL and MariaDB: calls, time, rows and locks of each, and how many of all are told apart.",
     settings=MySQLStatementsSettings,
     build=build_mysql_statements,
-    metrics=METRICS,
+    packs=("mysql",),
     borrow=Borrow(block="mysql", groups=(*SERVER_KEYS, ACCOUNT_KEYS), unknown_with="discover"),
     privileges=(
         MissingPrivilege(

@@ -5,7 +5,7 @@ that is tells the sum over all executions, which servers keep.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from loadwatch_formats.statements.fingerprint import digest_of, first_word
 from loadwatch_formats.statements.masking import mask
@@ -15,8 +15,7 @@ from loadwatch_collectors.sources.statements.counts import NOTHING, Counts, Key,
 MOST_INSTANCES = 20_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Instance:
+class Instance(NamedTuple):
     """One prepared statement of one session; `id` is never used again while the server runs."""
 
     id: tuple[str, ...]
@@ -25,8 +24,7 @@ class Instance:
     counts: Counts
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Executed:
+class Executed(NamedTuple):
     """What prepared statements did since the last reading; `unseen` is what no text is known of."""
 
     grown: Mapping[Key, Counts]

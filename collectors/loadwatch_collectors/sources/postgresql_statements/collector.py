@@ -11,30 +11,45 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from loadwatch_formats.metrics.postgresql_statements import COVERAGE, EXECUTED, EXPLAINED, FIELDS, LABELS, METRICS
+from loadwatch_formats.metrics.postgresql_statements import COVERAGE, EXECUTED, EXPLAINED, FIELDS, LABELS
 from loadwatch_formats.own_traffic import COMMENT
 from loadwatch_formats.statements.masking import mask
 from loadwatch_formats.statements.tokens import Dialect
 
-from loadwatch_collectors.collector import KEPT, CollectFault, Collector, MissingPrivilege, Sample, Source
+from loadwatch_collectors.collector import KEPT, Borrow, CollectFault, Collector, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.postgresql_statements.explaining import Explainer
-from loadwatch_collectors.sources.postgresql_statements.queries import (
-    SELECT_INFO,
-    SELECT_STATE,
-    SELECT_SUMS,
-    SELECT_TEXTS,
-    SELECT_TRANSACTIONS,
-)
-from loadwatch_collectors.sources.statements.counts import CALLS, Key, Row, Sums, counted
+from loadwatch_collectors.sources.statements.counts import CALLS, MOST_KNOWN, Key, Row, Sums, counted
 from loadwatch_collectors.sources.statements.pace import Pace
 from loadwatch_collectors.sources.statements.totals import OTHER_KEY, Totals
 from loadwatch_collectors.transport.postgresql_session import (
+    BORROWED_KEYS,
     PostgreSQLLogin,
     PostgreSQLSession,
     check_postgresql_login,
 )
+
+SELECT_STATE = """
+    SELECT current_setting('server_version_num')::int, current_setting('pg_stat_statements.max', true),
+           current_setting('pg_stat_statements.track', true),
+           (SELECT quote_ident(nspname) FROM pg_catalog.pg_extension e
+              JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE extname = 'pg_stat_statements'),
+           pg_catalog.pg_has_role(current_user, 'pg_read_all_stats', 'usage')
+"""
+SELECT_SUMS = f"""
+    SELECT d.datname, s.queryid::text, sum(s.calls)::float8, sum(s.total_exec_time)::float8, sum(s.rows)::float8
+      FROM {{schema}}.pg_stat_statements(false) s LEFT JOIN pg_catalog.pg_database d ON d.oid = s.dbid
+     WHERE s.toplevel GROUP BY 1, 2 LIMIT {MOST_KNOWN}
+"""
+SELECT_INFO = "SELECT dealloc::float8, stats_reset::text FROM {schema}.pg_stat_statements_info"
+SELECT_TRANSACTIONS = "SELECT sum(xact_commit + xact_rollback)::float8 FROM pg_catalog.pg_stat_database"
+SELECT_TEXTS = """
+    SELECT d.datname, s.queryid::text, left(min(s.query), 2048)
+      FROM {schema}.pg_stat_statements s LEFT JOIN pg_catalog.pg_database d ON d.oid = s.dbid
+     WHERE s.queryid = ANY(%s::int8[]) GROUP BY 1, 2
+"""
+
 
 ASK_AGAIN_SECONDS = 10.0
 """After the server has said that it counts no statements."""
@@ -92,7 +107,7 @@ class PostgreSQLStatementsCollector:
     def __init__(self, settings: PostgreSQLStatementsSettings) -> None:
         """Read the password; the session is opened by the first `collect`."""
         self._settings = settings
-        self._session = PostgreSQLSession(settings, self._on_connect)
+        self._session = PostgreSQLSession(settings, self._on_connect, shared=True)
         self._explainer = Explainer(lambda database: PostgreSQLSession(replace(settings, database=database)))
         self._sums = Sums()
         self._totals = Totals(settings.statements, _now_ms(), names=FIELDS, labels=LABELS)
@@ -267,7 +282,8 @@ POSTGRESQL_STATEMENTS = Source(
     help="Statements of PostgreSQL: calls, time and rows of each, from pg_stat_statements.",
     settings=PostgreSQLStatementsSettings,
     build=build_postgresql_statements,
-    metrics=METRICS,
+    packs=("postgresql",),
+    borrow=Borrow(block="postgresql", groups=BORROWED_KEYS),
     privileges=(
         MissingPrivilege(
             permission="pg_read_all_stats",

@@ -1,13 +1,13 @@
-"""The CPU quota of a process's control group, and how often it was held back by it, named as cAdvisor does.
+"""CPU quota and memory limit of a process's control group, and how often the quota held it back, as cAdvisor names it.
 
-Sources: cgroups(7), the kernel's admin-guide/cgroup-v2 (`cpu.max`, `cpu.stat`) and scheduler/sched-bwc (version 1);
-cAdvisor's docs/storage/prometheus.md. A group without a quota has no samples, as there.
+Sources: cgroups(7), the kernel's admin-guide/cgroup-v2 (`cpu.max`, `cpu.stat`, `memory.max`) and scheduler/sched-bwc
+(version 1); cAdvisor's docs/storage/prometheus.md. A group without a quota has no samples, as there.
 """
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from loadwatch_collectors.collector import Sample
 from loadwatch_collectors.errors import CollectorError
@@ -19,8 +19,7 @@ _NANOSECONDS = 1e9
 _UNIT = re.compile(r"/([^/]+\.service)(?:/|$)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Membership:
+class Membership(NamedTuple):
     """Where a process stands: the path of its group, and the folder below `/sys/fs/cgroup` of the CPU controller.
 
     `controller` is empty for version 2 mounted alone.
@@ -30,8 +29,7 @@ class Membership:
     path: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Quota:
+class Quota(NamedTuple):
     """CPU time that a group may use in each period, both in microseconds, as the kernel and cAdvisor have them."""
 
     quota: float
@@ -43,8 +41,7 @@ class Quota:
         return self.quota / self.period
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Throttling:
+class Throttling(NamedTuple):
     """Counters since the group was made: periods that passed, periods and seconds in which it was held back."""
 
     periods: float
@@ -112,9 +109,13 @@ def parse_cpu_stat(text: str) -> Throttling | None:
 def read_quotas(sys: Path, memberships: Iterable[Membership]) -> Iterator[Sample]:
     """The samples of every group that limits one of the processes, each group once.
 
-    Of a process's own quota and those above it that is the tightest: it is what holds the process back.
+    Of a process's own limits and those above it that is the tightest: it is what holds the process back. Limits of
+    memory are read of version 2 only.
     """
     told: set[tuple[str, str]] = set()
+    memberships = list(memberships)
+    for path, limit in sorted({one for one in (_memory(sys, each) for each in memberships) if one is not None}):
+        yield Sample("container_spec_memory_limit_bytes", limit, (("id", path),))
     for membership in memberships:
         found = _tightest(sys, membership)
         if found is None or (membership.controller, found[0]) in told:
@@ -135,18 +136,30 @@ def _samples(sys: Path, controller: str, path: str, quota: Quota) -> Iterator[Sa
 
 
 def _tightest(sys: Path, membership: Membership) -> tuple[str, Quota] | None:
+    folders = ((path, _folder(sys, membership.controller, path)) for path in _groups(membership))
+    found = ((path, _read_quota(folder, membership.controller)) for path, folder in folders)
+    known = [(path, quota) for path, quota in found if quota is not None]
+    return min(known, key=lambda one: one[1].cores, default=None)
+
+
+def _memory(sys: Path, membership: Membership) -> tuple[str, float] | None:
+    """The group with the lowest `memory.max`, bytes."""
+    if membership.controller:
+        return None
+    found = ((path, _read(_folder(sys, "", path) / "memory.max").strip()) for path in _groups(membership))
+    return min(((path, float(text)) for path, text in found if text.isdecimal()), key=lambda one: one[1], default=None)
+
+
+def _groups(membership: Membership) -> Iterator[str]:
+    """A group and those above it; none of one outside of this namespace, which is not mounted here."""
     if "/../" in membership.path + "/":
-        return None  # a group outside of this namespace, which is not mounted here
-    found: tuple[str, Quota] | None = None
+        return
     path = membership.path.rstrip("/")
     for _ in range(_DEEPEST):
-        quota = _read_quota(_folder(sys, membership.controller, path), membership.controller)
-        if quota is not None and (found is None or quota.cores < found[1].cores):
-            found = (path or "/", quota)
+        yield path or "/"
         if not path:
             break
         path = path.rpartition("/")[0]
-    return found
 
 
 def _folder(sys: Path, controller: str, path: str) -> Path:

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from loadwatch_formats.metrics.process import METRICS
-
 from loadwatch_collectors.collector import (
     CollectFault,
     Labels,
@@ -33,7 +31,6 @@ _LIMITS = {
     "Max address space": "process_virtual_memory_max_bytes",
 }
 _HARD_LIMITS = {"Max open files": "process_max_fds_hard"}
-_LIMIT_LINE = re.compile(r"^(Max [a-z ]+?)\s{2,}(\S+)\s+(\S+)", re.MULTILINE)
 _PIDS_SHOWN = 8
 _LISTING = MissingPrivilege(
     permission="the same user as the process, or CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH",
@@ -85,8 +82,10 @@ def parse_process_stat(stat: bytes) -> ProcessStat:
 def parse_limits(text: str) -> dict[str, float]:
     """Limits in force, as metric name → value; unlimited is infinity. From `/proc/<pid>/limits`."""
     found: dict[str, float] = {}
-    for name, soft, hard in _LIMIT_LINE.findall(text):
-        for names, limit in ((_LIMITS, soft), (_HARD_LIMITS, hard)):
+    for line in text.splitlines():
+        # The kernel writes columns of fixed widths, the first of 25 and a space.
+        name, values = line[:26].rstrip(), line[26:].split(maxsplit=2)
+        for names, limit in zip((_LIMITS, _HARD_LIMITS), values[:2], strict=False):
             if name in names:
                 found[names[name]] = float("inf") if limit == "unlimited" else float(limit)
     return found
@@ -270,6 +269,6 @@ PROCESS = Source(
     help="Open files, CPU, memory, threads and limits of a process.",
     settings=ProcessSettings,
     build=ProcessCollector,
-    metrics=METRICS,
+    packs=("process",),
     privileges=(_LISTING,),
 )

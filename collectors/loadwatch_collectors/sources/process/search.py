@@ -142,7 +142,7 @@ def _command_line(folder: Path) -> str:
 
 def _find_by_pid_file(proc: Path, path: Path) -> list[int]:
     text = read_text(path).split()
-    if not text or not text[0].isdecimal():
+    if not text or not text[0].isdecimal() or len(text[0]) > 10:
         raise CollectorError(f"the pid file {path} does not begin with a number")
     return [int(text[0])] if (proc / text[0]).exists() else []
 

@@ -1,7 +1,6 @@
 """What is counted of a statement, and how sums that a server may begin anew become sums that never fall. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from loadwatch_formats.metrics.mysql_statements import FIELDS
@@ -27,8 +26,7 @@ class Key(NamedTuple):
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """A row of a table of sums.
 
     Attributes:
@@ -44,8 +42,7 @@ class Row:
     word: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Growth:
+class Growth(NamedTuple):
     """How much each statement has grown since the last reading, and how many rows had begun anew."""
 
     grown: Mapping[Key, Counts]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from loadwatch_formats.statements.plans import NoPlan
 
@@ -20,8 +21,7 @@ MOST_PLANS = 200
 """Statements with a plan, or with the reason why there is none."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class Found(NamedTuple):
     """What a look said of a statement: the steps (`write_plan`) of an execution, which is shown without its values."""
 
     plan: str = ""

@@ -43,7 +43,7 @@ def test_causes_come_before_what_follows_from_them() -> None:
     ]
     assert describe_findings({"findings": found, "diagnosis": diagnosis("found")}) == [
         "  critical The database had no CPU left. (certain)",
-        "  warning  The pool ran out; \\x1b[31m 9 gave up. (likely)",
+        "  warning  The pool ran out; \\u001b[31m 9 gave up. (likely)",
         "           because of: Database cpu full, elsewhere",
     ]
 

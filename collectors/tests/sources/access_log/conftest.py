@@ -92,4 +92,4 @@ def start_nginx(tmp_path: Path) -> Iterator[Callable[..., Nginx]]:
     yield start
     for one in started:
         one.process.terminate()
-        one.process.wait(10)
+        one.process.wait(60)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from loadwatch_collectors.collector import KEPT, Sample
 from loadwatch_collectors.errors import CollectorError
+from loadwatch_collectors.sources import log_tail
 from loadwatch_collectors.sources.access_log.collector import STATE_AGE_SECONDS, AccessLogCollector, AccessLogSettings
-from loadwatch_collectors.sources.log_tail import AWAY_SECONDS
 
 Values = dict[tuple[str, ...], float]
 REQUESTS = ("http_requests_total", "method", "route", "code")
@@ -33,7 +33,7 @@ class Agent:
         self.log = folder / "access.log"
         self.state = folder / "state" / "access_log.json"
         self.settings = AccessLogSettings(path=str(self.log), **settings)
-        self.collector = self._start()
+        self.collector = self.start()
         self.sent: list[list[Sample]] = []
 
     def tick(self) -> Sequence[Sample]:
@@ -42,7 +42,7 @@ class Agent:
 
     def again(self) -> None:
         self.collector.close()
-        self.collector = self._start()
+        self.collector = self.start()
 
     def killed(self) -> None:
         """It has no time to remember anything."""
@@ -50,7 +50,7 @@ class Agent:
         self.collector.close()
         if kept is not None:
             self.state.write_bytes(kept)
-        self.collector = self._start()
+        self.collector = self.start()
 
     def values(self, name: str, *labels: str) -> Values:
         """What was sent last."""
@@ -60,7 +60,7 @@ class Agent:
             if sample.name == name and sample.timestamp_ms != KEPT
         }
 
-    def _start(self) -> AccessLogCollector:
+    def start(self) -> AccessLogCollector:
         collector = AccessLogCollector(self.settings)
         collector.set_pace(1.0, 5.0)
         collector.set_state_file(self.state)
@@ -203,7 +203,7 @@ def test_that_an_old_state_keeps_the_names_of_routes_and_no_counts(tmp_path: Pat
     state = json.loads(agent.state.read_text())
     agent.state.write_text(json.dumps({**state, "saved_s": state["saved_s"] - STATE_AGE_SECONDS - 1}))
     append(agent.log, line("/posts/written-while-it-was-away"))
-    agent.collector = agent._start()  # pyright: ignore[reportPrivateUsage] - no port tells it
+    agent.collector = agent.start()
     agent.tick()
     append(agent.log, line("/posts/good-morning"))
     agent.tick()
@@ -219,7 +219,7 @@ def test_a_broken_state_is_none(tmp_path: Path, content: str) -> None:
     agent.collector.close()
     agent.state.parent.mkdir(exist_ok=True)
     agent.state.write_text(content)
-    agent.collector = agent._start()  # pyright: ignore[reportPrivateUsage] - no port tells it
+    agent.collector = agent.start()
     agent.tick()
     append(agent.log, line("/a"))
     agent.tick()
@@ -233,9 +233,7 @@ def test_a_log_that_is_away_is_an_error_until_it_is_back(agent: Agent, monkeypat
     agent.tick()
     agent.log.rename(agent.log.with_name("elsewhere"))
     agent.tick()
-    tail = agent.collector._tail  # pyright: ignore[reportPrivateUsage] - no port tells it
-    later = tail._clock() + AWAY_SECONDS + 1  # pyright: ignore[reportPrivateUsage] - no port tells it
-    monkeypatch.setattr(tail, "_clock", lambda: later)
+    monkeypatch.setattr(log_tail, "AWAY_SECONDS", -1.0)
     with pytest.raises(CollectorError, match=r"access\.log: there is no such file"):
         agent.tick()
     append(agent.log, line("/a"))

@@ -137,7 +137,7 @@ def test_check_tells_what_the_budget_does(
 
 
 def test_the_costs_in_the_guide_are_those_of_the_presets() -> None:
-    guide = Path(__file__).parents[4] / "docs" / "guide" / "aws-cost-and-permissions.md"
+    guide = Path(__file__).parents[4] / "docs" / "guide" / "cloudwatch.md"
     lines = guide.read_text(encoding="utf-8").splitlines()
     rows = [line.split("|")[1:-1] for line in lines if line.startswith("| ") and "(`" in line]
     assert len(rows) >= 6

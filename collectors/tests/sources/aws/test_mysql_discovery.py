@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from loadwatch_collectors.collector import KEPT, Sample
@@ -60,11 +61,11 @@ def rds(proxy: FaultProxy, aws_environment: None) -> FaultProxy:
 def start(rds: FaultProxy) -> Iterator[Callable[..., MySQLFleet]]:
     fleets: list[MySQLFleet] = []
 
-    def run(**keys: object) -> MySQLFleet:
+    def run(**keys: Any) -> MySQLFleet:
         own = keys.pop("discover", {})
-        discover = DiscoverSettings(endpoint_url=rds.url, every=5, **own)  # type: ignore[arg-type] - a test's own keys
-        given = {"user": "watcher", "tls": "off", "variables_every": 0.0, "discover": discover} | keys
-        fleet = build_mysql(MySQLSettings(**given))  # type: ignore[arg-type] - a test's own keys
+        discover = DiscoverSettings(endpoint_url=rds.url, every=5, **own)
+        given: dict[str, Any] = {"user": "watcher", "tls": "off", "variables_every": 0.0, "discover": discover} | keys
+        fleet = build_mysql(MySQLSettings(**given))
         assert isinstance(fleet, MySQLFleet)
         fleets.append(fleet)
         return fleet

@@ -1,6 +1,7 @@
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from loadwatch_collectors.errors import CollectorError, ConfigError, PrivilegeError
@@ -141,9 +142,9 @@ def test_iam_needs_verified_tls():
         ({"iam_region": "eu-west-1"}, "only with iam_auth"),
     ],
 )
-def test_settings_that_contradict_each_other(keys: dict[str, object], says: str):
+def test_settings_that_contradict_each_other(keys: dict[str, Any], says: str):
     with pytest.raises(ValueError, match=says):
-        MySQLSettings(user="w", **keys)  # type: ignore[arg-type] - a case's own keys
+        MySQLSettings(user="w", **keys)
 
 
 def test_the_region_is_in_the_name_or_must_be_given(aws_environment: None, monkeypatch: pytest.MonkeyPatch):

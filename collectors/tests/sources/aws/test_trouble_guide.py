@@ -6,7 +6,7 @@ import pytest
 from loadwatch_collectors.sources.aws.client.client_errors import Refusal, explain
 from loadwatch_collectors.sources.aws.reading.reader import missing_permission
 
-GUIDE = (Path(__file__).resolve().parents[4] / "docs" / "guide" / "aws-trouble.md").read_text(encoding="utf-8")
+GUIDE = (Path(__file__).resolve().parents[4] / "docs" / "guide" / "aws-page.md").read_text(encoding="utf-8")
 PLACE = "ap-northeast-1 of account 123456789012"
 DENIED = (
     "User: arn:aws:sts::123456789012:assumed-role/loadwatch/i-0abc is not authorized to perform: "

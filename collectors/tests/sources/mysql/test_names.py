@@ -3,12 +3,12 @@ from pathlib import Path
 import pytest
 from loadwatch_collectors.collector import Sample
 from loadwatch_collectors.sources.mysql.names import (
+    STATUSES,
     other_variable_samples,
     parse_number,
     status_samples,
     variable_samples,
 )
-from loadwatch_formats.metrics.mysql import STATUSES
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "mysql"
 

@@ -9,14 +9,19 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from loadwatch_collectors.collector import KEPT, Sample
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
 from loadwatch_collectors.sources.mysql_statements import collector as collector_module
 from loadwatch_collectors.sources.mysql_statements import slow_log
-from loadwatch_collectors.sources.mysql_statements.collector import MySQLStatementsCollector, MySQLStatementsSettings
-from loadwatch_formats.metrics.mysql_statements import CALLS, COVERAGE, FIELDS, METRICS, OTHER, SECONDS, UNSEEN
+from loadwatch_collectors.sources.mysql_statements.collector import (
+    MYSQL_STATEMENTS,
+    MySQLStatementsCollector,
+    MySQLStatementsSettings,
+)
+from loadwatch_formats.metrics.mysql_statements import CALLS, COVERAGE, FIELDS, OTHER, SECONDS, UNSEEN
 
 from collectors.tests.mariadb import MariaDB, running_mariadb
 from collectors.tests.measuring_server import SOURCE
@@ -49,8 +54,8 @@ def server(*options: str) -> Generator[MariaDB]:
 
 
 @contextmanager
-def reading(mariadb: MariaDB, user: str = "watcher", **options: object) -> Generator[MySQLStatementsCollector]:
-    settings = MySQLStatementsSettings(port=mariadb.port, user=user, tls="off", every=0.01, **options)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType] - options by name
+def reading(mariadb: MariaDB, user: str = "watcher", **options: Any) -> Generator[MySQLStatementsCollector]:
+    settings = MySQLStatementsSettings(port=mariadb.port, user=user, tls="off", every=0.01, **options)
     made = MySQLStatementsCollector(settings)
     try:
         yield made
@@ -96,7 +101,8 @@ def statement_load() -> Path:
     folder = Path(tempfile.mkdtemp(prefix="lw-"))
     atexit.register(shutil.rmtree, folder)
     program = folder / "statement-load"
-    command = ["go", "build", "-buildvcs=false", "-o", str(program), "./statement-load"]
+    # The flags of the Makefile: of what it has built there is a cache.
+    command = ["go", "build", "-buildvcs=false", "-trimpath", "-o", str(program), "./statement-load"]
     subprocess.run(command, cwd=SOURCE, check=True, timeout=600)
     return program
 
@@ -330,7 +336,7 @@ def test_that_every_metric_is_in_the_catalogue(counting: MariaDB) -> None:
         collect(collector)
         send(counting, "SELECT 1")
         names = {sample.name for sample in collect(collector)}
-    assert names <= {metric.name for metric in METRICS}
+    assert names <= {metric.name for metric in MYSQL_STATEMENTS.metrics}
 
 
 def until(collector: MySQLStatementsCollector, holds: Callable[[list[Sample]], bool]) -> list[Sample]:

@@ -5,15 +5,17 @@ import signal
 import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from loadwatch_collectors.collector import KEPT, Sample
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
 from loadwatch_collectors.sources.postgresql_statements.collector import (
+    POSTGRESQL_STATEMENTS,
     PostgreSQLStatementsCollector,
     PostgreSQLStatementsSettings,
 )
-from loadwatch_formats.metrics.postgresql_statements import CALLS, EXECUTED, EXPLAINED, FIELDS, METRICS
+from loadwatch_formats.metrics.postgresql_statements import CALLS, EXECUTED, EXPLAINED, FIELDS
 
 from collectors.tests.postgresql import PostgreSQL, own_postgresql
 
@@ -37,8 +39,8 @@ def prepare(server: PostgreSQL) -> None:
 
 
 @contextmanager
-def reading(server: PostgreSQL, user: str = "watcher", **options: object) -> Generator[PostgreSQLStatementsCollector]:
-    settings = PostgreSQLStatementsSettings(port=server.port, user=user, every=0.01, **options)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType] - options by name
+def reading(server: PostgreSQL, user: str = "watcher", **options: Any) -> Generator[PostgreSQLStatementsCollector]:
+    settings = PostgreSQLStatementsSettings(port=server.port, user=user, every=0.01, **options)
     made = PostgreSQLStatementsCollector(settings)
     try:
         yield made
@@ -92,7 +94,7 @@ def test_that_text_and_prepared_statements_are_counted_exactly(counting: Postgre
     assert of(later, "SELECT name FROM goods WHERE id = ?") == 110
     mine = next(one for one in samples if "SELECT name" in dict(one.labels).get("query", ""))
     assert dict(mine.labels)["datname"] == "shop"
-    assert {one.name for one in samples} <= {metric.name for metric in METRICS}
+    assert {one.name for one in samples} <= {metric.name for metric in POSTGRESQL_STATEMENTS.metrics}
 
 
 def test_that_values_are_masked_where_the_server_leaves_them(counting: PostgreSQL) -> None:

@@ -100,6 +100,14 @@ def test_the_tightest_quota_of_those_above_is_told(tmp_path: Path) -> None:
     }
 
 
+def test_the_lowest_limit_of_memory_is_told(tmp_path: Path) -> None:
+    for path, limit in (("/pods", "1073741824"), ("/pods/app", "536870912"), ("/pods/app/worker", "max")):
+        (group(tmp_path, path) / "memory.max").write_text(limit + "\n")
+    assert told(tmp_path, Membership(controller="", path="/pods/app/worker")) == {
+        ("container_spec_memory_limit_bytes", (("id", "/pods/app"),)): 536_870_912
+    }
+
+
 def test_a_group_of_several_processes_is_told_once(tmp_path: Path) -> None:
     group(tmp_path, "/pods", cpu_max="100000 100000", cpu_stat=STAT)
     one, other = Membership(controller="", path="/pods/a"), Membership(controller="", path="/pods/b")

@@ -10,6 +10,7 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from loadwatch_collectors.collector import Sample
@@ -275,6 +276,9 @@ def test_a_program_whose_name_has_blanks_and_brackets() -> None:
 def test_limits() -> None:
     limits = parse_limits((PROC / "4242" / "limits").read_text())
     assert (limits["process_max_fds"], limits["process_max_fds_hard"]) == (1024, 524_288)
+    assert parse_limits(f"{'Max open files':<25} {10**19} {10**19} files")["process_max_fds_hard"] == 10**19
+    # A pattern took 45 s for it.
+    assert parse_limits(f"Max open files{' ' * 60_000}unlimited\n" * 4) == {"process_max_fds": float("inf")}
 
 
 def test_listening_sockets_are_found_by_port() -> None:
@@ -302,9 +306,9 @@ def test_which_kernels_tell_the_number_of_files(release: str, known: bool) -> No
 
 
 @pytest.mark.parametrize("settings", [{}, {"name": "a", "pid": 1}, {"port": 0}, {"command": "("}])
-def test_settings_that_cannot_work(settings: dict[str, object]) -> None:
+def test_settings_that_cannot_work(settings: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"exactly one of|port must be|not a regular expression"):
-        ProcessSettings(**settings)  # pyright: ignore[reportArgumentType] - wrong on purpose
+        ProcessSettings(**settings)
 
 
 def test_a_pid_file_that_is_missing_or_broken(tmp_path: Path) -> None:

@@ -7,16 +7,17 @@ No log says which field is the duration, so evidence does, over all of the first
 - a name that is known (`rt=0.012`; `rt="0.012"` is one field, `"curl/8"rt=0.012` are two), or a unit (`12ms`);
 - three decimals or more, always as many, on every line. nginx writes its times so, in seconds; `$request_time` is never
   `-`, never a list, and never below the time of an upstream. `$gzip_ratio` has two decimals;
-- a whole number of microseconds, Apache's `%D`: half of them are a thousand or more. Numbers that come again and again
-  (`%P`), never fall (a connection's) or stand in a log with `0` bytes (nginx', where Apache's `%b` is `-`) are none.
-  In `%T/%D` the seconds are those of the microseconds.
+- a whole number of microseconds, Apache's `%D`: half of them are a thousand or more, and none is below ten, which no
+  answer takes (Tomcat before 10.1 writes milliseconds by the same `%D`, and its lines look the same). Numbers that come
+  again and again (`%P`), never fall (a connection's), follow the bytes (`%O`) or stand in a log with `0` bytes (nginx',
+  where Apache's `%b` is `-`) are none. In `%T/%D` the seconds are those of the microseconds.
 
 Where that leaves several columns, or none for certain, there are no durations until somebody names the field.
 """
 
 import re
 import statistics
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -59,12 +60,14 @@ _HEAD_ESCAPED = _HEAD.replace(
 _ANY = r"[^\n]*"
 _VALUE = re.compile(rf'"?(?:(?P<name>{_KEY})[=:])?+"?(?P<value>[^"]*?),?"?,?')
 _TIME = r"(?:[0-9]+h)?(?:[0-9]+m)?[0-9]+(?:\.[0-9]+)? ?(?:[num]|\xc2?\xb5|\xce\xbc)?s"
-_SECONDS_AND_MICROSECONDS = re.compile(r"([0-9]+)/([0-9]+)")
+_SECONDS_AND_MICROSECONDS = re.compile(r"([0-9]{1,9})/([0-9]{1,15})")
+_MOST_DIGITS = 40
 _MOST = 0.95
 """Of the lines: the last one may be cut."""
 _MANY, _FEW = 0.8, 0.01
 _MICROSECONDS_FROM = 1_000
 """Half the requests at or above this many microseconds. So many seconds have not been seen; 60 milliseconds have."""
+_LEAST_MICROSECONDS = 10
 _DISTINCT = 0.7
 """Share of different numbers among microseconds, at the least; those of processes come again and again."""
 _MOMENTS_FROM = 1e8
@@ -77,7 +80,9 @@ _ANYTHING = (
     "%D), s or ms"
 )
 _WITHOUT = "no field behind the bytes is a duration; nginx: add $request_time to log_format, Apache: %D to LogFormat"
-_UNIT_UNKNOWN = "durations may be in {}, whose unit nobody says: us (Apache's %D), s (its %T) or ms"
+_UNIT_UNKNOWN = (
+    "durations may be in {}, whose unit nobody says: us (Apache's %D), s (its %T) or ms (Tomcat's %D before 10.1)"
+)
 
 
 class _Column(NamedTuple):
@@ -122,7 +127,7 @@ def _open(lines: Sequence[str], options: LineOptions) -> LineReader | None:
     if not heads:
         return None
     columns = _columns([_fields(found["rest"]) for found in heads])
-    chosen = _duration(columns, {found["size"] for found in heads}, options)
+    chosen = _duration(columns, [found["size"] for found in heads], options)
     tail = _ANY
     if chosen.at is not None:
         tail = rf'(?: ?+{_FIELD}){{{chosen.at}}} ?"?(?:{_NAME})?+"?(?:[0-9]++/)?+(?P<took>{_BARE})[^\n]*'
@@ -174,7 +179,7 @@ def _columns(rows: Sequence[Sequence[str]]) -> list[_Column]:
     return columns
 
 
-def _duration(columns: Sequence[_Column], sizes: Collection[str], options: LineOptions) -> _Choice:
+def _duration(columns: Sequence[_Column], sizes: Sequence[str], options: LineOptions) -> _Choice:
     if options.unit is not None and options.unit not in UNITS:
         raise AccessLogError(f"a unit is one of {', '.join(UNITS)}; not {options.unit}")
     if "seconds" in options.keys:
@@ -219,10 +224,10 @@ def _named_by(key: str, unit: str | None, columns: Sequence[_Column]) -> _Choice
     return _taken(by_key[key], unit or ("us" if by_key[key].is_mostly("[0-9]+/[0-9]+") else "s"))
 
 
-def _whole(columns: Sequence[_Column], numbers: Sequence[_Column], sizes: Collection[str], unit: str | None) -> _Choice:
+def _whole(columns: Sequence[_Column], numbers: Sequence[_Column], sizes: Sequence[str], unit: str | None) -> _Choice:
     """Of a log without fractions."""
     whole = [column for column in numbers if not column.name and column.is_mostly("[0-9]+")]
-    likely = [column for column in whole if not _is_number_of_something(column)]
+    likely = [column for column in whole if not (_is_number_of_something(column) or _is_bytes(column, sizes))]
     if len(likely) > 1 or (len(whole) > 1 and not likely):
         return _Choice(without=_one_of(likely or whole))
     if not whole:
@@ -237,6 +242,7 @@ def _whole(columns: Sequence[_Column], numbers: Sequence[_Column], sizes: Collec
     if unit is None and "0" in sizes and "-" not in sizes:
         return _Choice(without=_ANYTHING.format(called))
     words = f"{called}, taken as {unit_words(found)}" + " (Apache's %D)" * (found == "us")
+    words += "; Tomcat before 10.1 writes milliseconds there: then name the unit ms" * (unit is None)
     return _Choice(column.at, found, words)
 
 
@@ -284,15 +290,28 @@ def _has_fractions(column: _Column) -> bool:
 
 def _is_number_of_something(column: _Column) -> bool:
     """Whether they are numbers of processes, connections or moments rather than durations."""
-    values = [int(value) for value in column.given() if value.isdecimal()]
+    values = [int(value) for value in column.given() if value.isdecimal() and len(value) < _MOST_DIGITS]
     if len(values) >= _A_FEW and all(before <= after for before, after in pairwise(values)):
         return True
-    return min(values) >= _MOMENTS_FROM or len(set(values)) < _DISTINCT * len(values)
+    return not values or min(values) >= _MOMENTS_FROM or len(set(values)) < _DISTINCT * len(values)
+
+
+def _is_bytes(column: _Column, sizes: Sequence[str]) -> bool:
+    """Whether they are the answer's bytes with its head (Apache's `%O`): these differ by less than the bytes do."""
+    pairs = [
+        (int(value), int(size))
+        for value, size in zip(column.values, sizes, strict=True)
+        if (value + size).isdecimal() and len(value + size) < _MOST_DIGITS
+    ]
+    heads, bodies = sorted(value - size for value, size in pairs), sorted(size for _, size in pairs)
+    few = len(pairs) // 20
+    return bool(pairs) and heads[0] >= 0 and 2 * (heads[-1 - few] - heads[few]) < bodies[-1 - few] - bodies[few]
 
 
 def _unit_by_size(column: _Column) -> str | None:
     values = [float(value) for value in column.given() if value.isdecimal()]
-    return "us" if values and statistics.median(values) >= _MICROSECONDS_FROM else None
+    is_long = bool(values) and statistics.median(values) >= _MICROSECONDS_FROM
+    return "us" if is_long and min(values) >= _LEAST_MICROSECONDS else None
 
 
 COMBINED = LineFormat(name="combined", title="common or combined (nginx, Apache, Traefik)", open=_open)

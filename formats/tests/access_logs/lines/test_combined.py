@@ -1,5 +1,6 @@
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from loadwatch_formats.access_logs.lines.line import AccessLogError, LineOptions, LineReader, Texts
@@ -13,8 +14,8 @@ HEAD = '192.0.2.1 - alice [23/Nov/2026:10:00:00 +0900] "GET /users/42?token=secr
 AGENT = '"https://shop.example/?q=[1]" "Mozilla/5.0 (X11; \\"odd\\") [de]"'
 
 
-def opened(*lines: str, **said: object) -> LineReader:
-    return recognise("\n".join(lines) + "\n", LineOptions(**said))  # type: ignore[arg-type] - options by name
+def opened(*lines: str, **said: Any) -> LineReader:
+    return recognise("\n".join(lines) + "\n", LineOptions(**said))
 
 
 def read(reader: LineReader, line: str) -> Texts | None:
@@ -53,6 +54,9 @@ def test_a_log_without_durations_says_so(tail: str) -> None:
     assert texts is not None
     assert texts[1:5] == ("GET", "/users/42", "200", "512")
     assert reader.seconds(texts[5]) is None
+
+
+TOMCAT = "; Tomcat before 10.1 writes milliseconds there: then name the unit ms"
 
 
 @pytest.mark.parametrize("took", ["0", "2", "85", "999", "D=85"])
@@ -123,6 +127,11 @@ def test_a_hostile_line_takes_no_time() -> None:
     assert read(reader, f"{HEAD} " + '"a" ' * 50_000 + '"') is not None
 
 
+@pytest.mark.parametrize("took", ["1" * 5_000, f"{'1' * 5_000}/2", f"1/{'2' * 5_000}"])
+def test_numbers_of_thousands_of_digits_are_no_durations(took: str) -> None:
+    assert opened(*[f"{HEAD} {AGENT} {took}"] * 30).durations is None
+
+
 def test_numbers_that_nginx_does_not_mean_as_durations_are_none_until_somebody_says_it() -> None:
     """$request_length and $connection are whole numbers, too; its durations have a fraction."""
     head = '192.0.2.1 - - [23/Nov/2026:10:00:00 +0900] "GET /a HTTP/1.1" 200'
@@ -133,7 +142,20 @@ def test_numbers_that_nginx_does_not_mean_as_durations_are_none_until_somebody_s
         assert "may be anything" in opened(*lines).without
         assert opened(*lines, unit="us").durations == "the last field, taken as microseconds (Apache's %D)"
     apache = [*lengths, f'{head} - "-" "curl" 1035']
-    assert opened(*apache).durations == "the last field, taken as microseconds (Apache's %D)"
+    assert opened(*apache).durations == f"the last field, taken as microseconds (Apache's %D){TOMCAT}"
+
+
+def test_milliseconds_of_tomcat_are_not_taken_for_microseconds() -> None:
+    """Its `%D` before 10.1, in lines like Apache's, under so much load that half of the requests take a second."""
+    head = '192.0.2.1 - - [23/Nov/2026:10:00:00 +0900] "GET /a HTTP/1.1" 200'
+    lines = [f"{head} 512 {took}" for took in (1840, 2303, 4, 1511)]
+    assert opened(*lines).durations is None
+    assert "ms (Tomcat's %D before 10.1)" in opened(*lines).without
+    reader = opened(*lines, unit="ms")
+    texts = read(reader, lines[0])
+    assert texts is not None
+    assert reader.seconds(texts[5]) == pytest.approx(1.84)
+    assert (opened(lines[0], lines[1]).durations or "").endswith(TOMCAT)
 
 
 def test_a_moment_is_no_duration() -> None:
@@ -222,6 +244,8 @@ SOMETHING_ELSE: Sequence[tuple[Callable[[int], str], str]] = [
     (lambda at: f" {UA} {at % 7 * 3.7}", "field 3 behind the bytes"),
     (lambda at: f" {UA} {took(at):.3f} {0.11 - took(at):.3f}", "field 3 behind the bytes or field 4 behind"),
     (lambda at: f" {UA} {12_345 + at % 8}", "may be anything"),
+    # Apache's %O, bytes with a head
+    (lambda at: f" {UA} {1_160 + at + at * 7 % 11}", "may be anything"),
     (lambda at: f" {UA} 139872{at % 8}52448512", "may be anything"),
     (lambda at: f" {UA} {20_000 + at * 7919 % 90_000} {1_000 + at * 104_729 % 80_000}", "field 3 behind the"),
     (lambda at: f" {UA} {took(at) * 1000:.0f}", "may be anything"),

@@ -12,8 +12,6 @@ export type Link = Evidence["link"];
 export type Severity = Finding["severity"];
 export type Certainty = Finding["certainty"];
 export type MarkInput = Schemas["MarkIn"];
-export type MuteInput = Schemas["MuteIn"];
 export type FindingsAgain = Schemas["FindingsAgain"];
-export type Mute = Schemas["MuteOut"];
 /** In both languages. */
 export type Text = Schemas["TextOut"];

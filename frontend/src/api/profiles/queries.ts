@@ -52,7 +52,7 @@ export function orderProfiles(body: ProfileOrderInput) {
   return unwrap(api.POST("/api/profile-orders", { body }));
 }
 
-/** Keeps a file of pprof, collapsed stacks or speedscope with a run. */
+/** Keeps a file of pprof or collapsed stacks with a run. */
 export function uploadProfile(run: string, file: File): Upload<Profile> {
   const name = new URLSearchParams({ name: file.name });
   return sendFile<Profile>(`/api/runs/${run}/profiles?${name}`, file, "application/octet-stream", () => {});

@@ -23,4 +23,5 @@ export const FACTS = [
   { name: "command", kind: "texts", most: 1000, query: "", typed: false, listed: false, facet: "" },
   { name: "thresholds", kind: "texts", most: 50, query: "threshold", typed: true, listed: false, facet: "" },
   { name: "expectations", kind: "texts", most: 20, query: "", typed: false, listed: false, facet: "" },
+  { name: "own_figures", kind: "texts", most: 20, query: "figure", typed: false, listed: false, facet: "" },
 ] as const;

@@ -2,25 +2,18 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api, unwrap } from "@/api/client";
 import { querySignals } from "@/api/queries";
-import type { ReviewInput, Run, RunPatch, RunSort } from "./types";
-
-export interface RunsAsk {
-  /** Terms that all have to hold. */
-  readonly where: string;
-  readonly sort: RunSort;
-  readonly descending: boolean;
-}
+import type { ReviewInput, Run, RunPatch, RunsAsk } from "./types";
 
 export const RUNS_PER_PAGE = 50;
 
 const path = (run: string) => ({ path: { run_id: run } });
 
 /** Pages of the list; every key under "runs" follows from changes of any run. */
-export function runsQuery(ask: RunsAsk, lang: "en" | "ja") {
+export function runsQuery(ask: RunsAsk) {
   return infiniteQueryOptions({
-    queryKey: ["runs", "list", ask, lang],
+    queryKey: ["runs", "list", ask],
     queryFn: ({ pageParam, signal }) => {
-      const query = { ...ask, lang, limit: RUNS_PER_PAGE, offset: pageParam };
+      const query = { ...ask, limit: RUNS_PER_PAGE, offset: pageParam };
       return unwrap(api.GET("/api/runs", { params: { query }, signal }));
     },
     initialPageParam: 0,
@@ -225,12 +218,6 @@ export function reviewHistoryQuery(run: string) {
     staleTime: 0,
   });
 }
-
-/** Actions of all runs that are open, those that are due first; with everybody who owns any. */
-export const openActionsQuery = queryOptions({
-  queryKey: ["runs", "actions", "open"],
-  queryFn: ({ signal }) => unwrap(api.GET("/api/actions", { params: { query: { state: "open" } }, signal })),
-});
 
 export function sharesQuery(run: string) {
   return queryOptions({

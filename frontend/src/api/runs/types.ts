@@ -1,5 +1,5 @@
 /** Short names for the generated types of runs. */
-import type { components } from "@/api/schema.gen";
+import type { components, operations } from "@/api/schema.gen";
 import type { FACTS } from "./facts.gen";
 
 type Schemas = components["schemas"];
@@ -13,6 +13,7 @@ export type RunLine = Schemas["RunSummary"];
 export type RunState = Schemas["RunState"];
 export type Verdict = Schemas["Verdict"];
 export type RunSort = Schemas["RunSort"];
+export type RunsAsk = NonNullable<operations["list_runs"]["parameters"]["query"]>;
 export type RunPatch = Schemas["RunPatch"];
 export type RunFacets = Schemas["RunFacets"];
 export type RunLink = NonNullable<Run["links"]>[number];
@@ -44,8 +45,6 @@ export type ReviewVersion = Schemas["ReviewVersion"];
 export type ReviewAction = Schemas["ReviewAction"];
 export type ActionStanding = Schemas["ActionStanding"];
 export type ActionScore = Schemas["ActionScore"];
-export type ActionLine = Schemas["ActionLine"];
-export type ActionState = Schemas["ActionState"];
 export type ScoreState = Schemas["ScoreState"];
 export type MeasuredImpact = Schemas["MeasuredImpact"];
 export type Share = Schemas["ShareOut"];

@@ -4,4 +4,3 @@ import type { components } from "@/api/schema.gen";
 type Schemas = components["schemas"];
 
 export type StoreFigures = Schemas["StoreOut"];
-export type StoreGroup = Schemas["StoreGroupOut"];

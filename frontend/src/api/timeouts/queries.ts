@@ -1,4 +1,4 @@
-/** Fetchers and query options of the ladder of timeouts. */
+/** Fetchers and query options of timeouts. */
 import { queryOptions } from "@tanstack/react-query";
 import { api, unwrap } from "@/api/client";
 import type { Language } from "@/api/queries";

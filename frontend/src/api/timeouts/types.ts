@@ -1,10 +1,8 @@
-/** Short names for the generated types of the ladder of timeouts. */
+/** Short names for the generated types of timeouts. */
 import type { components } from "@/api/schema.gen";
 
 type Schemas = components["schemas"];
 
 export type TimeoutLadder = Schemas["LadderOut"];
-export type TimeoutLayer = Schemas["LayerOut"];
 export type TimeoutRung = Schemas["RungOut"];
 export type TimeoutCheck = Schemas["CheckOut"];
-export type TimeoutOrigin = Schemas["Origin"];

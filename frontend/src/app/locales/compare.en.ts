@@ -30,9 +30,6 @@ export const compare = {
   drawn: "In the charts: {{run}}",
   remove: "Remove {{run}}",
   verdict: "Verdict",
-  verdict_passed: "Passed",
-  verdict_failed: "Failed",
-  verdict_invalid: "Invalid",
   charts: "By elapsed time",
   chartsHint: "One point is {{count}} s. Drag to zoom, double-click to zoom out.",
   zoomOut: "Show all",
@@ -84,6 +81,8 @@ export const compare = {
   unjudgedTable: "Not judged",
   "remark_far-from-limit": "far from its limit",
   "remark_limit-unknown": "its limit is not known",
+  "remark_below-zero": "cannot judge: differences are ratios, and a figure is below zero",
+  "remark_no-direction": "cannot judge: no threshold says which side is better",
   "remarks_scenario-differs": "The scenarios differ: these runs did not do the same.",
   "remarks_version-differs": "The versions of the scenario differ.",
   "remarks_duration-differs": "The steady windows differ in length by more than a fifth.",
@@ -133,7 +132,7 @@ export const compare = {
   sweepTied:
     "{{values}} cannot be told apart; the lowest counts as the best. More repeats of each would narrow it down.",
   sweepLeftOut:
-    "{{count}} runs cannot be the best: invalid, aborted, or the load generator was the limit. Where a value has no others they are drawn hollow.",
+    "{{count}} runs cannot be the best: invalid, aborted, or the load generator was the limit. They are drawn hollow.",
   sweepMixed: "Runs of the same value also differ in {{names}}, so they are no plain repeats.",
   sweepFalls:
     "Negative scaling: from {{value}} on, more costs throughput. Look for what all of them share: a lock, a hot key, the database's cores.",
@@ -152,7 +151,7 @@ export const compare = {
   next_flat: "None of the values can be told from the others: repeats would tell more than further values.",
   "next_few-values": "Three values or more are needed.",
   "next_no-direction": "Neither way of this figure is better.",
-  leftOut: "and {{count}} that take no part",
+  leftOut: "does not count for the best",
   sweepNotNumeric: "{{count}} runs have a value that is no number and are left out.",
   best: "best of those measured",
   diminishing: "more brings little",

@@ -5,6 +5,7 @@ import { compare } from "@/app/locales/compare.ja";
 import { connect } from "@/app/locales/connect/ja";
 import { cost } from "@/app/locales/cost/ja";
 import type { en } from "@/app/locales/en";
+import { explore } from "@/app/locales/explore/ja";
 import { figures } from "@/app/locales/figures/ja";
 import { files } from "@/app/locales/files/ja";
 import { findings } from "@/app/locales/findings/ja";
@@ -25,11 +26,13 @@ type Texts<T> = { readonly [K in keyof T]: T[K] extends string ? string : Texts<
 /** 日本語の文言。キーは en.ts と pages/en.ts を合わせたものと同じ。 */
 export const ja: Texts<typeof en & typeof pages> = {
   product: "Loadwatch",
+  version: "Loadwatch {{version}}",
   actions,
   runs,
   compare,
   connect,
   cost,
+  explore,
   meeting,
   alerts,
   notify,
@@ -57,10 +60,10 @@ export const ja: Texts<typeof en & typeof pages> = {
     live: "ライブ",
     targets: "ターゲット",
     runs: "実行",
+    explore: "探索",
     sweep: "パラメーター掃引",
     trend: "実行のトレンド",
     meeting: "レビュー会",
-    actions: "未完了のアクション",
     alerts: "アラート",
     alertHistory: "アラート履歴",
     alertRules: "アラートルール",
@@ -68,10 +71,10 @@ export const ja: Texts<typeof en & typeof pages> = {
     silences: "サイレンス",
     receivers: "受信先",
     deliveries: "配送ログ",
-    timeouts: "タイムアウトの階段",
+    timeouts: "タイムアウト",
     connect: "アプリケーションをつなぐ",
-    pools: "プールアドバイザー",
-    store: "ストア",
+    pools: "コネクションプール",
+    store: "サンプルのストア",
     access: "アクセス",
     tokens: "API トークン",
     audit: "監査ログ",
@@ -105,7 +108,6 @@ export const ja: Texts<typeof en & typeof pages> = {
     zone_utc: "UTC",
     signOut: "サインアウト",
     signedInAs: "{{name}} でサインイン中",
-    version: "Loadwatch {{version}}",
   },
   line: {
     connecting: "接続中…",
@@ -247,8 +249,8 @@ export const ja: Texts<typeof en & typeof pages> = {
     loading: "パネルを読み込み中",
     noSignals: "サーバーにシグナルが定義されていません",
     waiting: "まだサンプルが届いていません",
-    waitingHint: "このマシン、または監視したいマシンでエージェントを起動してください：",
-    waitingMore: "最初のサンプルが届くと、各コレクターの状態と不足している権限がターゲットページに表示されます。",
+    waitingHint:
+      "このマシン、または監視したいマシンでエージェントを起動してください：loadwatch agent --config loadwatch.yml",
     stale: "{{age}}間、新しいサンプルがありません",
     staleHint: "サーバーは応答していますが、送信元がありません。ターゲットページでエージェントを確認してください。",
     panelCount: "{{count}}パネル",

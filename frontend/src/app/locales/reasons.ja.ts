@@ -1,11 +1,10 @@
 /**
  * Why a message was not delivered or a profile not taken, as senders and agents say it: they keep the sentence, with
  * its particulars, and no code. So its Japanese is found by the sentence; `$1` is said by this table too. What is not
- * here (a mail server's own words, those of an Apprise service) stays as it came.
+ * here (a mail server's own words) stays as it came.
  */
 export const reasons: readonly (readonly [pattern: string, japanese: string])[] = [
   ["no whole answer within the time for one attempt", "1回の送信に許された時間内に応答が完了しませんでした"],
-  ["no answer within the time for one attempt", "1回の送信に許された時間内に応答がありませんでした"],
   ["the certificate is not to be trusted: (.*)", "証明書を信頼できません: $1"],
   [
     "TLS failed: (.*); ca_file names the certificates to trust",
@@ -76,7 +75,6 @@ export const reasons: readonly (readonly [pattern: string, japanese: string])[] 
   ["the mail server cannot do it: (.*)", "メールサーバーが対応していません: $1"],
   ["the mail server closed the connection", "メールサーバーが接続を閉じました"],
   ["not taken for (.*)", "受け付けられなかった宛先: $1"],
-  ["apprise ended with status (-?\\d+)(.*)", "apprise が終了コード $1 で終わりました$2"],
 
   [
     "(\\w+) is not among this target's kinds \\((.*)\\); add it to pprof\\.kinds",

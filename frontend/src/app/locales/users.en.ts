@@ -117,6 +117,7 @@ export const users = {
     unused: "never used",
     never: "never expires",
     until: "expires {{time}}",
+    jobs: "samples of {{jobs}} only",
     over: "Expired",
     fromFile: "Stands in the token file; it is revoked there, with loadwatch token revoke.",
     revoke: "Revoke",

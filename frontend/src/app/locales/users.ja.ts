@@ -117,6 +117,7 @@ export const users = {
     unused: "未使用",
     never: "無期限",
     until: "有効期限 {{time}}",
+    jobs: "ジョブ {{jobs}} の値のみ",
     over: "期限切れ",
     fromFile: "トークンファイルにあります。失効は loadwatch token revoke で行います。",
     revoke: "失効させる",

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useId, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
-import { sessionQuery, statusQuery } from "@/api/queries";
+import { sessionQuery } from "@/api/queries";
 import { LANGUAGES, type Language, setLanguage } from "@/app/i18n";
 import { useLeave } from "@/features/access/model/leave";
 import { useView } from "@/lib/view/context";
@@ -31,7 +31,6 @@ export function SettingsList() {
   const { t, i18n } = useTranslation();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   const view = useView();
-  const status = useQuery(statusQuery);
   return (
     <div className={classes.list}>
       <Select
@@ -63,7 +62,6 @@ export function SettingsList() {
         onChange={(value) => view.change({ zone: value === "utc" ? "utc" : "local" })}
       />
       <Identity />
-      {status.data && <p className={classes.version}>{t("settings.version", { version: status.data.version })}</p>}
     </div>
   );
 }

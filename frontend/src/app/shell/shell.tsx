@@ -24,6 +24,7 @@ import { StatusBanners } from "./status-banners";
 import { useChartKeys } from "./use-chart-keys";
 import { usePageKeys } from "./use-page-keys";
 import { usePrintScheme } from "./use-print-scheme";
+import { VersionFoot } from "./version-foot";
 
 export function Shell() {
   const { t } = useTranslation();
@@ -79,6 +80,7 @@ export function Shell() {
           </Suspense>
         </ErrorBoundary>
       </main>
+      <VersionFoot />
       <Dock>
         <StatusBanners />
       </Dock>

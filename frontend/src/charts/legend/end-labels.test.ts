@@ -23,17 +23,12 @@ function legend(...ids: string[]): HTMLElement {
   return list;
 }
 
-/** Upper edges of the labels, in the order of the legend, as the flow of a column puts them. */
+/** Upper edges of the labels, in the order of the legend. */
 function tops(list: HTMLElement): string[] {
   const items = [...list.children] as HTMLElement[];
-  const found = new Map<HTMLElement, string>();
-  let end = 0;
-  for (const item of items.toSorted((a, b) => Number(a.style.order) - Number(b.style.order))) {
-    const top = end + Number.parseFloat(item.style.marginTop);
-    found.set(item, `${top}px`);
-    end = top + LABEL_PX;
-  }
-  return items.map((item) => found.get(item) ?? "");
+  return items.map(
+    ({ style }, place) => `${place * LABEL_PX + Number.parseFloat(style.translate.split(" ")[1] ?? "")}px`,
+  );
 }
 
 afterEach(() => document.body.replaceChildren());

@@ -43,19 +43,10 @@ export function placeEndLabels(legend: HTMLElement, layers: readonly Layer[], gr
     return Math.abs(middle - now) <= STILL_PX ? now : middle;
   });
   const tops = labelPlaces(wanted, LABEL_PX, foot + LABEL_PX / 2).map(Math.round);
-  const order = tops.map((_, place) => place).toSorted((a, b) => (tops[a] ?? 0) - (tops[b] ?? 0));
-  let end = 0;
-  order.forEach((place, rank) => {
-    const item = items[place];
+  items.forEach((item, place) => {
     const top = tops[place] ?? 0;
-    // In the flow, by distances: the browser would paint each positioned label as a layer of its own.
-    if (item !== undefined) move(item, { order: `${rank}`, marginTop: `${top - end}px` });
-    if (item !== undefined) placed.set(item, top);
-    end = top + LABEL_PX;
+    const translate = `0 ${top - place * LABEL_PX}px`;
+    if (item.style.translate !== translate) item.style.translate = translate;
+    placed.set(item, top);
   });
-}
-
-function move({ style }: HTMLElement, to: { readonly order: string; readonly marginTop: string }): void {
-  if (style.order !== to.order) style.order = to.order;
-  if (style.marginTop !== to.marginTop) style.marginTop = to.marginTop;
 }

@@ -20,6 +20,10 @@ const EDGES_PX = 36;
 const VALUE_PX = 62;
 /** Marker and distances. */
 const MARKER_PX = 24;
+/** Letters of a title against those of a small text. */
+const BOLD = 1.15;
+/** Menu of the chart and distances in its title line. */
+const BUTTONS_PX = 56;
 /** Beyond it names would take more from the plot than rows below it do. */
 const MOST_SHARE = 0.36;
 
@@ -33,13 +37,19 @@ export function endsWidth(names: readonly string[]): number {
   return Math.ceil(Math.max(VALUE_PX, ...names.map(textWidth))) + MARKER_PX;
 }
 
+/** Of a title line with the only series' marker, name and value, in pixels. */
+export function headWidth(texts: readonly string[]): number {
+  return Math.ceil(textWidth(texts.join("")) * BOLD + VALUE_PX + MARKER_PX + BUTTONS_PX);
+}
+
+/** `head` is the width that the title line needs with a legend in it, `ends` that of names beside their lines. */
 export function legendPlace(
   kind: LegendKind | "none",
   count: number,
-  body: { readonly width: number; readonly height: number; readonly ends: number },
+  body: { readonly width: number; readonly height: number; readonly ends: number; readonly head: number },
 ): LegendPlace {
   if (kind !== "list") return kind;
-  if (count <= 1) return "title";
+  if (count <= 1) return body.head <= body.width ? "title" : "below";
   const fits =
     count <= MOST_ENDS &&
     body.width >= LEAST_WIDTH &&

@@ -1,4 +1,4 @@
-import type { CSSProperties, MouseEvent } from "react";
+import { type CSSProperties, type MouseEvent, useLayoutEffect, useRef, useState } from "react";
 import type { ChartSeries } from "@/charts/chart-types";
 import type { ChartMessages } from "@/charts/messages";
 import { LIMIT_LOOK, seriesLook } from "@/charts/palette";
@@ -19,8 +19,8 @@ export type LegendKind = "list" | "table";
 
 interface LegendProps {
   readonly place: Exclude<LegendPlace, "none">;
-  /** Of a column beside the lines, in pixels. */
-  readonly width?: number;
+  /** Of a column beside the lines, or of the rows below them, in pixels. */
+  readonly width: number;
   readonly title: string;
   readonly entries: readonly LegendEntry[];
   readonly hidden: ReadonlySet<string>;
@@ -76,13 +76,25 @@ function SeriesButton(props: LegendProps & { entry: LegendEntry }) {
 }
 
 export function Legend(props: LegendProps) {
-  const { place, title, entries, unit, locale, messages } = props;
+  const { place, width, title, entries, unit, locale, messages } = props;
+  const list = useRef<HTMLUListElement>(null);
+  const [beyond, setBeyond] = useState(0);
+  // Read when names or room change, and not with each value: it makes the browser compute the layout.
+  const names = entries.map(({ brief }) => brief).join("\n");
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what the list shows depends on them
+  useLayoutEffect(() => {
+    const rows = place === "below" ? list.current : null;
+    const foot = rows === null ? 0 : rows.offsetTop + rows.clientHeight;
+    const items = [...(rows?.querySelectorAll("li") ?? [])];
+    setBeyond(foot === 0 ? 0 : items.filter(({ offsetTop }) => offsetTop >= foot).length);
+  }, [place, width, names]);
   if (place !== "table") {
     return (
       <ul
+        ref={list}
         className="lw-legend"
         data-place={place}
-        style={{ "--lw-ends": `${props.width ?? 0}px` } as CSSProperties}
+        style={{ "--lw-ends": `${width}px` } as CSSProperties}
         aria-label={messages.legend(title)}
       >
         {entries.map((entry) => (
@@ -94,6 +106,7 @@ export function Legend(props: LegendProps) {
             </span>
           </li>
         ))}
+        {beyond > 0 && <li className="lw-legend-more">{messages.moreSeries(beyond)}</li>}
       </ul>
     );
   }
@@ -114,9 +127,8 @@ export function Legend(props: LegendProps) {
             <th scope="row">
               <SeriesButton {...props} entry={entry} />
             </th>
-            {[entry.summary.last, entry.summary.min, entry.summary.max, entry.summary.mean].map((value, column) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: the four columns are fixed
-              <td key={column}>{formatValue(value, unit, locale)}</td>
+            {(["last", "min", "max", "mean"] as const).map((column) => (
+              <td key={column}>{formatValue(entry.summary[column], unit, locale)}</td>
             ))}
           </tr>
         ))}

@@ -12,6 +12,9 @@ import type { PlotModel } from "./plot-model";
  * range's end, so that a live axis that moves on leaves the marks alone.
  */
 
+/** Fewer of a run's name would tell nothing. */
+const LEAST_LETTERS = 12;
+
 export function Bands(props: { bands: readonly ChartBand[]; range: Range; domain: Domain; pxPerMs: number }) {
   const { bands, range, domain, pxPerMs } = props;
   return bands
@@ -144,9 +147,9 @@ function limitText(limit: ChartLimit, unit: Unit, locale: Locale): string {
   return `${limit.label} ${formatValue(limit.value, unit, locale)}`;
 }
 
-/** As much of a label as fits into a width, at about 7 px a letter; nothing when hardly a word would. */
+/** As much of a label as fits into a width, at about 7 px a letter: whole, or cut after a dozen letters; else nothing. */
 function clipLabel(label: string, widthPx: number): string {
-  if (widthPx < 40) return "";
   const room = Math.floor((widthPx - 10) / 7);
-  return label.length <= room ? label : `${label.slice(0, Math.max(1, room - 1))}…`;
+  if (label.length <= room) return label;
+  return room < LEAST_LETTERS ? "" : `${label.slice(0, room - 1)}…`;
 }

@@ -108,7 +108,7 @@ describe("TimeSeriesChart", () => {
     const { container, rerender } = render(chart());
     const list = () => container.querySelector<HTMLElement>(".lw-legend");
     await waitFor(() => expect(list()?.dataset.place).toBe("ends"));
-    await waitFor(() => expect(list()?.querySelector("li")?.style.marginTop).toMatch(/px$/));
+    await waitFor(() => expect(list()?.querySelector("li")?.style.translate).toMatch(/px$/));
     expect(container.querySelector(".lw-body > .lw-legend")).not.toBeNull();
     rerender(chart({ series: base.series.slice(0, 1) }));
     await waitFor(() => expect(container.querySelector(".lw-head > .lw-legend")).not.toBeNull());

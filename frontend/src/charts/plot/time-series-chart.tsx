@@ -6,7 +6,7 @@ import { useChartSettings } from "@/charts/chart-settings";
 import type { ChartBand, ChartLateness, ChartLimit, ChartNote, ChartSeries, ScreenPoint } from "@/charts/chart-types";
 import { briefNames } from "@/charts/legend/brief-names";
 import { Legend, type LegendEntry, type LegendKind } from "@/charts/legend/legend";
-import { bodyHeight, endsWidth, type LegendPlace, legendPlace } from "@/charts/legend/legend-place";
+import { bodyHeight, endsWidth, headWidth, type LegendPlace, legendPlace } from "@/charts/legend/legend-place";
 import { nextHidden } from "@/charts/legend/visibility";
 import { hasEnded, judgedSampleMs } from "@/charts/lines/reading";
 import { layersExtent, stackLayers } from "@/charts/lines/stacking";
@@ -16,7 +16,7 @@ import { useSize } from "@/charts/use-size";
 import { assignPlaces } from "@/lib/series/palette-places";
 import { type Grid, indexRange, summarize } from "@/lib/series/series";
 import { type Domain, valueDomain } from "@/lib/ticks";
-import type { Range } from "@/lib/time/time";
+import { formatDuration, type Range } from "@/lib/time/time";
 import { formatValue, type Unit, unitLabel } from "@/lib/units";
 import { ChartFrame, valueTickCount } from "./chart-frame";
 import { ChartHead } from "./chart-head";
@@ -143,13 +143,16 @@ function ChartBody(props: BodyProps) {
   const asked = props.legend ?? "list";
   const outer = useSize(body);
   const ends = endsWidth(briefs);
-  const place = legendPlace(asked, listed.length, { ...outer, ends });
+  const mean = props.meanMs == null ? "" : ` · ${messages.meanOf(formatDuration(props.meanMs, locale))}`;
+  const head = headWidth([title, unitLabel(unit, locale), mean, ...briefs]);
+  const place = legendPlace(asked, listed.length, { ...outer, ends, head });
   useEndLabels(body, model, place);
 
   const legend = place !== "none" && (
     <Legend
+      key={place}
       {...{ place, title, entries, hidden, unit, locale, messages }}
-      {...(place === "ends" && { width: ends })}
+      width={place === "ends" ? ends : outer.width}
       onPick={(id, toggle) =>
         setHidden((now) =>
           nextHidden(
@@ -256,7 +259,8 @@ function useDomain(
   // The stand-in for "no data" must not be held against the first data.
   if (!Number.isFinite(greatest)) return domain ?? EMPTY_DOMAIN;
   const next = valueDomain(extent?.min ?? null, greatest, unit, ticks, domain);
-  if (next !== domain) setDomain(next);
+  // By value: what fits no domain well, such as 0.48 on whole numbers, gets an equal one each time.
+  if (next.min !== domain?.min || next.max !== domain.max) setDomain(next);
   return next;
 }
 

@@ -96,13 +96,14 @@ export const XyChart = memo(function XyChart(props: XyChartProps) {
     .map((point) => ({
       point,
       px: ((scaled(point.x, scale) - domain.min) / (domain.max - domain.min || 1)) * inner,
+      py: ((y.domain.max - (point.y ?? 0)) / (y.domain.max - y.domain.min || 1)) * (height - top - bottom),
     }))
     .sort((a, b) => a.px - b.px);
   const at = readable.find(({ point }) => point.id === active);
 
   const move = (event: PointerEvent<HTMLElement>) => {
-    const left = event.currentTarget.getBoundingClientRect().left;
-    onActive(nearestPoint(readable, event.clientX - left)?.point.id ?? null);
+    const { left, top: above } = event.currentTarget.getBoundingClientRect();
+    onActive(nearestPoint(readable, event.clientX - left, event.clientY - above)?.point.id ?? null);
   };
   const key = (event: KeyboardEvent) => {
     const place = readable.findIndex(({ point }) => point.id === active);

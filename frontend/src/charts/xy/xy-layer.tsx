@@ -48,6 +48,7 @@ export function XyLayer(props: XyLayerProps) {
                 className="lw-xy-line"
                 strokeDasharray={look.dash ?? undefined}
                 d={members
+                  .filter(({ look }) => look !== "hollow")
                   .map(({ x, y }, index) => `${index === 0 ? "M" : "L"}${xOf(x).toFixed(1)},${yOf(y).toFixed(1)}`)
                   .join("")}
               />

@@ -52,7 +52,10 @@ describe("vertical axis", () => {
   });
 });
 
-it("finds the nearest point", () => {
-  expect(nearestPoint([{ px: 10 }, { px: 40 }], 26)).toEqual({ px: 40 });
-  expect(nearestPoint([], 26)).toBeNull();
+it("finds the nearest point, along the horizontal axis first", () => {
+  const above = { px: 40, py: 5 };
+  const below = { px: 40, py: 90 };
+  expect(nearestPoint([{ px: 10, py: 80 }, above, below], 26, 80)).toBe(below);
+  expect(nearestPoint([{ px: 10, py: 80 }, above, below], 26, 9)).toBe(above);
+  expect(nearestPoint([], 26, 0)).toBeUndefined();
 });

@@ -73,11 +73,13 @@ export function xyValueDomain(points: readonly XyPoint[], unit: Unit, ticks: num
   return valueDomain(least, greatest, unit, ticks, null);
 }
 
-/** The point nearest to a place in pixels, along the horizontal axis first. */
-export function nearestPoint<T extends { readonly px: number }>(points: readonly T[], px: number): T | null {
-  let best: T | null = null;
-  for (const point of points) {
-    if (best === null || Math.abs(point.px - px) < Math.abs(best.px - px)) best = point;
-  }
-  return best;
+/** The point nearest to a place in pixels, along the horizontal axis first; the first of equal ones. */
+export function nearestPoint<T extends { readonly px: number; readonly py: number }>(
+  points: readonly T[],
+  px: number,
+  py: number,
+): T | undefined {
+  return [...points].sort(
+    (a, b) => Math.abs(a.px - px) - Math.abs(b.px - px) || Math.abs(a.py - py) - Math.abs(b.py - py),
+  )[0];
 }

@@ -1,8 +1,8 @@
 /** What a caller hands to an XY chart: a figure over a parameter, or over runs. */
 import type { Unit } from "@/lib/units";
 
-/** `good` is filled, `bad` a cross, `hollow` an outline: a verdict is never told by colour alone. */
-export type XyLook = "plain" | "good" | "bad" | "hollow";
+/** `plain` is filled, `bad` a cross, `hollow` an outline outside the line: no state is told by colour alone. */
+export type XyLook = "plain" | "bad" | "hollow";
 
 export interface XyPoint {
   /** Stable and unique within the chart; charts that share an axis share ids. */

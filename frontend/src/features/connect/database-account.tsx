@@ -1,5 +1,5 @@
 import { useTranslation } from "react-i18next";
-import { grantsOf } from "@/panels/connect/model";
+import { grantsOf, POSTGRESQL_GRANTS } from "@/panels/connect/model";
 import { CommandLine } from "@/ui/command-line";
 import { Section } from "@/ui/page/section";
 import { Hint } from "@/ui/text/text";
@@ -17,6 +17,8 @@ export function DatabaseAccount() {
       <CommandLine text={grantsOf("mariadb", HOST)} copy={t("connect.copyGrants", { server: "MariaDB" })} />
       <h3 className={classes.server}>MySQL 8</h3>
       <CommandLine text={grantsOf("mysql", HOST)} copy={t("connect.copyGrants", { server: "MySQL" })} />
+      <h3 className={classes.server}>PostgreSQL</h3>
+      <CommandLine text={POSTGRESQL_GRANTS} copy={t("connect.copyGrants", { server: "PostgreSQL" })} />
       <Hint>{t("connect.grantsHint")}</Hint>
     </Section>
   );

@@ -11,7 +11,7 @@ import { Hint } from "@/ui/text/text";
 import classes from "./connect.module.css";
 import { WatchButtons } from "./watch-buttons";
 
-const EXPLAINED = new Set(["http", "postgresql", "redis", "memcached", "tls", "silent", "unasked"] as const);
+const EXPLAINED = new Set(["http", "redis", "memcached", "tls", "silent", "unasked"] as const);
 type Explained = typeof EXPLAINED extends Set<infer Kind> ? Kind : never;
 
 interface Props {

@@ -8,13 +8,13 @@ import { useFeedState } from "@/panels/feed/feed-context";
 import { type NotesHandle, NotesLayer } from "@/panels/notes/notes-layer";
 import { useNotes } from "@/panels/notes/use-notes";
 import type { PanelGroup } from "@/panels/panel-catalogue";
+import { useRunBands } from "@/panels/run/use-run-bands";
 import { useThresholdLines } from "./cockpit/use-threshold-lines";
 import { FullPanel } from "./full-panel";
 import { GroupSection, type PanelContext } from "./group-section";
 import { Toolbar } from "./toolbar";
 import { useGroups } from "./use-groups";
 import { usePanelAnchor } from "./use-panel-anchor";
-import { useRunBands } from "./use-run-bands";
 import { useWanted } from "./use-wanted";
 
 interface Props {

@@ -8,11 +8,9 @@ import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
 import { useConnectionState } from "@/panels/feed/connection-context";
 import { useFeed, useFeedState } from "@/panels/feed/feed-context";
-import { CommandLine } from "@/ui/command-line";
 import { faultText } from "@/ui/fault/problem";
 import { Docked } from "@/ui/page/dock";
 import { Notice } from "@/ui/page/notice";
-import { PageMessage } from "@/ui/page-message";
 
 /** Silence as long as this is not jitter any more. */
 const SILENT_MS = 15_000;
@@ -57,11 +55,11 @@ export function LiveNotices() {
   }
   if (told && newestMs === null) {
     return (
-      <PageMessage icon="pulse" title={t("live.waiting")}>
-        <p>{t("live.waitingHint")}</p>
-        <CommandLine text="loadwatch agent --config loadwatch.yml" />
-        <p>{t("live.waitingMore")}</p>
-      </PageMessage>
+      <Docked>
+        <Notice role="status" icon="pulse" framed>
+          <strong>{t("live.waiting")}.</strong> {t("live.waitingHint")}
+        </Notice>
+      </Docked>
     );
   }
   if (view.live && newestMs !== null && now - newestMs > SILENT_MS) {

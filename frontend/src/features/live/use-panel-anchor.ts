@@ -1,4 +1,4 @@
-import { useEffect } from "react";
+import { useEffect, useState } from "react";
 import { useLocation } from "react-router";
 import type { PanelGroup } from "@/panels/panel-catalogue";
 
@@ -10,20 +10,20 @@ export function usePanelAnchor(
 ): void {
   const { hash, key } = useLocation();
   const id = hash.startsWith("#panel-") ? decodeURIComponent(hash.slice(7)) : null;
-  const home = groups.find(({ panels }) => panels.some((panel) => panel.id === id))?.group.id;
+  // Kept beyond the address: unfolding a group writes another one, without the panel.
+  const [wanted, want] = useState({ id, key });
+  if (id !== null && (id !== wanted.id || key !== wanted.key)) want({ id, key });
+  const home = groups.find(({ panels }) => panels.some((panel) => panel.id === wanted.id))?.group.id;
   const hidden = home !== undefined && folded.includes(home);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `key` makes choosing the same panel again scroll again
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a group that is folded later does not open again
   useEffect(() => {
-    if (id === null || home === undefined) return undefined;
-    if (hidden) {
-      fold([home], false);
-      return undefined;
-    }
-    return holdInView(`panel-${id}`, `group-${home}`);
-  }, [id, home, hidden, key]);
+    if (home === undefined) return undefined;
+    if (hidden) fold([home], false);
+    return holdInView(`panel-${wanted.id}`, `group-${home}`);
+  }, [wanted, home]);
 }
 
-/** Groups above may still shrink as their first answers come. */
+/** Without a change of the page's height for so long: groups above shrink as their first answers come. */
 const SETTLE_MS = 5000;
 const INPUTS = ["wheel", "pointerdown", "keydown", "touchstart"] as const;
 
@@ -37,8 +37,9 @@ function holdInView(wanted: string, otherwise: string): () => void {
   const show = () => {
     const element = document.getElementById(wanted);
     (element ?? document.getElementById(otherwise))?.scrollIntoView({ block: "start" });
-    if (element === null || timer !== undefined) return;
-    element.focus({ preventScroll: true });
+    if (element === null) return;
+    if (timer === undefined) element.focus({ preventScroll: true });
+    clearTimeout(timer);
     timer = setTimeout(() => ends.abort(), SETTLE_MS);
   };
   const observer = new ResizeObserver(show);

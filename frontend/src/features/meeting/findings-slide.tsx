@@ -1,11 +1,11 @@
 import { useTranslation } from "react-i18next";
 import type { Finding } from "@/api/findings/types";
+import type { Run } from "@/api/runs/types";
 import { formatElapsed } from "@/lib/run-text";
 import { HeadlineMark } from "@/panels/findings/finding-headline";
 import { SeverityMark } from "@/panels/findings/severity-mark";
 import { useWords } from "@/panels/findings/words";
 import { CommandLine } from "@/ui/command-line";
-import type { Run } from "./headline";
 import classes from "./meeting.module.css";
 
 /** A room reads a few; the run page has all. */

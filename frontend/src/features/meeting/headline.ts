@@ -1,33 +1,5 @@
 /** What one screen of the meeting says, and where the meeting stands. Pure. */
-import type { Review, Threshold, Run as WholeRun } from "@/api/runs/types";
-
-/** A meeting needs no error texts. */
-export type Run = Omit<WholeRun, "errors">;
-
-export interface Impact {
-  readonly expression: string;
-  readonly expected: number | null;
-  readonly actual: number | null;
-  readonly baseline: number | null;
-  readonly unit: string;
-  /** Null of what is only watched. */
-  readonly state: Threshold["state"] | null;
-}
-
-/** What was expected, as the review says it, else as the run was started with; then what the team watches beside it. */
-export function impacts(run: Run, review: Review | null): readonly Impact[] {
-  const { measured = [], monitored = [] } = review ?? {};
-  const written = measured.filter(({ expected }) => expected !== null);
-  const watched = measured
-    .filter(({ expected, expression }) => expected === null && monitored.includes(expression))
-    .map((one) => ({ ...one, state: null }));
-  if (written.length > 0) return [...written, ...watched];
-  const expected = run.expectations.map(({ expression, limit, actual, unit, state }) => ({
-    ...{ expression, expected: limit, actual, unit, state },
-    baseline: null,
-  }));
-  return [...expected, ...watched];
-}
+import type { Threshold } from "@/api/runs/types";
 
 /** Thresholds, those that failed first. */
 export function sortedThresholds(thresholds: readonly Threshold[]): readonly Threshold[] {
@@ -59,9 +31,9 @@ export interface ScenarioChoice {
 }
 
 /** Scenarios of the meeting's runs, by name; runs without one are in none. */
-export function scenariosOf(runs: readonly { readonly scenario: string }[]): readonly ScenarioChoice[] {
+export function scenariosOf(scenarios: readonly string[]): readonly ScenarioChoice[] {
   const counts = new Map<string, number>();
-  for (const { scenario } of runs) if (scenario !== "") counts.set(scenario, (counts.get(scenario) ?? 0) + 1);
+  for (const scenario of scenarios) if (scenario !== "") counts.set(scenario, (counts.get(scenario) ?? 0) + 1);
   return [...counts]
     .map(([scenario, count]) => ({ scenario, count }))
     .toSorted((a, b) => a.scenario.localeCompare(b.scenario));

@@ -11,14 +11,11 @@ interface Props {
   readonly onShow: (index: number) => void;
 }
 
-const MOST_DOTS = 12;
-
 /** Back, on, and where the meeting stands; every screen can be reached from here. */
 export function MeetingBar({ titles, index, onShow }: Props) {
   const { t } = useTranslation();
   const count = titles.length;
   const narrow = useMediaQuery("(max-width: 760px)", false, { getInitialValueInEffect: false });
-  const screens = [...titles, t("meeting.summary")];
   return (
     <nav className={classes.bar} aria-label={t("meeting.screens")}>
       <Button
@@ -34,32 +31,16 @@ export function MeetingBar({ titles, index, onShow }: Props) {
         <span className={classes.count}>
           {index >= count ? t("meeting.summary") : t("meeting.progress", { place: index + 1, count })}
         </span>
-        {narrow || count > MOST_DOTS ? (
-          <NativeSelect
-            size="sm"
-            aria-label={t("meeting.jump")}
-            value={String(index)}
-            onChange={(event) => onShow(Number(event.currentTarget.value))}
-            data={screens.map((title, place) => ({
-              value: String(place),
-              label: place < count ? `${place + 1} · ${title}` : title,
-            }))}
-          />
-        ) : (
-          screens.map((title, place) => (
-            <button
-              // biome-ignore lint/suspicious/noArrayIndexKey: a screen is its place in the meeting
-              key={place}
-              type="button"
-              className={classes.dot}
-              data-kind={place < count ? "run" : "end"}
-              aria-current={place === index ? "step" : undefined}
-              aria-label={place < count ? `${t("meeting.progress", { place: place + 1, count })}: ${title}` : title}
-              title={title}
-              onClick={() => onShow(place)}
-            />
-          ))
-        )}
+        <NativeSelect
+          size="sm"
+          aria-label={t("meeting.jump")}
+          value={String(index)}
+          onChange={(event) => onShow(Number(event.currentTarget.value))}
+          data={[...titles, t("meeting.summary")].map((title, place) => ({
+            value: String(place),
+            label: place < count ? `${place + 1} · ${title}` : title,
+          }))}
+        />
       </div>
       <Button
         size={narrow ? "sm" : "lg"}

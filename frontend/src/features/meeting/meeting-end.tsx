@@ -3,15 +3,15 @@ import { useMutation, useQueries, useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
 import { endMeeting } from "@/api/compare/queries";
 import { reviewQuery, runQuery } from "@/api/runs/queries";
-import type { Review, Verdict } from "@/api/runs/types";
+import type { Review } from "@/api/runs/types";
 import { runTitle } from "@/lib/run-text";
 import { ReviewActions } from "@/panels/actions/review-actions";
+import { RunMark } from "@/panels/run/run-mark";
 import { faultText } from "@/ui/fault/problem";
+import { Table } from "@/ui/list/table";
 import { notifyGood, notifyProblem } from "@/ui/notify";
-import { StateMark, type Tone } from "@/ui/state-mark";
+import { TextButton } from "@/ui/text/text";
 import classes from "./meeting.module.css";
-
-const TONES: Readonly<Record<Verdict, Tone>> = { passed: "ok", failed: "bad", invalid: "warn" };
 
 interface Props {
   readonly runs: readonly string[];
@@ -46,7 +46,7 @@ export function MeetingEnd({ runs, scenario, others, attendees, onAttendees, onS
       <h2 className={classes.name} id="meeting-end">
         {t("meeting.summary")}
       </h2>
-      <table className={classes.summary}>
+      <Table label={t("meeting.summary")} className={classes.summary}>
         <thead>
           <tr>
             <th scope="col">{t("meeting.run")}</th>
@@ -57,21 +57,12 @@ export function MeetingEnd({ runs, scenario, others, attendees, onAttendees, onS
         <tbody>
           {runs.map((run, place) => {
             const data = documents[place]?.data;
-            const verdict = data?.verdict ?? null;
             return (
               <tr key={run}>
                 <th scope="row">
-                  <button type="button" onClick={() => onShow(run)}>
-                    {data === undefined ? run : runTitle(data)}
-                  </button>
+                  <TextButton onClick={() => onShow(run)}>{data === undefined ? run : runTitle(data)}</TextButton>
                 </th>
-                <td>
-                  {verdict === null ? (
-                    t("meeting.noVerdict")
-                  ) : (
-                    <StateMark tone={TONES[verdict]} label={t(`meeting.verdict_${verdict}`)} size={16} />
-                  )}
-                </td>
+                <td>{data !== undefined && <RunMark {...data} />}</td>
                 <td>
                   <Next review={reviews[place]?.data} />
                 </td>
@@ -79,7 +70,7 @@ export function MeetingEnd({ runs, scenario, others, attendees, onAttendees, onS
             );
           })}
         </tbody>
-      </table>
+      </Table>
       <div className={classes.finish}>
         <TagsInput
           size="md"

@@ -4,27 +4,28 @@ import { useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import { meetingQuery } from "@/api/compare/queries";
+import type { Meeting } from "@/api/compare/types";
 import { reviewQuery, runQuery } from "@/api/runs/queries";
 import { runTitle } from "@/lib/run-text";
 import { formatInstant } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
-import { useParams } from "@/lib/use-params";
+import { useParams, withParams } from "@/lib/use-params";
 import { useView } from "@/lib/view/context";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { Icon } from "@/ui/icon";
 import { Loading } from "@/ui/loading";
 import { usePageTitle } from "@/ui/page/use-page-title";
 import { PageMessage } from "@/ui/page-message";
+import { useKeys } from "@/ui/use-keys";
+import { usePrinting } from "@/ui/use-printing";
 import { addressOf, placeOf, type ScenarioChoice, scenariosOf } from "./headline";
 import classes from "./meeting.module.css";
 import { MeetingBar } from "./meeting-bar";
 import { MeetingEnd } from "./meeting-end";
-import { MeetingSlide, type ReviewPlace } from "./meeting-slide";
-import { useMeetingKeys } from "./use-meeting-keys";
-import { usePrinting } from "./use-printing";
+import { MeetingSlide, type RunParts } from "./meeting-slide";
 
 /** Steps through the runs since the last review meeting, one a screen, in type that a whole room can read. */
-export function MeetingPage({ Review }: { Review: ReviewPlace }) {
+export function MeetingPage({ parts }: { parts: RunParts }) {
   const { t } = useTranslation();
   const meeting = useQuery(meetingQuery);
   usePageTitle(t("meeting.title"));
@@ -35,7 +36,7 @@ export function MeetingPage({ Review }: { Review: ReviewPlace }) {
   return meeting.data.runs.length === 0 ? (
     <NoRuns sinceMs={meeting.data.since_ms} />
   ) : (
-    <Room all={meeting.data.runs} sinceMs={meeting.data.since_ms} Review={Review} />
+    <Room meeting={meeting.data} parts={parts} />
   );
 }
 
@@ -58,13 +59,7 @@ function NoRuns({ sinceMs }: { sinceMs: number | null }) {
   );
 }
 
-interface RoomProps {
-  readonly all: readonly string[];
-  readonly sinceMs: number | null;
-  readonly Review: ReviewPlace;
-}
-
-function Room({ all, sinceMs, Review }: RoomProps) {
+function Room({ meeting, parts }: { meeting: Meeting; parts: RunParts }) {
   const { t } = useTranslation();
   const locale = useLocale();
   const { zone } = useView();
@@ -72,35 +67,42 @@ function Room({ all, sinceMs, Review }: RoomProps) {
   const [params, change] = useParams();
   const [attendees, setAttendees] = useState<readonly string[]>([]);
   const printing = usePrinting();
+  const { runs: all, scenarios, since_ms: sinceMs } = meeting;
   // Every screen is ready when its turn comes, and for the printer.
   const documents = useQueries({ queries: all.map((run) => runQuery(run)) });
   useQueries({ queries: all.map((run) => reviewQuery(run)) });
   const scenario = params.get("scenario") ?? "";
-  const loading = scenario !== "" && documents.some(({ isPending }) => isPending);
-  const runs = all.filter((_, place) => scenario === "" || documents[place]?.data?.scenario === scenario);
+  const runs = all.filter((_, place) => scenario === "" || scenarios[place] === scenario);
   const { index, count } = placeOf(runs, params.get("run"));
   const titles = runs.map((run) => runTitle(documents[all.indexOf(run)]?.data ?? { id: run, name: "", scenario: "" }));
-  const choose = (wanted: string) =>
+  const choose = (wanted: string) => change((held) => withParams(held, { run: null, scenario: wanted || null }), true);
+  // From where the address stands: keys come faster than a screen is drawn.
+  const move = (placeAfter: (index: number) => number) =>
     change((held) => {
-      const next = new URLSearchParams(held);
-      next.delete("run");
-      if (wanted === "") next.delete("scenario");
-      else next.set("scenario", wanted);
-      return next;
+      const place = placeAfter(placeOf(runs, held.get("run")).index);
+      return withParams(held, { run: addressOf(runs, Math.min(count, Math.max(0, place))) });
     }, true);
-  const show = (place: number) =>
-    change((held) => {
-      const next = new URLSearchParams(held);
-      next.set("run", addressOf(runs, Math.min(count, Math.max(0, place))));
-      return next;
-    }, true);
-  const go = (step: number) => show(index + step);
+  const show = (place: number) => move(() => place);
   const full = () => {
     if (document.fullscreenElement !== null) void document.exitFullscreen();
     // A browser may refuse; the page is as large as its window then.
     else room.current?.requestFullscreen?.().catch(() => undefined);
   };
-  useMeetingKeys({ go, first: () => show(0), last: () => show(count), full });
+  const keys: Readonly<Record<string, () => void>> = {
+    ArrowRight: () => move((place) => place + 1),
+    PageDown: () => move((place) => place + 1),
+    ArrowLeft: () => move((place) => place - 1),
+    PageUp: () => move((place) => place - 1),
+    Home: () => show(0),
+    End: () => show(count),
+    f: full,
+  };
+  useKeys((event) => {
+    const action = keys[event.key];
+    if (action === undefined) return;
+    event.preventDefault();
+    action();
+  });
   const current = runs[index];
   return (
     <div ref={room} className={classes.room}>
@@ -109,12 +111,7 @@ function Room({ all, sinceMs, Review }: RoomProps) {
         <Link to="/runs" className={classes.back}>
           {t("meeting.leave")}
         </Link>
-        <ScenarioSelect
-          choices={scenariosOf(documents.flatMap(({ data }) => data ?? []))}
-          value={scenario}
-          total={all.length}
-          onChange={choose}
-        />
+        <ScenarioSelect choices={scenariosOf(scenarios)} value={scenario} total={all.length} onChange={choose} />
         <span className={classes.count}>
           {sinceMs === null ? t("meeting.all") : t("meeting.since", { time: formatInstant(sinceMs, zone, locale) })}
         </span>
@@ -126,9 +123,7 @@ function Room({ all, sinceMs, Review }: RoomProps) {
         </Button>
       </div>
       <div className={classes.screen} aria-live="polite">
-        {loading ? (
-          <Loading height={480} label={t("meeting.loading")} />
-        ) : current === undefined ? (
+        {current === undefined ? (
           <MeetingEnd
             runs={runs}
             scenario={scenario}
@@ -139,13 +134,13 @@ function Room({ all, sinceMs, Review }: RoomProps) {
             onEnded={() => choose("")}
           />
         ) : (
-          <MeetingSlide key={current} id={current} Review={Review} />
+          <MeetingSlide key={current} id={current} parts={parts} />
         )}
       </div>
       {printing && (
         <div className={classes.print}>
           {runs.map((run) => (
-            <MeetingSlide key={run} id={run} />
+            <MeetingSlide key={run} id={run} parts={parts} onPaper />
           ))}
         </div>
       )}

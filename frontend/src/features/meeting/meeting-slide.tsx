@@ -3,7 +3,7 @@ import type { ComponentType } from "react";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import { reviewQuery, runQuery } from "@/api/runs/queries";
-import type { Run } from "@/api/runs/types";
+import type { Review, Run } from "@/api/runs/types";
 import { runTitle, shortCommit } from "@/lib/run-text";
 import { formatDuration, formatInstant } from "@/lib/time/time";
 import { formatValue } from "@/lib/units";
@@ -13,22 +13,26 @@ import { faultText } from "@/ui/fault/problem";
 import { Loading } from "@/ui/loading";
 import { PageMessage } from "@/ui/page-message";
 import { FindingsSlide } from "./findings-slide";
-import { impacts } from "./headline";
 import classes from "./meeting.module.css";
-import { FiguresCard, ImpactCard, LimitsCard, ReviewWords, VerdictCard } from "./meeting-parts";
+import { FiguresCard, VerdictCard } from "./meeting-parts";
 import { PrintedChart, RunChart } from "./run-chart";
 
-/** Where a run's review is typed; the application gives it, since it belongs to the run's page. */
-export type ReviewPlace = ComponentType<{ readonly run: Run }>;
+/** What the run's page shows as well; the application gives it. */
+export interface RunParts {
+  readonly Review: ComponentType<{ readonly run: Run }>;
+  readonly SavedReview: ComponentType<{ readonly review: Review }>;
+  readonly Limits: ComponentType<{ readonly run: Run }>;
+}
 
 interface Props {
   readonly id: string;
-  /** Without it the slide is for paper: what the team wrote is only shown, and its chart is small. */
-  readonly Review?: ReviewPlace;
+  readonly parts: RunParts;
+  /** What the team wrote is only shown, and the chart is small. */
+  readonly onPaper?: boolean;
 }
 
 /** One run on one screen. */
-export function MeetingSlide({ id, Review }: Props) {
+export function MeetingSlide({ id, parts: { Review, SavedReview, Limits }, onPaper = false }: Props) {
   const { t } = useTranslation();
   const run = useQuery(runQuery(id));
   const review = useQuery(reviewQuery(id));
@@ -42,7 +46,6 @@ export function MeetingSlide({ id, Review }: Props) {
     );
   }
   if (run.data === undefined) return <Loading height={480} label={t("meeting.loading")} />;
-  const written = review.data ?? null;
   return (
     <article className={classes.slide} aria-labelledby={`slide-${id}`}>
       <SlideHead run={run.data} />
@@ -50,21 +53,16 @@ export function MeetingSlide({ id, Review }: Props) {
         <div className={classes.column}>
           <VerdictCard run={run.data} />
           <FiguresCard run={run.data} baseline={baseline.data ?? null} />
-          {Review === undefined ? <PrintedChart run={run.data} /> : <RunChart run={run.data} />}
+          {onPaper ? <PrintedChart run={run.data} /> : <RunChart run={run.data} />}
         </div>
         <div className={classes.column}>
           <FindingsSlide run={run.data} />
-          <LimitsCard run={run.data} />
-          <ImpactCard rows={impacts(run.data, written)} />
+          <Limits run={run.data} />
         </div>
       </div>
-      {Review === undefined ? (
-        written !== null && <ReviewWords review={written} />
-      ) : (
-        <div className={classes.review}>
-          <Review run={run.data} />
-        </div>
-      )}
+      <div className={classes.review}>
+        {onPaper ? review.data && <SavedReview review={review.data} /> : <Review run={run.data} />}
+      </div>
       <p className={classes.links}>
         <Link to={`/runs/${id}`}>{t("meeting.open")}</Link>
         {base !== null && base !== id && (

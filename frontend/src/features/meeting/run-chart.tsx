@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import { runSecondsQuery } from "@/api/runs/queries";
+import type { Run } from "@/api/runs/types";
 import { MiniChart } from "@/charts/bars/mini-chart";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
@@ -13,7 +14,6 @@ import { aroundRun } from "@/panels/run/around";
 import type { ChartContext } from "@/panels/run/chart-context";
 import { FirstChart } from "@/panels/run/first-chart";
 import { LoadCharts } from "@/panels/run/load-charts";
-import type { Run } from "./headline";
 import classes from "./meeting.module.css";
 
 const HEIGHT = 260;

@@ -1,10 +1,12 @@
-import { SegmentedControl } from "@mantine/core";
+import { SegmentedControl, Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import { targetsQuery } from "@/api/queries";
+import { useAddressedPart } from "@/lib/use-addressed-part";
 import { GoneTargets } from "@/panels/gone-targets";
+import { PoolsSection } from "@/panels/pools/pools-section";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { FilterBar, FilterSelect } from "@/ui/list/filter-bar";
 import { SearchField } from "@/ui/list/search-field";
@@ -13,10 +15,12 @@ import { PageHead } from "@/ui/page/page-head";
 import { useNarrow } from "@/ui/use-narrow";
 import { fieldName } from "./field-name";
 import { NoTargets } from "./no-targets";
+import { StoreSection } from "./store-section";
 import { TargetCards } from "./target-cards";
 import { DEFAULT_SORT, filterRows, type Health, type Sort, type SortField, sortRows, targetRows } from "./target-rows";
 import { TargetTable } from "./target-table";
 import classes from "./targets-page.module.css";
+import { TimeoutsSection } from "./timeouts-section";
 
 const REFRESH_MS = 2000;
 const HEALTHS: readonly Health[] = ["up", "down", "unknown", "gone"];
@@ -30,6 +34,7 @@ export function TargetsPage() {
   const [health, setHealth] = useState<Health | null>(null);
   const [sort, setSort] = useState<Sort>(DEFAULT_SORT);
   const narrow = useNarrow();
+  useAddressedPart(targets.isSuccess);
   const rows = targetRows(targets.data?.targets ?? []);
   const shown = sortRows(filterRows(rows, text, health), sort);
   const up = rows.filter((row) => row.health === "up").length;
@@ -40,9 +45,9 @@ export function TargetsPage() {
     <>
       <PageHead title={t("targets.title")} aside={rows.length > 0 && t("targets.summary", { up, total })}>
         <Link to="/connect">{t("connect.link")}</Link>
-        <Link to="/timeouts">{t("timeouts.link")}</Link>
-        <Link to="/pools">{t("pools.link")}</Link>
-        <Link to="/store">{t("store.link")}</Link>
+        <a href="#pools">{t("pools.title")}</a>
+        <a href="#timeouts">{t("timeouts.title")}</a>
+        <a href="#store">{t("store.title")}</a>
       </PageHead>
       <QueryFault title={t("targets.failed")} query={targets} />
       <GoneTargets />
@@ -80,6 +85,11 @@ export function TargetsPage() {
             (narrow ? <TargetCards rows={shown} /> : <TargetTable rows={shown} sort={sort} onSort={pick} />)}
         </>
       )}
+      <Stack gap="sm" mt="sm">
+        <PoolsSection />
+        <TimeoutsSection />
+        <StoreSection />
+      </Stack>
     </>
   );
 }

@@ -7,26 +7,19 @@ beforeAll(() => startI18n("en"));
 
 const score = (part: Partial<ActionScore>): ActionScore => ({
   ...{ action: "a", of_run: "one", of_name: "", run: "two", run_name: "", run_started_ms: 0, scored_ms: 0 },
-  ...{ text: "", owner: "", expected: "p95<300ms", state: "held", reason: "", detail: "", detail_ja: "" },
-  ...{ unit: "seconds", limit: 0.3, actual: 0.228, before: 0.412, window: "steady", load: null },
+  ...{ text: "", owner: "", expected: "p95<300ms", state: "met", detail: "", detail_ja: "" },
+  ...{ unit: "seconds", limit: 0.3, actual: 0.228, window: "steady" },
   ...part,
 });
 const words = (part: Partial<ActionScore>) => scoreWords(score(part), i18n.t, "en").join(" · ");
 
-it("says what was measured before and now, and over which window", () => {
-  expect(words({})).toBe("412 ms → 228 ms over the steady window");
-  expect(words({ window: "60s..120s", before: null })).toBe("– → 228 ms over 60s..120s");
+it("says what was measured, and over which window", () => {
+  expect(words({})).toBe("228 ms over the steady window");
+  expect(words({ window: "60s..120s", detail: "The worst of 2." })).toBe("228 ms over 60s..120s · The worst of 2.");
 });
 
-it("says why nobody can tell, with both loads", () => {
-  const load = { kind: "target-rate", before: 200, now: 100 } as const;
-  expect(words({ state: "cannot-tell", reason: "load-lower", window: "whole", load })).toBe(
-    "the load was lower · 412 ms → 228 ms over the whole run · target rate 200/s → 100/s",
-  );
-  const users = { kind: "users", before: 10, now: 20 } as const;
-  expect(words({ reason: "not-checked", detail: "go_sql_open_connections", actual: null, load: users })).toBe(
-    "what the finding needs was not measured · users 10 → 20 · go_sql_open_connections",
-  );
+it("says why nothing was measured", () => {
+  expect(words({ state: "not-measured", actual: null, detail: "the run was aborted" })).toBe("the run was aborted");
 });
 
 it("an open action is overdue from the day after", () => {

@@ -3,24 +3,15 @@ import type { TFunction } from "i18next";
 import type { ActionScore, ScoreState } from "@/api/runs/types";
 import { detailOf, formatMeasure } from "@/lib/run-text";
 import type { Locale } from "@/lib/time/time";
-import { formatValue } from "@/lib/units";
 import type { Tone } from "@/ui/state-mark";
 
-export const SCORE_TONES: Readonly<Record<ScoreState, Tone>> = { held: "ok", missed: "bad", "cannot-tell": "unknown" };
+export const SCORE_TONES: Readonly<Record<ScoreState, Tone>> = { met: "ok", missed: "bad", "not-measured": "unknown" };
 
-/** Why nobody can tell, what was measured before and now over which window, and under which load. */
+/** What was measured over which window, and what else there is to say of it. */
 export function scoreWords(score: ActionScore, t: TFunction, locale: Locale): string[] {
   const words: string[] = [];
-  if (score.reason !== "") words.push(t(`actions.reason_${score.reason}`));
   if (typeof score.actual === "number") {
-    const [before, now] = [score.before, score.actual].map((value) => formatMeasure(value, score.unit, locale));
-    words.push(`${t("actions.change", { before, now })} ${windowWords(score.window, t)}`);
-  }
-  if (score.load) {
-    const { kind, before, now } = score.load;
-    const unit = kind === "users" ? "count" : "per_second";
-    const [was, is] = [before, now].map((value) => formatValue(value, unit, locale));
-    words.push(t(`actions.load_${kind}`, { before: was, now: is }));
+    words.push(`${formatMeasure(score.actual, score.unit, locale)} ${windowWords(score.window, t)}`);
   }
   if (score.detail !== "") words.push(detailOf(score, locale));
   return words;

@@ -2,7 +2,16 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { Listener, Seeming } from "@/api/connect/types";
-import { grantsOf, isWatchable, kindOf, listenerId, nothingConnected, passwordFile, sortListeners } from "./model";
+import {
+  grantsOf,
+  isWatchable,
+  kindOf,
+  listenerId,
+  nothingConnected,
+  POSTGRESQL_GRANTS,
+  passwordFile,
+  sortListeners,
+} from "./model";
 
 function listener(port: number, kind: Seeming["kind"] | null, more: Partial<Listener> = {}): Listener {
   return {
@@ -58,6 +67,7 @@ it("the grants are those of the guide", () => {
   const guide = readFileSync(join(import.meta.dirname, "../../../../docs/guide/sources-database.md"), "utf8");
   expect(guide).toContain(grantsOf("mariadb", "127.0.0.1"));
   expect(guide).toContain(grantsOf("mysql", "10.%"));
+  expect(guide).toContain(POSTGRESQL_GRANTS);
 });
 
 it("a host and Loadwatch itself are nothing that somebody connected", () => {

@@ -8,8 +8,10 @@ export type ListenerKind = Seeming["kind"] | "silent" | "unasked";
 const ORDER: readonly ListenerKind[] = [
   "dbstats",
   "metrics",
+  "nginx",
   "mysql",
   "postgresql",
+  "pgbouncer",
   "redis",
   "memcached",
   "http",
@@ -64,6 +66,9 @@ export function grantsOf(server: "mysql" | "mariadb", host: string): string {
     : `${create}\nGRANT PROCESS, REPLICATION CLIENT ON *.* TO ${account};\n` +
         `GRANT SELECT ON performance_schema.* TO ${account};\n${tables}`;
 }
+
+export const POSTGRESQL_GRANTS =
+  "CREATE ROLE loadwatch LOGIN PASSWORD 'a long password' CONNECTION LIMIT 4;\nGRANT pg_monitor TO loadwatch;";
 
 interface TargetLike {
   readonly job: string;

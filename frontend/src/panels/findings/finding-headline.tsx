@@ -36,12 +36,13 @@ export function FindingHeadline({ diagnosis: { headline: said }, originMs, windo
   return (
     <div className={classes.bar} data-tone={severity ?? (kind === "none" ? "none" : "unknown")}>
       <HeadlineMark said={said} />
-      <p className={classes.barText}>
+      {/* Other words are other elements: they begin elsewhere, and have not moved. */}
+      <p key={words(said.text)} className={classes.barText}>
         {words(said.text)}
         {below !== null && <span className={classes.barBelow}>{below}</span>}
       </p>
       <span className={classes.barAside}>
-        <Dim>{aside.filter(Boolean).join(" · ")}</Dim>
+        <Dim key={aside.filter(Boolean).join(" · ")}>{aside.filter(Boolean).join(" · ")}</Dim>
         {action}
       </span>
     </div>

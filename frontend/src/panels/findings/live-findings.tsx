@@ -1,4 +1,4 @@
-import { useId, useState } from "react";
+import { type CSSProperties, useId, useLayoutEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Run } from "@/api/runs/types";
 import { runTitle } from "@/lib/run-text";
@@ -30,6 +30,14 @@ export function LiveFindings({ runs }: Props) {
   const body = useId();
   const [open, setOpen] = useState(false);
   const { data, error } = useLiveFindings(REFRESH_MS);
+  // The box keeps the height of its longest sentence: what stands below it moves once, and not with each sentence.
+  const box = useRef<HTMLElement>(null);
+  const [room, setRoom] = useState({ width: 0, height: 0 });
+  useLayoutEffect(() => {
+    const { width = 0, height = 0 } = box.current?.firstElementChild?.getBoundingClientRect() ?? {};
+    if (width !== room.width) setRoom({ width, height: 0 });
+    else if (height > room.height) setRoom({ width, height: Math.ceil(height) });
+  });
   if (data === undefined) {
     return (
       <div className={classes.live}>
@@ -47,7 +55,12 @@ export function LiveFindings({ runs }: Props) {
   const run = runs.find(({ id }) => id === data.run);
   const span = formatDuration(data.to_ms - data.from_ms, locale);
   return (
-    <section className={classes.live} aria-label={t("findings.headline")}>
+    <section
+      ref={box}
+      className={classes.live}
+      style={room.height > 0 ? ({ "--room": `${room.height}px` } as CSSProperties) : undefined}
+      aria-label={t("findings.headline")}
+    >
       <FindingHeadline
         diagnosis={data}
         originMs={null}
@@ -59,7 +72,7 @@ export function LiveFindings({ runs }: Props) {
             before.more > 0 && t("findings.more", { count: before.more }),
           ]
             .filter(Boolean)
-            .join(" ")
+            .join(" · ")
         }
         action={
           <TextButton aria-expanded={open} aria-controls={body} onClick={() => setOpen(!open)}>

@@ -7,7 +7,7 @@ import classes from "./findings.module.css";
 import { switchedOff, usualLines } from "./model";
 import { useWords } from "./words";
 
-/** Limits that were full and hurt nobody. */
+/** What was full or unusual and hurt nobody. */
 export function Observations({ diagnosis }: { diagnosis: Diagnosis }) {
   const { t } = useTranslation();
   const words = useWords();
@@ -65,6 +65,11 @@ export function NotChecked({ diagnosis }: { diagnosis: Diagnosis }) {
   if (count === 0) return null;
   return (
     <Disclosure summary={t("findings.missing", { count })}>
+      <ul className={classes.plain}>
+        {(diagnosis.symptoms ?? []).map((symptom) => (
+          <li key={symptom.en}>{words(symptom)}</li>
+        ))}
+      </ul>
       <dl className={classes.checked}>
         {unjudged.map(({ id, title, text }) => (
           <div key={id}>

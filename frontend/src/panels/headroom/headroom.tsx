@@ -1,4 +1,4 @@
-import { useEffect, useId, useState } from "react";
+import { type CSSProperties, useEffect, useId, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useLiveFindings } from "@/panels/findings/use-live-findings";
 import { faultText } from "@/ui/fault/problem";
@@ -7,14 +7,12 @@ import { Loading } from "@/ui/loading";
 import { TextButton } from "@/ui/text/text";
 import classes from "./headroom.module.css";
 import { InstanceLine, LimitLine } from "./limit-line";
-import { type LimitRow, limitRows, settledOrder } from "./limit-rows";
+import { type LimitRow, limitRows, MOST_LINES, settledOrder } from "./limit-rows";
 import { NearestLimit } from "./nearest-limit";
 import { rememberRoom, roomBefore } from "./room";
 import { useHeadroom } from "./use-headroom";
 import { useLimitWords } from "./use-limit-words";
 
-/** So many stand beside the nearest one. */
-const MOST_LINES = 12;
 const HEIGHT = 148;
 const keyOf = ({ resource }: LimitRow) => resource;
 
@@ -24,23 +22,29 @@ export function Headroom() {
   const words = useLimitWords();
   const { data, error, isPending, atMs } = useHeadroom();
   const rows = limitRows(data?.resources ?? [], useLiveFindings().data);
-  const [settled, settle] = useState(() => settledOrder(rows, { state: "", order: [] }));
+  const [settled, settle] = useState(() => settledOrder(rows, []));
   const next = settledOrder(rows, settled);
   if (next !== settled) settle(next);
-  const [held, hold] = useHeldOrder(next.order);
-  const [first, ...others] = inHeldOrder(rows, held ?? next.order, keyOf);
+  const [held, hold] = useHeldOrder(next);
+  const [first, ...others] = inHeldOrder(rows, held ?? next, keyOf);
+  const [room] = useState(() => Math.min(roomBefore() ?? MOST_LINES, MOST_LINES));
   useEffect(() => {
     if (rows.length > 0) rememberRoom(rows.length - 1);
   }, [rows.length]);
   return (
-    <section className={classes.section} aria-label={t("headroom.title")} {...hold}>
+    <section
+      className={classes.section}
+      style={{ "--lines": room } as CSSProperties}
+      aria-label={t("headroom.title")}
+      {...hold}
+    >
       <h2 className="lw-visually-hidden">{t("headroom.title")}</h2>
       {error !== null && data === undefined && (
         <p className={classes.error} role="alert">
           {t("headroom.failed")}: {error.message === "offline" ? t("error.offline") : faultText(error, t)}
         </p>
       )}
-      {isPending && error === null && <Awaited />}
+      {isPending && error === null && <Awaited lines={room} />}
       {data !== undefined && first === undefined && (
         <p className={classes.none}>
           <strong>{t("headroom.none")}.</strong> {t("headroom.noneHint")}
@@ -66,20 +70,13 @@ export function Headroom() {
 }
 
 /** The room that limits took when they were last seen. */
-function Awaited() {
+function Awaited({ lines }: { lines: number }) {
   const { t } = useTranslation();
-  const lines = roomBefore() ?? 0;
   return (
     <>
       <div className={classes.limits} role="status" aria-label={t("headroom.loading")}>
         <Loading height={HEIGHT} />
-        {lines > 0 && (
-          <div className={classes.lines}>
-            {Array.from({ length: Math.min(lines, MOST_LINES) }, (_, place) => (
-              <span key={String(place)} className={classes.line} />
-            ))}
-          </div>
-        )}
+        {lines > 0 && <div className={classes.lines} />}
       </div>
       <div className={classes.more} />
     </>

@@ -80,20 +80,44 @@ describe("rows of limits", () => {
   });
 });
 
-it("rows keep their places until a state changes or one is nearer by far", () => {
+describe("the order of rows", () => {
   const rows = (...left: readonly (readonly [string, number])[]) =>
     limitRows(
       left.map(([resource, headroom]) => entry(resource, "", { headroom, state: headroom > 0.2 ? "ok" : "near" })),
       undefined,
     );
-  const first = settledOrder(rows(["a", 0.5], ["b", 0.55]), { state: "", order: [] });
-  expect(first.order).toEqual(["a", "b"]);
-  expect(settledOrder(rows(["b", 0.5], ["a", 0.55]), first)).toBe(first);
-  expect(settledOrder(rows(["b", 0.4], ["a", 0.55]), first).order).toEqual(["b", "a"]);
-  expect(settledOrder(rows(["b", 0.19], ["a", 0.25]), first).order).toEqual(["b", "a"]);
-  // What the server puts last for another reason is no reason to move.
-  expect(settledOrder(rows(["a", 0.5], ["b", 0]), settledOrder(rows(["a", 0.5], ["b", 0]), first)).order).toEqual([
-    "a",
-    "b",
-  ]);
+
+  it("is the server's at first, and stays", () => {
+    const first = settledOrder(rows(["a", 0.5], ["b", 0.55], ["c", 0.6]), []);
+    expect(first).toEqual(["a", "b", "c"]);
+    expect(settledOrder(rows(["b", 0.5], ["a", 0.55], ["c", 0.6]), first)).toBe(first);
+    // Nearer by far, or in another state, but not the nearest.
+    expect(settledOrder(rows(["a", 0.1], ["c", 0.15], ["b", 0.55]), first)).toBe(first);
+    // What the server puts last for another reason is no reason to move.
+    expect(settledOrder(rows(["a", 0.5], ["c", 0.45], ["b", 0.42]), first)).toBe(first);
+  });
+
+  it("has a new nearest limit change places with the one before it", () => {
+    expect(settledOrder(rows(["c", 0.4], ["b", 0.5], ["a", 0.55]), ["a", "b", "c"])).toEqual(["c", "b", "a"]);
+    expect(settledOrder(rows(["b", 0.19], ["a", 0.25], ["c", 0.3]), ["a", "b", "c"])).toEqual(["b", "a", "c"]);
+    const both = limitRows([full("b", "db"), full("a", "web")], undefined);
+    expect(settledOrder(both, ["a", "b"])).toEqual(["b", "a"]);
+  });
+
+  it("has the last row take the place of one that is gone, and new ones at the end", () => {
+    expect(settledOrder(rows(["a", 0.5], ["c", 0.55], ["d", 0.6]), ["a", "b", "c", "d"])).toEqual(["a", "d", "c"]);
+    expect(settledOrder(rows(["a", 0.5], ["b", 0.55]), ["a", "b", "c"])).toEqual(["a", "b"]);
+    expect(settledOrder(rows(["a", 0.5], ["new", 0.55], ["b", 0.6]), ["a", "b"])).toEqual(["a", "b", "new"]);
+  });
+
+  it("shows a hidden one that is nearer by far, in the place of the least of those that are shown", () => {
+    const names = Array.from({ length: 15 }, (_, place) => `r${place}`);
+    const ordinary = rows(...names.map((name): [string, number] => [name, 0.9]));
+    expect(settledOrder(ordinary, names)).toBe(names);
+    const near = [...ordinary.filter((one) => one.resource !== "r14")];
+    near.splice(1, 0, ...rows(["r14", 0.5]));
+    const order = settledOrder(near, names);
+    expect([order[12], order[14]]).toEqual(["r14", "r12"]);
+    expect(order.filter((name, place) => name !== names[place])).toEqual(["r14", "r12"]);
+  });
 });

@@ -50,24 +50,42 @@ export function limitRows(entries: readonly HeadroomEntry[], said: Said | undefi
   return rows.toSorted((a, b) => Number(b.firstMs !== null) - Number(a.firstMs !== null));
 }
 
-/** A row moves past another one only where it is this much nearer to its limit, or either changes its state. */
+/** So many stand beside the nearest one. */
+export const MOST_LINES = 12;
+
+/** A row takes the place of another one only where it is this much nearer to its limit, or their states differ. */
 const APART = 0.1;
 
-/** The order that rows keep: as it was, for as long as no state changes and none is nearer by far than one before it. */
-export function settledOrder(rows: readonly LimitRow[], before: Settled): Settled {
-  const states = rows.map(({ resource, worst, firstMs }) => `${resource} ${worst.state} ${firstMs !== null}`);
-  const state = states.toSorted().join();
-  const place = ({ resource }: LimitRow) => before.order.indexOf(resource);
-  const overtaken = rows.some((one, at) =>
-    rows.slice(at + 1).some((other) => place(other) < place(one) && isNearer(one.worst, other.worst)),
-  );
-  if (state === before.state && !overtaken) return before;
-  return { state, order: rows.map(({ resource }) => resource) };
+/**
+ * Resources in the order in which their rows stand, the nearest limit first. Rows keep their places: a new nearest limit
+ * changes places with the one before it, a hidden one with the least of those that are shown, and the last row takes
+ * the place of one that is gone.
+ */
+export function settledOrder(rows: readonly LimitRow[], before: readonly string[]): readonly string[] {
+  const rank = new Map(rows.map(({ resource }, place) => [resource, place]));
+  const order = before.filter((resource) => rank.has(resource));
+  before.forEach((resource, place) => {
+    if (!rank.has(resource) && place < order.length) order.splice(place, 0, ...order.splice(-1));
+  });
+  order.push(...rows.map(({ resource }) => resource).filter((resource) => !order.includes(resource)));
+  const row = (place: number) => rows[rank.get(order[place] ?? "") ?? -1];
+  const settle = (place: number, other: number) => {
+    const [one, two] = [row(place), row(other)];
+    if (one === undefined || two === undefined || !isBefore(two, one, rows)) return;
+    [order[place], order[other]] = [two.resource, one.resource];
+  };
+  const placeOf = (one: LimitRow | undefined) => order.indexOf(one?.resource ?? "");
+  for (const hidden of rows.filter((one) => placeOf(one) > MOST_LINES))
+    settle(placeOf(rows.findLast((one) => placeOf(one) > 0 && placeOf(one) <= MOST_LINES)), placeOf(hidden));
+  settle(0, placeOf(rows[0]));
+  return order.length === before.length && order.every((resource, place) => resource === before[place])
+    ? before
+    : order;
 }
 
-const isNearer = (one: Limit, other: Limit) => one.headroom < other.headroom - APART;
-
-export interface Settled {
-  readonly state: string;
-  readonly order: readonly string[];
+/** Of those that are full, and of different states, the server's order counts. */
+function isBefore(one: LimitRow, other: LimitRow, rows: readonly LimitRow[]): boolean {
+  const ranked = one.worst.state !== other.worst.state || (one.firstMs === null) !== (other.firstMs === null);
+  const counts = ranked || one.worst.state === "full" || one.worst.state === "exhausted";
+  return (counts && rows.indexOf(one) < rows.indexOf(other)) || one.worst.headroom < other.worst.headroom - APART;
 }

@@ -28,7 +28,7 @@ export function NearestLimit({ row, nowMs, label }: Props) {
         <strong className={classes.heroTitle} title={row.title}>
           {row.title}
         </strong>
-        <LimitState entry={worst} />
+        <LimitState key={worst.state} entry={worst} />
       </div>
       <p className={classes.heroName} title={words.fleet(row)}>
         {words.fleet(row)}
@@ -46,7 +46,10 @@ export function NearestLimit({ row, nowMs, label }: Props) {
       />
       <p className={classes.heroFoot}>
         <span>{words.used(worst)}</span>
-        <span className={classes.outlook}>{beside.join(" · ")}</span>
+        {/* Other words are another element: they begin elsewhere, and have not moved. */}
+        <span key={beside.join(" · ")} className={classes.outlook}>
+          {beside.join(" · ")}
+        </span>
       </p>
     </div>
   );

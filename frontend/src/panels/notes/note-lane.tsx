@@ -74,9 +74,10 @@ export function NoteLane({ notes, range, onDraw, onOpen }: Props) {
               className={classes.mark}
               data-span={width !== null}
               data-before={before}
-              style={
-                width === null ? { left: `${left}%`, maxWidth: `${room}%` } : { left: `${left}%`, width: `${width}%` }
-              }
+              style={{
+                translate: `${left}cqi`,
+                ...(width === null ? { maxWidth: `${room}%` } : { width: `${width}%` }),
+              }}
               aria-label={t("note.open", { text: note.text })}
               title={[
                 note.text,

@@ -7,6 +7,14 @@ export function isOutcome(name: string): name is Outcome {
   return (OUTCOMES as readonly string[]).includes(name);
 }
 
+/** Before the name of a figure of the user's own. */
+const OWN = "figure:";
+
+/** The name of a figure of the user's own; null of others. */
+export function ownName(id: string): string | null {
+  return id.startsWith(OWN) ? id.slice(OWN.length) : null;
+}
+
 /**
  * A figure against the baseline's. Null where they do not cover the same part of their runs, where one is not known,
  * and for counts, which say how long a run was.

@@ -55,3 +55,9 @@ it("stands beside the baseline's figure of the same part", () => {
   expect(screen.getByText("baseline 120 ms")).toBeTruthy();
   expect(screen.getByText("+100%")).toBeTruthy();
 });
+
+it("names a figure of the user's own by its own name, to the last digit", () => {
+  const score = figure({ id: "figure:score", unit: "", value: 12345, window: "whole" });
+  const lag = { ...score, id: "figure:lag", value: 0.25 };
+  expect(shown([score, lag])).toEqual(["score whole run | 12,345 | ", "lag whole run | 0.250 | "]);
+});

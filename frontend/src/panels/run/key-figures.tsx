@@ -5,7 +5,7 @@ import type { Locale } from "@/lib/time/time";
 import { formatValue } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { StateMark, type Tone } from "@/ui/state-mark";
-import { changeOf, isOutcome } from "./key-figure-model";
+import { changeOf, isOutcome, ownName } from "./key-figure-model";
 import classes from "./key-figures.module.css";
 
 interface Props {
@@ -22,7 +22,7 @@ const TONES: Readonly<Record<NonNullable<KeyFigure["state"]>, Tone>> = {
   unknown: "unknown",
 };
 
-/** The four figures that a run is read by first, each with what it is held against and what it covers. */
+/** The figures that a run is read by first, each with what it is held against and what it covers. */
 export function KeyFigures({ figures, baseline = [], soFar = false }: Props) {
   const { t } = useTranslation();
   return (
@@ -76,6 +76,8 @@ function Figure({ figure, base, soFar }: FigureProps) {
 /** What a figure is called. */
 export function useFigureName(id: string): string {
   const { t } = useTranslation();
+  const own = ownName(id);
+  if (own !== null) return own;
   switch (id) {
     case "ok_rate":
     case "error_rate":
@@ -125,6 +127,7 @@ function useNote({ note, state }: KeyFigure): string {
 
 export function valueText({ id, unit }: KeyFigure, value: number | null, locale: Locale): string {
   if (id === "error_rate") return formatSuccess(value);
-  if (unit === "count") return formatCount(value);
+  // A score is told to its last digit.
+  if (unit === "count" || (ownName(id) !== null && Number.isInteger(value))) return formatCount(value);
   return unit === "per_second" ? formatValue(value, unit, locale) : formatMeasure(value, unit, locale);
 }

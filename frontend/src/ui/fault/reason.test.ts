@@ -32,7 +32,11 @@ it("every sentence is one that the server or an agent says", async () => {
   const { readdirSync, readFileSync } = await import("node:fs");
   const { join } = await import("node:path");
   const root = join(import.meta.dirname, "../../../..");
-  const sources = ["backend/loadwatch_backend/notify", "collectors/loadwatch_collectors"].flatMap((folder) =>
+  const sources = [
+    "backend/loadwatch_backend/alerting/notify",
+    "collectors/loadwatch_collectors",
+    "formats/loadwatch_formats",
+  ].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
       .filter((name) => name.endsWith(".py"))
       .map((name) => readFileSync(join(root, folder, name), "utf8")),

@@ -4,7 +4,7 @@ import classes from "./dock.module.css";
 
 const DOCK = "dock";
 
-/** Where notices about the whole page come and go: over its foot, so that nothing moves. Once, in the shell. */
+/** Where notices about the whole page come and go: at its foot, so that nothing moves. Once, in the shell. */
 export function Dock({ children }: { children: ReactNode }) {
   return (
     <div id={DOCK} className={classes.dock}>

@@ -5,6 +5,9 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Query, Request
 
 from loadwatch_backend.access.endpoints import Actor
+from loadwatch_backend.core.errors import ForbiddenError
+from loadwatch_backend.core.schemas import PROBLEM_RESPONSES
+from loadwatch_backend.core.services import announced_size, request_body, service
 from loadwatch_backend.evidence.files.schemas import EvidenceFile
 from loadwatch_backend.evidence.profiles.capture.orders import ProfileOrders
 from loadwatch_backend.evidence.profiles.capture.schemas import (
@@ -15,15 +18,24 @@ from loadwatch_backend.evidence.profiles.capture.schemas import (
     ProfileOrderIn,
     ProfileOrderList,
 )
-from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
-from loadwatch_backend.kit.services import announced_size, request_body, service
 
 router = APIRouter(prefix="/api", tags=["profiles"], responses=PROBLEM_RESPONSES)
 agents_router = APIRouter(prefix="/api/profiles/orders", tags=["profiles"], responses=PROBLEM_RESPONSES)
 """For agents, with the token of their samples."""
 
 Service = Annotated[ProfileOrders, Depends(service(ProfileOrders))]
-OrderId = Annotated[int, Path(ge=1, le=2**53, description="An order's id.")]
+
+
+def own_order(
+    service: Service, actor: Actor, order_id: Annotated[int, Path(ge=1, le=2**53, description="An order's id.")]
+) -> int:
+    """An order of a job that the token is not kept from."""
+    if actor.jobs and not actor.may_send(service.job_of(order_id)):
+        raise ForbiddenError(f"{actor.name!r} may not send profiles of this job.")
+    return order_id
+
+
+OrderId = Annotated[int, Depends(own_order)]
 
 
 @router.get("/runs/{run_id}/profile-orders", summary="List the profiles that were ordered of a run")
@@ -41,10 +53,11 @@ def order_profiles(service: Service, body: ProfileOrderIn, actor: Actor) -> Prof
 @agents_router.get("", summary="List the profiles that agents are to take")
 def list_open_orders(
     service: Service,
+    actor: Actor,
     job: Annotated[list[str], Query(min_length=1, max_length=100, description="Jobs that the agent watches.")],
 ) -> AgentOrderList:
     """Of each process no more than one at a time."""
-    return service.open(job)
+    return service.open([one for one in job if actor.may_send(one)])
 
 
 @agents_router.post("/{order_id}/begin", summary="Begin to take a profile")

@@ -2,14 +2,12 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
+from loadwatch_backend.core.clock import Clock
+from loadwatch_backend.core.database.relational import Relational, Session
 from loadwatch_backend.evidence.files.schemas import EvidenceFile, EvidenceIn, EvidenceKind
-from loadwatch_backend.evidence.profiles.capture.errors import (
-    ProfileOrderLimitError,
-    ProfileOrderNotFoundError,
-    ProfileOrderRuleError,
-)
+from loadwatch_backend.evidence.files.service import EvidenceFiles
 from loadwatch_backend.evidence.profiles.capture.planning import (
     MOST_A_RUN,
     MOST_PROCESSES,
@@ -17,6 +15,9 @@ from loadwatch_backend.evidence.profiles.capture.planning import (
     OpenOrder,
     OrderState,
     Process,
+    ProfileOrderLimitError,
+    ProfileOrderNotFoundError,
+    ProfileOrderRuleError,
     RunNow,
     Wanted,
     given_up,
@@ -41,8 +42,6 @@ from loadwatch_backend.evidence.profiles.capture.schemas import (
     ProfileProcess,
 )
 from loadwatch_backend.evidence.profiles.capture.tables import NAME_LENGTH, REASON_LENGTH, ProfileOrderRow
-from loadwatch_backend.kit.clock import Clock
-from loadwatch_backend.store.relational import Relational, Session
 
 RunsNow = Callable[[], Sequence[RunNow]]
 """The runs that go on, the newest first."""
@@ -50,21 +49,11 @@ Processes = Callable[[], Sequence[Process]]
 """The processes that profiles can be taken of."""
 
 
-class FilesOfRuns(Protocol):
-    """Where a profile is kept: `evidence.files`."""
-
-    async def receive(
-        self, run_id: str, given: EvidenceIn, chunks: AsyncIterator[bytes], announced: int | None
-    ) -> EvidenceFile:
-        """Keep a file with a run."""
-        ...
-
-
 class ProfileOrders:
     """Safe to use from any thread."""
 
     def __init__(
-        self, relational: Relational, files: FilesOfRuns, runs: RunsNow, processes: Processes, clock: Clock
+        self, relational: Relational, files: EvidenceFiles, runs: RunsNow, processes: Processes, clock: Clock
     ) -> None:
         self._relational = relational
         self._files = files
@@ -147,6 +136,18 @@ class ProfileOrders:
                     orders.append(_agent_order(row))
                 busy.add(process)
         return AgentOrderList(orders=orders)
+
+    def job_of(self, order_id: int) -> str:
+        """The job of an order.
+
+        Raises:
+            ProfileOrderNotFoundError: there is none.
+        """
+        with self._relational.transaction() as session:
+            row = find_order(session, order_id)
+            if row is None:
+                raise _gone(order_id)
+            return row.job
 
     def begin(self, order_id: int) -> AgentOrder:
         """An agent begins; of two only one does.

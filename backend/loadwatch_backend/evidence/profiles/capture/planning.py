@@ -6,6 +6,21 @@ from enum import StrEnum
 
 from loadwatch_formats.profile_kinds import PROFILE_KINDS
 
+from loadwatch_backend.core.errors import InvalidError, LimitError, NotFoundError
+
+
+class ProfileOrderNotFoundError(NotFoundError, code="profile-order-not-found"):
+    """There is no such order, or it is not this agent's any more."""
+
+
+class ProfileOrderRuleError(InvalidError, code="profile-order-rule"):
+    """No profile can be taken that way."""
+
+
+class ProfileOrderLimitError(LimitError, code="profile-order-limit"):
+    """A run has as many orders as it may."""
+
+
 SETTLED_MS = 20_000
 """So long a load lasts before its profiles are taken: pools are filled, code is warm."""
 SETTLED_SHARE = 0.4

@@ -5,9 +5,9 @@ from typing import Annotated
 
 from pydantic import Field
 
+from loadwatch_backend.core.schemas import Count, Milliseconds, Schema
 from loadwatch_backend.evidence.profiles.capture.planning import Cause, OrderState
 from loadwatch_backend.evidence.profiles.capture.tables import NAME_LENGTH
-from loadwatch_backend.kit.schemas import Count, Milliseconds, Schema
 
 RUN_ID_PATTERN = r"^[a-z0-9][a-z0-9-]{2,39}$"
 """Of `runs.fields`, which this layer does not know."""

@@ -3,10 +3,8 @@
 from sqlalchemy import BigInteger, Index, Integer, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from loadwatch_backend.store.relational import Base, Identity
+from loadwatch_backend.core.database.relational import BINARY_TEXT, Base, Identity
 
-# Compare text as it was typed; see annotations/tables.py.
-BINARY_TEXT = {"mysql_charset": "utf8mb4", "mysql_collate": "utf8mb4_bin"}
 NAME_LENGTH = 200
 REASON_LENGTH = 600
 KEY_LENGTH = 40

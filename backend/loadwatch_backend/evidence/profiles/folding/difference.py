@@ -6,12 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from loadwatch_backend.evidence.profiles.errors import ProfilesDifferError
-from loadwatch_backend.evidence.profiles.folding.kinds import column_of
-from loadwatch_backend.evidence.profiles.folding.stacks import Stacks, joined, stacks_of
-from loadwatch_backend.evidence.profiles.folding.table import FunctionTable, table_of
-from loadwatch_backend.evidence.profiles.folding.tree import Tree
-from loadwatch_backend.evidence.profiles.model import Ints, Profile, SampleType
+from loadwatch_backend.evidence.profiles.folding.stacks import Stacks, column_of, joined, stacks_of
+from loadwatch_backend.evidence.profiles.folding.tree import FunctionTable, Tree, table_of
+from loadwatch_backend.evidence.profiles.model import Ints, Profile, ProfilesDifferError, SampleType
 
 NOW, BASE = 0, 1
 """The columns of everything that is side by side."""

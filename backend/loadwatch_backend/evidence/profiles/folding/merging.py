@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from loadwatch_backend.evidence.profiles.errors import ProfilesDifferError
 from loadwatch_backend.evidence.profiles.model import (
     Binary,
     Function,
@@ -13,6 +12,7 @@ from loadwatch_backend.evidence.profiles.model import (
     LabelSet,
     Locations,
     Profile,
+    ProfilesDifferError,
     SampleType,
 )
 

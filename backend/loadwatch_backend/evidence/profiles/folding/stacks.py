@@ -1,11 +1,54 @@
 """The stacks of a profile as functions by name, in columns: what everything else is folded from."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from loadwatch_backend.evidence.profiles.model import Function, Ints, Profile
+from loadwatch_backend.evidence.profiles.model import Function, Ints, Kind, Profile, ProfilesDifferError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelSums:
+    """One column of a profile by the values of one label.
+
+    Attributes:
+        key: of the label.
+        by_value: the sum of each value; several values of the same key on one sample are one, joined by a comma.
+        without: the sum of the samples that do not have the label.
+    """
+
+    key: str
+    by_value: Mapping[str, int]
+    without: int
+
+
+def label_keys(profile: Profile) -> Sequence[str]:
+    """Keys of the labels with texts, those on most samples first. Numbers, such as sizes of blocks, are none."""
+    counts = Counter[str]()
+    sizes = add_up(profile.labels, profile.values[:, :1] * 0 + 1, len(profile.label_sets))[:, 0]
+    for one, size in zip(profile.label_sets, sizes, strict=True):
+        for key in {label.key for label in one if label.text}:
+            counts[key] += int(size)
+    return [key for key, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
+
+
+def sums_by_label(profile: Profile, key: str, column: int) -> LabelSums:
+    """The sums of one column by the texts of a label."""
+    sums = add_up(profile.labels, profile.values[:, column : column + 1], len(profile.label_sets))[:, 0]
+    by_value = Counter[str]()
+    without = 0
+    for one, value in zip(profile.label_sets, sums, strict=True):
+        texts = [label.text for label in one if label.key == key and label.text]
+        if texts:
+            by_value[", ".join(texts)] += int(value)
+        else:
+            without += int(value)
+    return LabelSums(
+        key=key, by_value=dict(sorted(by_value.items(), key=lambda item: (-item[1], item[0]))), without=without
+    )
+
 
 _PART = 22
 """Bits that are added at once."""
@@ -96,3 +139,45 @@ def _by_name(functions: Sequence[Function]) -> tuple[tuple[Function, ...], Ints]
             kept[place] = function
         places.append(place)
     return tuple(kept), np.array(places, np.int64)
+
+
+_UNLOCKS = ("sync.(*Mutex).Unlock", "sync.(*RWMutex).Unlock", "sync.(*RWMutex).RUnlock", "runtime.unlock")
+"""Where Go's mutex profile books a wait: where the lock is given back. Its block profile books it where one waits."""
+_BY_DEFAULT = {
+    "inuse_space": Kind.HEAP,
+    "alloc_space": Kind.ALLOCS,
+    "goroutine": Kind.GOROUTINE,
+    "cpu": Kind.CPU,
+    "threadcreate": Kind.THREADS,
+}
+
+
+def kind_of(profile: Profile) -> Kind:
+    """What the profile is of. Go's block and mutex profiles have the same types and are told apart by their leaves."""
+    name = profile.types[profile.default].name
+    if name == "delay" and profile.types[0].name == "contentions":
+        stacks = stacks_of(profile, [profile.default])
+        deep = np.flatnonzero(np.diff(stacks.offsets) > 0)
+        leaves = stacks.frames[stacks.offsets[deep]]
+        unlock = np.array([one.name.startswith(_UNLOCKS) for one in stacks.functions], bool)
+        return Kind.MUTEX if len(leaves) and int(unlock[leaves].sum()) * 2 > len(leaves) else Kind.BLOCK
+    return _BY_DEFAULT.get(name, Kind.OTHER)
+
+
+def column_of(profile: Profile, name: str | None) -> int:
+    """The column that a name means, as pprof's `-sample_index`: a name, a number, or none for the default.
+
+    Raises:
+        ProfilesDifferError: there is none; says which there are.
+    """
+    if not name:
+        return profile.default
+    if name.isdecimal() and len(name) < 4 and int(name) < len(profile.types):
+        return int(name)
+    # Heap profiles of before have the types `space` and `objects`.
+    wanted = (name, name.removeprefix("inuse_"))
+    for place, one in enumerate(profile.types):
+        if one.name in wanted:
+            return place
+    have = ", ".join(one.name for one in profile.types)
+    raise ProfilesDifferError(f"The profile has no sample type {name!r}; it has {have}.")

@@ -1,14 +1,13 @@
 """pprof's protobuf, as Go writes it at `/debug/pprof`. The schema is pprof.proto; it is read as pprof reads it."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from posixpath import basename
 from typing import TypeVar
 
 import numpy as np
 from google.protobuf.message import DecodeError
 
-from loadwatch_backend.evidence.profiles.errors import UnreadableProfileError
 from loadwatch_backend.evidence.profiles.model import (
     Binary,
     Function,
@@ -18,12 +17,156 @@ from loadwatch_backend.evidence.profiles.model import (
     Locations,
     Profile,
     SampleType,
+    UnreadableProfileError,
 )
 from loadwatch_backend.evidence.profiles.reading import pprof_pb2 as messages
-from loadwatch_backend.evidence.profiles.reading.limits import ProfileLimits, bound, cut_notes
-from loadwatch_backend.evidence.profiles.reading.names import Names
-from loadwatch_backend.evidence.profiles.reading.pruning import Pruning
-from loadwatch_backend.evidence.profiles.reading.wire import BYTES, VARINT, WireError, fields, signed
+from loadwatch_backend.evidence.profiles.reading.limits import Names, ProfileLimits, bound, cut_notes
+from loadwatch_backend.series.store.errors import PatternError
+from loadwatch_backend.series.store.patterns import compile_pattern
+
+# The fields of an encoded protobuf message, without building it: so that they can be counted before memory is taken.
+#
+# An empty message inside another takes two bytes on the wire and fifty in memory.
+
+VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
+
+
+class WireError(ValueError):
+    """The bytes are no protobuf message."""
+
+
+def fields(data: bytes) -> Iterator[tuple[int, int, int, int]]:
+    """Number, wire type, and two integers: of bytes where they begin and end, of others the value and 0.
+
+    Raises:
+        WireError: a field that ends outside the message, or that no message has.
+    """
+    position, size = 0, len(data)
+    while position < size:
+        key, position = _varint(data, position)
+        number, kind = key >> 3, key & 7
+        if number == 0:
+            raise WireError(f"a field without a number at byte {position}")
+        if kind == BYTES:
+            length, position = _varint(data, position)
+            end = position + length
+            if end > size:
+                raise WireError(f"field {number} ends {end - size} bytes behind the end of the data")
+            yield number, kind, position, end
+            position = end
+        elif kind == VARINT:
+            value, position = _varint(data, position)
+            yield number, kind, value, 0
+        elif kind in (FIXED64, FIXED32):
+            end = position + (8 if kind == FIXED64 else 4)
+            if end > size:
+                raise WireError(f"field {number} is cut off at byte {size}")
+            yield number, kind, int.from_bytes(data[position:end], "little"), 0
+            position = end
+        else:
+            raise WireError(f"field {number} at byte {position} has a type that is not used")
+
+
+def _varint(data: bytes, position: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        if position >= len(data):
+            raise WireError(f"the data is cut off at byte {position}")
+        byte = data[position]
+        position += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value & 0xFFFF_FFFF_FFFF_FFFF, position
+        shift += 7
+        if shift > 63:
+            raise WireError(f"a number without an end at byte {position}")
+
+
+def signed(value: int) -> int:
+    """The int64 of a varint."""
+    return value - (1 << 64) if value >> 63 else value
+
+
+# Frames that a profile says are of no interest: `drop_frames` and `keep_frames`, as pprof's Prune reads them.
+#
+# Tools for C++ use them for the insides of an allocator; Go sets neither.
+
+_RESERVED = ("(anonymous namespace)", "operator()")
+"""Parentheses in a name that do not begin its arguments."""
+
+
+class Pruning:
+    """Which functions are dropped with all that they call.
+
+    Raises:
+        UnreadableProfileError: a pattern that is none in RE2's syntax, or too large.
+    """
+
+    def __init__(self, drop: str, keep: str) -> None:
+        try:
+            self._drop = compile_pattern(drop)
+            self._keep = compile_pattern(keep) if keep else None
+        except PatternError as error:
+            raise UnreadableProfileError(f"The profile's pattern of frames to drop cannot be used: {error}") from error
+
+    def drops(self, name: str) -> bool:
+        """Whether a function is of no interest."""
+        simple = _simplified(name)
+        return self._drop.fullmatch(simple) is not None and (self._keep is None or self._keep.fullmatch(simple) is None)
+
+    def prune(
+        self, functions: Sequence[Function], locations: Locations, offsets: Ints, stack: Ints
+    ) -> tuple[Locations, Ints, Ints]:
+        """The locations and stacks without them. Frames before the first of interest stay: a stack is never emptied."""
+        dropped = np.array([self.drops(function.name) for function in functions], bool)
+        # Of each location, how many of its frames go: up to and with the outermost that is dropped.
+        gone = np.zeros(len(locations), np.int64)
+        for place in range(len(locations)):
+            frames = dropped[locations.function[locations.offsets[place] : locations.offsets[place + 1]]]
+            where = np.flatnonzero(frames)
+            gone[place] = where[-1] + 1 if len(where) else 0
+        lengths = np.diff(locations.offsets)
+        whole = gone == lengths
+        kept: list[Ints] = []
+        for sample in range(len(offsets) - 1):
+            kept.append(_pruned(stack[offsets[sample] : offsets[sample + 1]], gone > 0, whole))
+        cut = np.where(whole, 0, gone)
+        inside = np.arange(len(locations.function)) - np.repeat(locations.offsets[:-1], lengths)
+        stays = inside >= np.repeat(cut, lengths)
+        return (
+            replace(
+                locations,
+                offsets=np.concatenate([[0], np.cumsum(lengths - cut)]).astype(np.int64),
+                function=locations.function[stays],
+                line=locations.line[stays],
+            ),
+            np.concatenate([[0], np.cumsum([len(one) for one in kept])]).astype(np.int64),
+            np.concatenate(kept).astype(np.int64) if kept else stack,
+        )
+
+
+def _pruned(stack: Ints, touched: "np.typing.NDArray[np.bool_]", whole: "np.typing.NDArray[np.bool_]") -> Ints:
+    seen = False
+    for place in range(len(stack) - 1, -1, -1):
+        location = stack[place]
+        if not touched[location]:
+            seen = True
+        elif seen:
+            return stack[place + 1 :] if whole[location] else stack[place:]
+    return stack
+
+
+def _simplified(name: str) -> str:
+    """Without the list of arguments, and without the leading point of some binaries."""
+    name = name.removeprefix(".")
+    position = 0
+    while (bracket := name.find("(", position)) >= 0:
+        reserved = next((word for word in _RESERVED if name.startswith(word, bracket - word.index("("))), None)
+        if reserved is None:
+            return name[:bracket]
+        position = bracket + len(reserved) - reserved.index("(")
+    return name
+
 
 _T = TypeVar("_T")
 _TYPE, _SAMPLE, _BINARY, _LOCATION, _FUNCTION, _TEXT = 1, 2, 3, 4, 5, 6
@@ -180,6 +323,7 @@ class _Reader:
                 places[one.id] = -1
                 continue
             places[one.id] = len(self._functions)
+            bound(len(places), self._limits.places, "functions")
             self._functions.append(Function(name=name, file=self._text(one.filename, "the file of a function")))
         return places
 

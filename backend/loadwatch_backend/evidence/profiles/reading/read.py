@@ -1,16 +1,64 @@
 """Which format a profile has, by its content, and the profile in it."""
 
+import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from loadwatch_backend.evidence.profiles.errors import ProfileLimitError, UnknownProfileError
-from loadwatch_backend.evidence.profiles.model import Profile
+from loadwatch_backend.evidence.profiles.model import (
+    Profile,
+    ProfileLimitError,
+    UnknownProfileError,
+    UnreadableProfileError,
+)
 from loadwatch_backend.evidence.profiles.reading.collapsed import is_collapsed, read_collapsed
 from loadwatch_backend.evidence.profiles.reading.limits import ProfileLimits
-from loadwatch_backend.evidence.profiles.reading.pprof import read_pprof
-from loadwatch_backend.evidence.profiles.reading.speedscope import is_speedscope, read_speedscope
-from loadwatch_backend.evidence.profiles.reading.unpacking import GZIP, unpacked
-from loadwatch_backend.evidence.profiles.reading.wire import BYTES, VARINT, WireError, fields
+from loadwatch_backend.evidence.profiles.reading.pprof import BYTES, VARINT, WireError, fields, read_pprof
+
+GZIP = b"\x1f\x8b"
+_MEMBERS = 16
+"""Of one stream. Each costs a copy of what follows it."""
+
+
+def unpacked(data: bytes, most: int) -> bytes:
+    """The content; of data that is not compressed the data itself.
+
+    Raises:
+        ProfileLimitError: it would be longer than `most` bytes.
+        UnreadableProfileError: the gzip stream is damaged or cut off.
+    """
+    parts: list[bytes] = []
+    size = 0
+    rest = data
+    for _ in range(_MEMBERS):
+        if not rest.startswith(GZIP):
+            break
+        engine = zlib.decompressobj(wbits=31)
+        while not engine.eof:
+            try:
+                part = engine.decompress(rest, max(most + 1 - size, 1))
+            except zlib.error as error:
+                raise UnreadableProfileError(
+                    f"The gzip stream is damaged ({error}). Take the profile again."
+                ) from error
+            size += len(part)
+            parts.append(part)
+            if size > most:
+                raise ProfileLimitError(
+                    f"The profile has more than {most >> 20} MiB after decompression. Take it over fewer seconds."
+                )
+            rest = engine.unconsumed_tail
+            if not engine.eof and not rest:
+                raise UnreadableProfileError(
+                    f"The gzip stream is cut off after {size:,} bytes: the process may have ended while it was taken."
+                    " Take the profile again."
+                )
+        rest = engine.unused_data.lstrip(b"\0")
+    if rest and parts:
+        raise UnreadableProfileError(f"{len(rest):,} bytes follow the gzip stream. Take the profile again.")
+    if len(rest) > most:
+        raise ProfileLimitError(f"The profile has more than {most >> 20} MiB. Take it over fewer seconds.")
+    return b"".join(parts) if parts else data
+
 
 LIMITS = ProfileLimits()
 
@@ -45,7 +93,6 @@ def is_pprof(data: bytes) -> bool:
 
 
 READERS: Sequence[Reader] = (
-    Reader(format="speedscope", knows=is_speedscope, read=read_speedscope),
     Reader(format="collapsed", knows=is_collapsed, read=read_collapsed),
     Reader(format="pprof", knows=is_pprof, read=read_pprof),
 )
@@ -62,12 +109,13 @@ _KNOWN: Sequence[tuple[bytes, str]] = (
     (b"<", "a page of HTML or XML. Look at the address that it came from"),
     (b"Could not enable CPU profiling", "an error of Go: somebody else takes a CPU profile. Take it again later"),
     (b"PERFILE2", "the raw data of perf. Make collapsed stacks of it: perf script | stackcollapse-perf.pl"),
+    (b"{", "JSON. If it is speedscope's, export collapsed stacks in its place: py-spy record -f raw"),
     (b"FLR\x00", "a recording of Java Flight Recorder. Export collapsed stacks: asprof -o collapsed"),
 )
 
 
 def read_profile(data: bytes, limits: ProfileLimits = LIMITS) -> Profile:
-    """The profile in the bytes of a file: pprof, collapsed stacks or speedscope, compressed with gzip or not.
+    """The profile in the bytes of a file: pprof or collapsed stacks, compressed with gzip or not.
 
     Raises:
         UnknownProfileError: it is none of them; says what it seems to be.
@@ -89,6 +137,4 @@ def read_profile(data: bytes, limits: ProfileLimits = LIMITS) -> Profile:
     for beginning, what in _KNOWN:
         if start.startswith(beginning):
             raise UnknownProfileError(f"This is no profile, but {what}.")
-    raise UnknownProfileError(
-        "This is no profile that can be read. pprof's format, collapsed stacks and speedscope's JSON are."
-    )
+    raise UnknownProfileError("This is no profile that can be read. pprof's format and collapsed stacks are.")

@@ -6,15 +6,15 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 
+from loadwatch_backend.core.language import Language
+from loadwatch_backend.core.schemas import PROBLEM_RESPONSES
+from loadwatch_backend.core.services import Lane, LaneBusyError, announced_size, request_body, service
+from loadwatch_backend.core.uploads import UploadTooLargeError
 from loadwatch_backend.evidence.files.schemas import FILE_ID_PATTERN
 from loadwatch_backend.evidence.profiles.capture.schemas import RUN_ID_PATTERN
 from loadwatch_backend.evidence.profiles.reading.read import LIMITS
 from loadwatch_backend.evidence.profiles.views.schemas import ProfileList, ProfileOut, ProfileView
 from loadwatch_backend.evidence.profiles.views.service import Profiles, ViewAsk
-from loadwatch_backend.kit.language import Language
-from loadwatch_backend.kit.schemas import PROBLEM_RESPONSES
-from loadwatch_backend.kit.services import Lane, LaneBusyError, announced_size, request_body, service
-from loadwatch_backend.kit.uploads import UploadTooLargeError
 
 router = APIRouter(prefix="/api", tags=["profiles"], responses=PROBLEM_RESPONSES)
 
@@ -50,7 +50,7 @@ def list_profiles(
 async def add_profile(
     service: Service, request: Request, run_id: RunId, name: Annotated[str, Query(min_length=1, max_length=1_000)]
 ) -> ProfileOut:
-    """Send the file as the body: pprof, collapsed stacks (perf, async-profiler, py-spy), or speedscope's JSON."""
+    """Send the file as the body: pprof, or collapsed stacks (perf, async-profiler, py-spy)."""
     async with _content(request) as content:
         return await PROFILES.run(request, lambda: service.bring(run_id, name, content()))
 

@@ -2,9 +2,8 @@
 
 from pydantic import Field
 
-from loadwatch_backend.evidence.normalised import Normalised
-from loadwatch_backend.evidence.request_counts import RequestsBy
-from loadwatch_backend.kit.schemas import Count, Milliseconds, Schema
+from loadwatch_backend.core.schemas import Count, Milliseconds, Schema
+from loadwatch_backend.evidence.request_counts import Normalised, RequestsBy
 
 
 class ProfileOut(Schema):

@@ -5,16 +5,21 @@ import threading
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from statistics import fmean
-from typing import IO, Any, Protocol
+from typing import Any
 
 from loadwatch_formats.profile_kinds import PROFILE_KINDS
 
+from loadwatch_backend.core.language import Language
+from loadwatch_backend.core.texts.words import Texts
 from loadwatch_backend.evidence.files.schemas import EvidenceFile, EvidenceKind
-from loadwatch_backend.evidence.files.service import StoredEvidence
-from loadwatch_backend.evidence.profiles.errors import UnknownProfileError
-from loadwatch_backend.evidence.profiles.folding.kinds import kind_of
+from loadwatch_backend.evidence.files.service import EvidenceFiles, StoredEvidence
+from loadwatch_backend.evidence.profiles.folding.known import known_frame
 from loadwatch_backend.evidence.profiles.folding.merging import merge
+from loadwatch_backend.evidence.profiles.folding.stacks import kind_of
+from loadwatch_backend.evidence.profiles.model import Kind, UnknownProfileError
+from loadwatch_backend.evidence.profiles.reading.limits import cpu_limit
 from loadwatch_backend.evidence.profiles.reading.read import read_profile
 from loadwatch_backend.evidence.profiles.views.schemas import (
     ProfileBase,
@@ -24,9 +29,28 @@ from loadwatch_backend.evidence.profiles.views.schemas import (
     ProfileView,
 )
 from loadwatch_backend.evidence.profiles.views.view import Side, make_view
-from loadwatch_backend.evidence.profiles.views.words import known_words
-from loadwatch_backend.evidence.request_counts import RequestCount, RequestsBy, weakest_of
-from loadwatch_backend.kit.language import Language
+from loadwatch_backend.evidence.request_counts import RequestCount, RequestsBy, requests_between, weakest_of
+from loadwatch_backend.evidence.routes.service import RouteTables
+from loadwatch_backend.evidence.runs import Runs
+
+
+def known_words(kind: str, language: Language) -> Callable[[str, Callable[[], str | None]], str | None]:
+    """What a function means in a profile of a kind, and below whom it lies; None where there is nothing to say.
+
+    The second argument finds the application's own function that it lies below, and is only asked where it is said.
+    """
+    texts = Texts("profiles", language)
+    meant = Kind(kind) if kind in {str(one) for one in Kind} else Kind.OTHER
+
+    def words(name: str, find_caller: Callable[[], str | None]) -> str | None:
+        key = known_frame(name, meant)
+        if key is None:
+            return None
+        meaning, caller = texts(f"frame.{key}"), find_caller()
+        return texts("below", meaning=meaning, function=caller) if caller else meaning
+
+    return words
+
 
 _TYPES = {"allocs": "alloc_space"}
 """What is meant of a kind where nobody says. Go's delta of `allocs` has lost that it is not the memory in use."""
@@ -35,58 +59,9 @@ REMEMBERED = 16
 UPLOAD = "upload"
 
 
-class Files(Protocol):
-    """Where profiles are kept: `evidence.files`."""
-
-    def list(self, run_id: str, kind: EvidenceKind | None = None) -> Sequence[EvidenceFile]:
-        """Files of a run, the oldest first."""
-        ...
-
-    def keepers(self, run_ids: Sequence[str], kind: EvidenceKind) -> set[str]:
-        """Which of the runs keep a file of the kind."""
-        ...
-
-    def open(self, file_id: str) -> StoredEvidence:
-        """A file and where its content is."""
-        ...
-
-    def put(
-        self,
-        run_id: str,
-        kind: EvidenceKind,
-        name: str,
-        stream: IO[bytes],
-        facts: Mapping[str, Any],
-        *,
-        at_ms: int | None = None,
-    ) -> EvidenceFile:
-        """Keep a file with a run."""
-        ...
-
-
 _Counts = tuple[tuple[float | None, RequestsBy | None], ...]
 Requests = Callable[[int, int], RequestCount | None]
 """The requests from one time to another, in ms; None where nothing tells."""
-
-
-class Runs(Protocol):
-    """What profiles must know of runs."""
-
-    def check(self, run_id: str) -> None:
-        """Raise where there is no such run."""
-        ...
-
-    def baseline(self, run_id: str) -> tuple[str, str] | None:
-        """Id and name of the run that it is held against."""
-        ...
-
-    def others(self, run_id: str) -> Sequence[ProfileBase]:
-        """Other runs of its scenario, the newest first."""
-        ...
-
-    def requests(self, run_id: str) -> Requests:
-        """What counts the requests of spans of a run."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,9 +77,10 @@ class ViewAsk:
 class Profiles:
     """Safe to use from any thread; one view is made at a time, since a large profile takes memory."""
 
-    def __init__(self, files: Files, runs: Runs) -> None:
+    def __init__(self, files: EvidenceFiles, runs: Runs, routes: RouteTables) -> None:
         self._files = files
         self._runs = runs
+        self._routes = routes
         self._making = threading.Lock()
         self._views: OrderedDict[tuple[ViewAsk, _Counts], ProfileView] = OrderedDict()
 
@@ -114,36 +90,50 @@ class Profiles:
         Raises:
             RunNotFoundError: there is no such run.
         """
-        self._runs.check(run_id)
-        if base is not None:
-            self._runs.check(base)
-        baseline, others = self._runs.baseline(run_id), self._runs.others(run_id)
-        keepers = self._files.keepers([one.run for one in others], EvidenceKind.PROFILE)
-        names = {one.run: one.name for one in others} | dict([baseline] if baseline else [])
-        against = base or (baseline[0] if baseline else None)
+        baseline, others = self._runs.reference(run_id), self._runs.others(run_id)
+        keepers = self._files.keepers([one.id for one in others], EvidenceKind.PROFILE)
+        against = base or baseline
         return ProfileList(
-            profiles=self._of(run_id),
+            profiles=self.of_run(run_id),
             base=None
             if against is None
-            else ProfileRun(run=against, name=names.get(against, against), profiles=self._of(against)),
-            baseline=baseline[0] if baseline else None,
-            bases=[one for one in others if one.run in keepers],
+            else ProfileRun(run=against, name=self._runs.name(against), profiles=self.of_run(against)),
+            baseline=baseline,
+            bases=[
+                ProfileBase(run=one.id, name=one.name, started_ms=one.started_ms) for one in others if one.id in keepers
+            ],
         )
 
-    def _of(self, run_id: str) -> "list[ProfileOut]":
+    def of_run(self, run_id: str) -> "list[ProfileOut]":
+        """Profiles of a run, the oldest first."""
         files = self._files.list(run_id, EvidenceKind.PROFILE)
-        requests = self._runs.requests(run_id) if files else _nothing
+        requests = self._counter(run_id) if files else _nothing
         return [_out(file, requests) for file in files]
+
+    def _counter(self, run_id: str) -> Requests:
+        """Counts the run's own requests, else those of whoever counted by route; of a second in part, as much."""
+        seconds = self._runs.raw_seconds(run_id)
+        by_route = cache(lambda: self._routes.counter(self._runs.window(run_id)))
+
+        def count(from_ms: int, to_ms: int) -> RequestCount | None:
+            sent = None if seconds is None else requests_between(seconds, from_ms, to_ms)
+            if sent is not None:
+                return RequestCount(sent, RequestsBy.LOAD_TOOL)
+            counted = by_route()(from_ms, to_ms)
+            return None if counted is None else RequestCount(counted, RequestsBy.ROUTES)
+
+        return count
 
     def view(self, ask: ViewAsk) -> ProfileView:
         """Functions, tree and differences.
 
         Raises:
             EvidenceNotFoundError: a file is gone.
-            UnknownProfileError, UnreadableProfileError, ProfileLimitError: one cannot be read.
+            UnknownProfileError, UnreadableProfileError: one cannot be read.
+            ProfileLimitError: one cannot be read, or all together take too long.
             ProfilesDifferError: they do not measure the same.
         """
-        with self._making:
+        with self._making, cpu_limit():
             # A file may have been deleted since: what is gone is not shown from memory.
             opened = {file: self._opened(file) for file in (*ask.files, *ask.base)}
             outs = self._outs(list(opened.values()))
@@ -165,15 +155,15 @@ class Profiles:
             return held
 
     def bring(self, run_id: str, name: str, content: bytes) -> ProfileOut:
-        """Keep a profile that somebody brings: pprof, collapsed stacks or speedscope.
+        """Keep a profile that somebody brings: pprof or collapsed stacks.
 
         Raises:
             RunNotFoundError: there is no such run.
             UnknownProfileError, UnreadableProfileError, ProfileLimitError: it cannot be read.
             EvidenceLimitError, DiskFullError.
         """
-        self._runs.check(run_id)
-        with self._making:
+        requests = self._counter(run_id)
+        with self._making, cpu_limit():
             profile = read_profile(content)
             facts = {
                 "kind": str(kind_of(profile)),
@@ -183,7 +173,7 @@ class Profiles:
             }
         at_ms = profile.started_ns // 1_000_000 or None
         kept = self._files.put(run_id, EvidenceKind.PROFILE, name, io.BytesIO(content), facts, at_ms=at_ms)
-        return _out(kept, self._runs.requests(run_id))
+        return _out(kept, requests)
 
     def _opened(self, file_id: str) -> StoredEvidence:
         opened = self._files.open(file_id)
@@ -192,7 +182,7 @@ class Profiles:
         return opened
 
     def _outs(self, opened: Sequence[StoredEvidence]) -> "dict[str, ProfileOut]":
-        counters = {run: self._runs.requests(run) for run in {one.file.run for one in opened}}
+        counters = {run: self._counter(run) for run in {one.file.run for one in opened}}
         return {one.file.id: _out(one.file, counters[one.file.run]) for one in opened}
 
 

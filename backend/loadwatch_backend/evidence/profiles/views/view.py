@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadwatch_backend.evidence.normalised import Normalised
 from loadwatch_backend.evidence.profiles.folding.difference import (
     BASE,
     NOW,
@@ -15,13 +14,11 @@ from loadwatch_backend.evidence.profiles.folding.difference import (
     new_stacks,
     side_by_side,
 )
-from loadwatch_backend.evidence.profiles.folding.kinds import column_of
-from loadwatch_backend.evidence.profiles.folding.labels import label_keys, sums_by_label
-from loadwatch_backend.evidence.profiles.folding.own import Callers
-from loadwatch_backend.evidence.profiles.folding.stacks import stacks_of
-from loadwatch_backend.evidence.profiles.folding.table import FunctionTable, table_of
-from loadwatch_backend.evidence.profiles.folding.tree import OTHER, Tree, tree_of
+from loadwatch_backend.evidence.profiles.folding.known import Callers
+from loadwatch_backend.evidence.profiles.folding.stacks import column_of, label_keys, stacks_of, sums_by_label
+from loadwatch_backend.evidence.profiles.folding.tree import OTHER, FunctionTable, Tree, table_of, tree_of
 from loadwatch_backend.evidence.profiles.model import Profile, SampleType
+from loadwatch_backend.evidence.profiles.reading.limits import check_cpu
 from loadwatch_backend.evidence.profiles.views.schemas import (
     LabelValue,
     ProfileFunction,
@@ -32,7 +29,7 @@ from loadwatch_backend.evidence.profiles.views.schemas import (
     ProfileView,
     SampleTypeOut,
 )
-from loadwatch_backend.evidence.request_counts import RequestsBy, weakest_of
+from loadwatch_backend.evidence.request_counts import Normalised, RequestsBy, weakest_of
 
 MOST_FUNCTIONS = 300
 MOST_LABELS, MOST_LABEL_VALUES = 3, 20
@@ -63,6 +60,7 @@ def make_view(now: Side, base: Side | None, sample_type: str | None, kind: str, 
     """
     profile = now.profile
     least = 0
+    check_cpu()
     if base is None:
         type_ = profile.types[column_of(profile, sample_type)]
         stacks = stacks_of(profile, [column_of(profile, sample_type)])
@@ -71,7 +69,9 @@ def make_view(now: Side, base: Side | None, sample_type: str | None, kind: str, 
         sides = side_by_side(profile, base.profile, sample_type)
         type_, stacks, table, least = sides.type, sides.stacks, sides.table, sides.least
         normalised, divisors = divide(type_, now, base)
+    check_cpu()
     tree = tree_of(stacks)
+    check_cpu()
     whole = tree_of(stacks, most_nodes=len(stacks.frames) + 3) if base is not None else None
     rows, callers = _chosen(table, divisors), Callers(stacks)
     return ProfileView(

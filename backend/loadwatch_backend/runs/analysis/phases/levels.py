@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from loadwatch_backend.records.model import FloatArray
+from loadwatch_backend.evidence.records.model import FloatArray
 from loadwatch_backend.runs.analysis.phases.smooth import (
     fill_gaps,
     rank_correlation,

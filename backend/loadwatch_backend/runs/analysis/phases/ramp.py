@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 from loadwatch_formats.outcomes import Outcome
 
-from loadwatch_backend.records.model import OUTCOME_CODES, FloatArray, IntArray, Seconds
+from loadwatch_backend.evidence.records.model import OUTCOME_CODES, FloatArray, IntArray, Seconds
 from loadwatch_backend.runs.analysis.phases.levels import Level, Offered, OfferedBy, cut_levels
 from loadwatch_backend.runs.analysis.pooled import pooled_bounds
 from loadwatch_backend.runs.analysis.schemas import RampOut, RampStep

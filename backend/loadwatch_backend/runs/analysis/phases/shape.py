@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from loadwatch_formats.outcomes import Outcome
 
-from loadwatch_backend.records.model import OUTCOME_CODES, FloatArray, Seconds
+from loadwatch_backend.evidence.records.model import OUTCOME_CODES, FloatArray, Seconds
 from loadwatch_backend.runs.analysis.load import SECOND_MS, Load, Span
 from loadwatch_backend.runs.analysis.phases.levels import Level, Offered, offered_load, rising_rows
 from loadwatch_backend.runs.analysis.phases.ramp import P95

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from loadwatch_backend.records.model import FloatArray
+from loadwatch_backend.evidence.records.model import FloatArray
 
 TO_SIGMA = 1.4826
 """Median absolute deviation to standard deviation of a normal distribution."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadwatch_backend.records.model import FloatArray
+from loadwatch_backend.evidence.records.model import FloatArray
 from loadwatch_backend.runs.analysis.phases.smooth import (
     block_means,
     fill_gaps,

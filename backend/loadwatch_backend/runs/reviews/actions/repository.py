@@ -1,192 +1,119 @@
 """Where actions and their scores meet the database."""
 
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
-from sqlalchemy import Row, and_, case, func, select, update
+from sqlalchemy import and_, delete, func, select
 from sqlalchemy.orm import Session, aliased
 
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.registry.tables import RunAnalysisRow, RunRow
-from loadwatch_backend.runs.reviews.actions.schemas import ActionState
-from loadwatch_backend.runs.reviews.actions.tables import ActionScoreRow, ReviewActionRow
+from loadwatch_backend.runs.reviews.actions import schemas
+from loadwatch_backend.runs.reviews.actions.tables import ActionScoreRow as Score
+from loadwatch_backend.runs.reviews.actions.tables import ReviewActionRow as Action
 
 MOST_SCORES = 100
 """Runs that score one action: those after them have other things to say."""
-MOST_OWNERS = 100
-
+MOST_AT_ONCE = 1_000
 _Of, _By = aliased(RunRow), aliased(RunRow)
+_SAME = and_(Action.run_id == Score.action_run_id, Action.action_id == Score.action_id)
 
 
-def find_actions(session: Session, run_id: str) -> Sequence[ReviewActionRow]:
-    """Actions of a run's review, in their order."""
-    query = select(ReviewActionRow).where(ReviewActionRow.run_id == run_id).order_by(ReviewActionRow.position)
-    return session.scalars(query).all()
+def keep_actions(session: Session, run_id: str, versions: Iterable[tuple[int, Sequence[schemas.ReviewAction]]]) -> None:
+    """Make a run's actions those of the newest of its review's versions.
+
+    Args:
+        session: the transaction in which the newest version is written.
+        run_id: the run.
+        versions: their times and actions, the oldest first: those that are new, or all of them.
+    """
+    query = select(Action.action_id, Action.expected, Action.expected_ms).where(Action.run_id == run_id)
+    since = {id: (expected, expected_ms) for id, expected, expected_ms in session.execute(query)}
+    actions: Sequence[schemas.ReviewAction] = ()
+    for time_ms, actions in versions:
+        known, since = since, {}
+        for one in actions:
+            expected, expected_ms = known.get(one.id, ("", time_ms))
+            since[one.id] = (one.expected.strip(), expected_ms if one.expected.strip() == expected else time_ms)
+    session.execute(delete(Action).where(Action.run_id == run_id))
+    for position, one in enumerate(one for one in actions if one.text.strip() or one.expected.strip()):
+        due, (expected, expected_ms) = one.due.isoformat() if one.due else "", since[one.id]
+        row = Action(
+            run_id=run_id, action_id=one.id, position=position, text=one.text, owner=one.owner.strip(), due=due
+        )
+        row.state, row.expected, row.expected_ms = one.state, expected, expected_ms
+        session.add(row)
 
 
-def add_action(session: Session, row: ReviewActionRow) -> None:
-    """Write a new one."""
-    session.add(row)
-
-
-def delete_action(session: Session, row: ReviewActionRow) -> None:
-    """It is in the review no more; its scores stay with the runs that said them."""
-    session.delete(row)
-
-
-def find_listed(
-    session: Session, state: ActionState | None, limit: int, offset: int
-) -> tuple[Sequence[Row[ReviewActionRow, str, str]], int]:
-    """Actions with name and scenario of their run, those due first, and how many there are."""
-    wanted = [] if state is None else [ReviewActionRow.state == state.value]
-    total = session.scalar(select(func.count()).select_from(ReviewActionRow).where(*wanted)) or 0
+def read_scores(session: Session, *, of: str | None = None, by: str | None = None) -> list[schemas.ActionScore]:
+    """Scores of a run's actions, by the newest run first; or what a run says of actions of runs before it."""
     query = (
-        select(ReviewActionRow, RunRow.name, RunRow.scenario)
-        .join(RunRow, RunRow.id == ReviewActionRow.run_id)
-        .where(*wanted)
-        .order_by(
-            case((ReviewActionRow.due == "", 1), else_=0),
-            ReviewActionRow.due,
-            RunRow.started_ms.desc(),
-            ReviewActionRow.run_id,
-            ReviewActionRow.position,
-        )
+        select(Score, _Of.name, _By.name, _By.started_ms)
+        .join(_By, _By.id == Score.run_id)
+        .outerjoin(_Of, _Of.id == Score.action_run_id)
+        .outerjoin(Action, _SAME)
+        .where(Score.run_id == by if of is None else Score.action_run_id == of)
+        .order_by(_By.started_ms.desc(), _By.id, _Of.started_ms.desc(), Score.action_run_id)
+        .order_by(Action.position, Score.action_id)
     )
-    return session.execute(query.limit(limit).offset(offset)).all(), total
+    found: list[schemas.ActionScore] = []
+    for row, of_name, run_name, started_ms in session.execute(query):
+        kept = _archived(row)
+        both = {"of_name": of_name, "run": row.run_id, "run_name": run_name, "run_started_ms": started_ms}
+        fields = kept.facts.model_dump() | kept.model_dump(exclude={"facts"}) | both
+        found.append(schemas.ActionScore.model_validate(fields))
+    return found
 
 
-def find_owners(session: Session) -> Sequence[str]:
-    """Who owns actions, whoever owns most of them first."""
-    query = select(ReviewActionRow.owner).where(ReviewActionRow.owner != "").group_by(ReviewActionRow.owner)
-    return session.scalars(query.order_by(func.count().desc(), ReviewActionRow.owner).limit(MOST_OWNERS)).all()
-
-
-Scored = Row[ActionScoreRow, str, str, int]
-"""A score with the name of the action's run (None where there is none), and name and start of the run that scored."""
-
-
-def find_scores_of(session: Session, run_ids: Collection[str]) -> Sequence[Scored]:
-    """How actions of these runs were scored, by the newest run first."""
-    return _scores(session, ActionScoreRow.action_run_id.in_(run_ids))
-
-
-def find_scores_by(session: Session, run_id: str) -> Sequence[Scored]:
-    """What a run says of the actions of runs before it, the newest of those first."""
-    return _scores(session, ActionScoreRow.run_id == run_id)
-
-
-def _scores(session: Session, condition: Any) -> Sequence[Scored]:
-    query = (
-        select(ActionScoreRow, _Of.name, _By.name, _By.started_ms)
-        .join(_By, _By.id == ActionScoreRow.run_id)
-        .outerjoin(_Of, _Of.id == ActionScoreRow.action_run_id)
-        .outerjoin(
-            ReviewActionRow,
-            and_(
-                ReviewActionRow.run_id == ActionScoreRow.action_run_id,
-                ReviewActionRow.action_id == ActionScoreRow.action_id,
-            ),
-        )
-        .where(condition)
-        .order_by(
-            _By.started_ms.desc(),
-            _By.id,
-            _Of.started_ms.desc(),
-            ActionScoreRow.action_run_id,
-            ReviewActionRow.position,
-            ActionScoreRow.action_id,
-        )
-    )
-    return session.execute(query).all()
-
-
-def find_score_rows(session: Session, run_id: str) -> Sequence[ActionScoreRow]:
+def read_archived_scores(session: Session, run_id: str) -> list[schemas.ArchivedScore]:
     """What a run says of actions, as it is kept."""
-    query = select(ActionScoreRow).where(ActionScoreRow.run_id == run_id)
-    return session.scalars(query.order_by(ActionScoreRow.action_run_id, ActionScoreRow.action_id)).all()
+    query = select(Score).where(Score.run_id == run_id).order_by(Score.action_run_id, Score.action_id)
+    return [_archived(row) for row in session.scalars(query)]
 
 
-def keep_score(session: Session, row: ActionScoreRow, *, is_new: bool) -> None:
-    """Write a score; a new one counts.
+def keep_score(session: Session, run_id: str, score: schemas.ArchivedScore) -> None:
+    """Write what a run says of an action, in place of what it said before."""
+    row = Score(action_run_id=score.of_run, action_id=score.action, run_id=run_id, scored_ms=score.scored_ms)
+    row.document = score.facts.model_dump_json()
+    session.merge(row)
 
-    Raises at the end of the transaction when another server has said the same meanwhile (ConstraintError).
+
+def find_asked(session: Session, settled_ms: int) -> dict[str, list[schemas.ArchivedScore]]:
+    """The actions that each run is to be measured by, the oldest run first: all but the figures of a score.
+
+    A run is asked that is of the same scenario, began later than the action's run, became known (began, or was
+    imported) when the expectation had been written, and ended before `settled_ms`; and one that was analysed anew since
+    it scored, by the words of then.
     """
-    if not is_new:
-        session.merge(row)
-        return
-    session.add(row)
-    session.execute(
-        update(ReviewActionRow)
-        .where(ReviewActionRow.run_id == row.action_run_id, ReviewActionRow.action_id == row.action_id)
-        .values(scores=ReviewActionRow.scores + 1)
-    )
-
-
-def add_score(session: Session, row: ActionScoreRow) -> None:
-    """Write a score that another server gave."""
-    session.add(row)
-
-
-def count_scores(session: Session, run_id: str, action_id: str) -> int:
-    """How many runs have scored an action."""
-    query = select(func.count()).select_from(ActionScoreRow)
-    query = query.where(ActionScoreRow.action_run_id == run_id, ActionScoreRow.action_id == action_id)
-    return session.scalar(query) or 0
-
-
-def find_unscored(session: Session, settled_ms: int, limit: int) -> Sequence[Row[str, str, str]]:
-    """Runs that have something to say of an action: their id, the action's run and its id, the oldest run first.
-
-    That is of the same scenario, began later than the action's run, and became known (began, or was imported) when the
-    expectation had been written: nobody moves the goal to where the ball went.
-
-    Runs that ended after `settled_ms` are not looked at yet.
-    """
-    query = (
-        select(_By.id, ReviewActionRow.run_id, ReviewActionRow.action_id)
-        .join(_Of, _Of.id == ReviewActionRow.run_id)
+    scores = select(func.count()).where(Score.action_run_id == Action.run_id, Score.action_id == Action.action_id)
+    fresh = (
+        select(_By.id, Action)
+        .select_from(Action)
+        .join(_Of, _Of.id == Action.run_id)
         .join(_By, and_(_By.scenario == _Of.scenario, _By.scenario_version == _Of.scenario_version))
-        .outerjoin(
-            ActionScoreRow,
-            and_(
-                ActionScoreRow.action_run_id == ReviewActionRow.run_id,
-                ActionScoreRow.action_id == ReviewActionRow.action_id,
-                ActionScoreRow.run_id == _By.id,
-            ),
-        )
-        .where(
-            ReviewActionRow.expected != "",
-            ReviewActionRow.state != ActionState.DROPPED.value,
-            ReviewActionRow.scores < MOST_SCORES,
-            _Of.scenario != "",
-            _By.state != RunState.RUNNING.value,
-            _By.started_ms > _Of.started_ms,
-            _By.created_ms >= ReviewActionRow.expected_ms,
-            _By.ended_ms <= settled_ms,
-            ActionScoreRow.run_id.is_(None),
-        )
-        .order_by(_By.started_ms, _By.id, ReviewActionRow.run_id, ReviewActionRow.position)
+        .where(Action.expected != "", Action.state != schemas.ActionState.DROPPED.value, _Of.scenario != "")
+        .where(_By.state != RunState.RUNNING.value, _By.started_ms > _Of.started_ms, _By.ended_ms <= settled_ms)
+        .where(_By.created_ms >= Action.expected_ms)
+        .where(~select(Score).where(_SAME, Score.run_id == _By.id).exists(), scores.scalar_subquery() < MOST_SCORES)
+        .order_by(_By.started_ms, _By.id, Action.run_id, Action.position)
     )
-    return session.execute(query.limit(limit)).all()
-
-
-def find_outdated(session: Session, limit: int) -> Sequence[Row[str, str, str]]:
-    """As `find_unscored`: scores of runs that were analysed anew since, for another steady window or a late file."""
-    query = (
-        select(ActionScoreRow.run_id, ActionScoreRow.action_run_id, ActionScoreRow.action_id)
-        .join(RunAnalysisRow, RunAnalysisRow.run_id == ActionScoreRow.run_id)
-        .join(_Of, _Of.id == ActionScoreRow.action_run_id)
-        .where(RunAnalysisRow.analysed_ms > ActionScoreRow.scored_ms)
-        .order_by(ActionScoreRow.run_id)
+    found: dict[str, list[schemas.ArchivedScore]] = {}
+    for run_id, row in session.execute(fresh.limit(MOST_AT_ONCE)):
+        facts = schemas.ScoreFacts(
+            text=row.text, owner=row.owner, expected=row.expected, state=schemas.ScoreState.NOT_MEASURED, detail=""
+        )
+        one = schemas.ArchivedScore(action=row.action_id, of_run=row.run_id, scored_ms=0, facts=facts)
+        found.setdefault(run_id, []).append(one)
+    outdated = (
+        select(Score)
+        .join(RunAnalysisRow, RunAnalysisRow.run_id == Score.run_id)
+        .join(_Of, _Of.id == Score.action_run_id)
+        .where(RunAnalysisRow.analysed_ms > Score.scored_ms)
     )
-    return session.execute(query.limit(limit)).all()
+    for row in session.scalars(outdated.limit(MOST_AT_ONCE)):
+        found.setdefault(row.run_id, []).append(_archived(row))
+    return found
 
 
-def find_score(session: Session, run_id: str, action_run_id: str, action_id: str) -> ActionScoreRow | None:
-    """One score."""
-    return session.get(ActionScoreRow, (action_run_id, action_id, run_id))
-
-
-def find_action(session: Session, run_id: str, action_id: str) -> ReviewActionRow | None:
-    """One action."""
-    return session.get(ReviewActionRow, (run_id, action_id))
+def _archived(row: Score) -> schemas.ArchivedScore:
+    facts = schemas.ScoreFacts.model_validate_json(row.document)
+    return schemas.ArchivedScore(action=row.action_id, of_run=row.action_run_id, scored_ms=row.scored_ms, facts=facts)

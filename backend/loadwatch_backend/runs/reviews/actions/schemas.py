@@ -2,19 +2,17 @@
 
 from datetime import date
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any, cast
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
-from loadwatch_backend.kit.schemas import Milliseconds, Schema
+from loadwatch_backend.core.schemas import Milliseconds, Schema
 from loadwatch_backend.runs.fields import Finite, Line, RunId, printable
 
 MOST_ACTIONS = 50
 """Of one review."""
 OWNER_LENGTH = 100
-ActionId = Annotated[
-    str, Field(pattern=r"^[a-z0-9]{1,16}$", description="Made by whoever writes it; stays.", examples=["k7f3"])
-]
+ActionId = Annotated[str, Field(pattern=r"^[a-z0-9]{1,16}$", description="Made by whoever writes it; stays.")]
 
 
 class ActionState(StrEnum):
@@ -23,7 +21,7 @@ class ActionState(StrEnum):
     OPEN = "open"
     DONE = "done"
     DROPPED = "dropped"
-    """Nobody will do it: later runs do not score it."""
+    """Nobody will do it: later runs are not measured by it."""
 
 
 class ReviewAction(Schema):
@@ -34,11 +32,7 @@ class ReviewAction(Schema):
     owner: Annotated[str, Field(max_length=OWNER_LENGTH), AfterValidator(printable)] = ""
     due: date | None = None
     state: ActionState = ActionState.OPEN
-    expected: Line = Field(
-        default="",
-        description="As a threshold, such as `p95<300ms`, or `FINDING gone`; empty: nothing is scored.",
-        examples=["p95<300ms", "pool-exhausted gone"],
-    )
+    expected: Line = Field(default="", description="A threshold for later runs of the scenario, as `p95<300ms`.")
 
 
 def each_once(actions: list[ReviewAction]) -> list[ReviewAction]:
@@ -56,51 +50,15 @@ ReviewActions = Annotated[list[ReviewAction], Field(max_length=MOST_ACTIONS), Af
 
 
 class ScoreState(StrEnum):
-    """What a later run says of what was expected."""
+    """What a later run measured of what was expected."""
 
-    HELD = "held"
+    MET = "met"
     MISSED = "missed"
-    CANNOT_TELL = "cannot-tell"
-    """`reason` says why."""
-
-
-class ScoreReason(StrEnum):
-    """Why a run cannot tell."""
-
-    NONE = ""
-    ABORTED = "aborted"
-    NO_REQUESTS = "no-requests"
-    NOT_ANALYSED = "not-analysed"
-    OTHER_TARGETS = "other-targets"
-    """No target was watched in both runs."""
-    UNREADABLE = "unreadable"
-    """The expectation is not written as it should be; `detail` says where."""
     NOT_MEASURED = "not-measured"
-    NOT_CHECKED = "not-checked"
-    """What the finding needs was not there."""
-    NOT_THERE_BEFORE = "not-there-before"
-    """The action's run did not have the finding either."""
-    GENERATOR_SATURATED = "generator-saturated"
-    LOAD_LOWER = "load-lower"
-    LOAD_HIGHER = "load-higher"
-    LOAD_UNKNOWN = "load-unknown"
+    """`detail` says why."""
 
 
-class LoadKind(StrEnum):
-    """By what the load of two runs is compared, the surest first."""
-
-    TARGET_RATE = "target-rate"
-    USERS = "users"
-    RATE = "rate"
-    """Requests that were really sent per second: slow answers make fewer of them."""
-
-
-class LoadChange(Schema):
-    """The load of both runs, over their steady windows."""
-
-    kind: LoadKind
-    before: Finite
-    now: Finite
+_EARLIER_STATES = {"held": ScoreState.MET, "cannot-tell": ScoreState.NOT_MEASURED}
 
 
 class ScoreFacts(Schema):
@@ -110,17 +68,26 @@ class ScoreFacts(Schema):
     owner: str
     expected: str
     state: ScoreState
-    reason: ScoreReason
     detail: str = Field(description="What else there is to say of the measurement.")
     detail_ja: str = Field(default="", description="The same in Japanese; empty where it was kept in English only.")
     unit: str = ""
     limit: Finite | None = None
-    actual: Finite | None = Field(default=None, description="Null for a finding, and where nothing was measured.")
-    before: Finite | None = Field(default=None, description="The same in the action's own run.")
-    window: str = Field(
-        default="", description="`steady`, `whole` (also where no steady part was found), or `60s..120s`."
-    )
-    load: LoadChange | None = Field(default=None, description="Where nobody knows of both: null.")
+    actual: Finite | None = Field(default=None, description="Null where nothing was measured.")
+    window: str = Field(default="", description="`steady`, `whole` (or no steady part was found), or `60s..120s`.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_earlier_versions(cls, given: Any) -> Any:
+        """What earlier versions kept, in rows and archives, had other states, and a reason beside the detail."""
+        document = cast("dict[str, Any]", given)
+        if not isinstance(given, dict) or "reason" not in document:
+            return document
+        facts = {key: value for key, value in document.items() if key not in ("reason", "load", "before")}
+        facts["state"] = _EARLIER_STATES.get(document.get("state", ""), document.get("state"))
+        if facts["state"] is ScoreState.NOT_MEASURED:
+            facts["actual"] = None
+            facts["detail"] = facts.get("detail") or document["reason"]
+        return facts
 
 
 class ActionScore(ScoreFacts):
@@ -144,40 +111,12 @@ class ArchivedScore(Schema):
     facts: ScoreFacts
 
 
-class ActionProblem(StrEnum):
-    """Why an expectation cannot be scored as it stands."""
-
-    NONE = ""
-    UNREADABLE = "unreadable"
-    NOT_THERE = "not-there"
-    """The run does not have the finding, so that it cannot go."""
-
-
 class ActionStanding(Schema):
     """What is known of an action of a review."""
 
     id: str
-    problem: ActionProblem
-    detail: str = Field(description="Of an expectation that cannot be read: where, and what may stand there.")
+    detail: str = Field(description="Why the expectation is no threshold; empty where it is one.")
     detail_ja: str = Field(default="", description="The same in Japanese.")
     unit: str
     before: float | None = Field(description="What was expected of later runs, in this one.")
     scores: list[ActionScore] = Field(description="By later runs, the newest first; at most 20.")
-
-
-class ActionLine(ReviewAction):
-    """An action in a list over all runs."""
-
-    run: str
-    run_name: str
-    scenario: str
-    overdue: bool = Field(description="Open, and due before today, UTC.")
-    score: ActionScore | None = Field(description="The newest.")
-
-
-class ActionList(Schema):
-    """Actions of all reviews: those that are due first, then those without a date, the newest run's first."""
-
-    actions: list[ActionLine]
-    total: int
-    owners: list[str] = Field(description="Who owns any action, for suggestions.")

@@ -140,7 +140,7 @@ def test_an_alert_that_asks_for_a_profile_gets_it_while_a_run_is_under_way(
     start_server: Callable[..., Any], tmp_path: Path
 ) -> None:
     (tmp_path / "rules.yml").write_text(RULES)
-    with start_server(tmp_path / "data", rules=(str(tmp_path / "rules.yml"),), default_rules=False) as server:
+    with start_server(tmp_path / "data", rules=(str(tmp_path / "rules.yml"),)) as server:
         source(server)
         source(server, "web-2")
         run = begin(server)

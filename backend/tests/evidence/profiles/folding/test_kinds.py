@@ -1,7 +1,6 @@
 import pytest
-from loadwatch_backend.evidence.profiles.errors import ProfilesDifferError
-from loadwatch_backend.evidence.profiles.folding.kinds import column_of, kind_of
-from loadwatch_backend.evidence.profiles.model import Kind
+from loadwatch_backend.evidence.profiles.folding.stacks import column_of, kind_of
+from loadwatch_backend.evidence.profiles.model import Kind, ProfilesDifferError
 from loadwatch_backend.evidence.profiles.reading.read import read_profile
 
 from backend.tests.evidence.profiles.made import KINDS, PY_SPY, go, profile

@@ -1,14 +1,14 @@
 import pytest
+from loadwatch_backend.core.texts.words import catalogue
 from loadwatch_backend.evidence.profiles.folding.known import KNOWN, known_frame
 from loadwatch_backend.evidence.profiles.folding.stacks import stacks_of
 from loadwatch_backend.evidence.profiles.model import Kind
-from loadwatch_backend.texts.profiles import PROFILES
 
 from backend.tests.evidence.profiles.made import go
 
 
 def test_every_meaning_has_words_and_all_words_a_meaning() -> None:
-    assert {f"frame.{one.key}" for one in KNOWN} == {key for key in PROFILES if key.startswith("frame.")}
+    assert {f"frame.{one.key}" for one in KNOWN} == {key for key in catalogue("profiles") if key.startswith("frame.")}
 
 
 def test_names_are_whole_or_beginnings() -> None:

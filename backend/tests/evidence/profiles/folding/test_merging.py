@@ -1,10 +1,9 @@
 import pytest
 from hypothesis import given
-from loadwatch_backend.evidence.profiles.errors import ProfilesDifferError
 from loadwatch_backend.evidence.profiles.folding.merging import merge, subtract
 from loadwatch_backend.evidence.profiles.folding.stacks import stacks_of
-from loadwatch_backend.evidence.profiles.folding.table import table_of
-from loadwatch_backend.evidence.profiles.model import Profile
+from loadwatch_backend.evidence.profiles.folding.tree import table_of
+from loadwatch_backend.evidence.profiles.model import Profile, ProfilesDifferError
 from loadwatch_backend.evidence.profiles.reading.read import read_profile
 
 from backend.tests.evidence.profiles.folding.test_table import STACKS

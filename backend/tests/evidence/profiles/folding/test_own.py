@@ -1,5 +1,5 @@
 import pytest
-from loadwatch_backend.evidence.profiles.folding.own import Callers, own_functions
+from loadwatch_backend.evidence.profiles.folding.known import Callers, own_functions
 from loadwatch_backend.evidence.profiles.folding.stacks import stacks_of
 from loadwatch_backend.evidence.profiles.model import Function
 

@@ -1,11 +1,12 @@
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from loadwatch_backend.evidence.profiles.folding.stacks import stacks_of
-from loadwatch_backend.evidence.profiles.folding.table import ordered, table_of
+from loadwatch_backend.evidence.profiles.folding.tree import Order, ordered, table_of
 
 from backend.tests.evidence.profiles.made import GO, KINDS, profile
 from bench.profiles import compared
@@ -53,7 +54,8 @@ def test_what_the_leaves_have_adds_up_to_all_stacks_and_nothing_has_more_in_it_t
 def test_the_order_is_by_size_and_leaves_out_what_is_nothing(found: list[tuple[str, int]]) -> None:
     table = table_of(stacks_of(profile([(stack, [value]) for stack, value in found])))
     flat, cum = table.flat[:, 0], table.cum[:, 0]
-    for order, first in (("flat", flat), ("cum", cum)):
-        places = ordered(table, flat, cum, order)  # type: ignore[arg-type] - parametrized by its names
+    columns: list[tuple[Order, Any]] = [("flat", flat), ("cum", cum)]
+    for order, first in columns:
+        places = ordered(table, flat, cum, order)
         assert len(places) == int(np.count_nonzero((flat != 0) | (cum != 0)))
         assert all(abs(first[one]) >= abs(first[after]) for one, after in pairwise(places))

@@ -1,4 +1,4 @@
-from loadwatch_backend.evidence.profiles.reading.names import Names
+from loadwatch_backend.evidence.profiles.reading.limits import Names
 
 
 def test_a_name_is_taken_as_it_is() -> None:

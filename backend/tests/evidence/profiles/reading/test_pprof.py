@@ -3,8 +3,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 import pytest
-from loadwatch_backend.evidence.profiles.errors import ProfileLimitError, UnreadableProfileError
-from loadwatch_backend.evidence.profiles.model import Profile, SampleType
+from loadwatch_backend.evidence.profiles.model import Profile, ProfileLimitError, SampleType, UnreadableProfileError
 from loadwatch_backend.evidence.profiles.reading.limits import ProfileLimits
 from loadwatch_backend.evidence.profiles.reading.pprof import read_pprof
 from loadwatch_backend.evidence.profiles.reading.pprof_pb2 import Profile as Message

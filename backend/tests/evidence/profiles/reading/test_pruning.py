@@ -1,7 +1,6 @@
 import pytest
-from loadwatch_backend.evidence.profiles.errors import UnreadableProfileError
 from loadwatch_backend.evidence.profiles.folding.stacks import stacks_of
-from loadwatch_backend.evidence.profiles.model import Profile
+from loadwatch_backend.evidence.profiles.model import Profile, UnreadableProfileError
 from loadwatch_backend.evidence.profiles.reading.read import read_profile
 
 from backend.tests.evidence.profiles.made import encoded, message

@@ -1,8 +1,8 @@
 import gzip
 
 import pytest
-from loadwatch_backend.evidence.profiles.errors import ProfileLimitError, UnreadableProfileError
-from loadwatch_backend.evidence.profiles.reading.unpacking import unpacked
+from loadwatch_backend.evidence.profiles.model import ProfileLimitError, UnreadableProfileError
+from loadwatch_backend.evidence.profiles.reading.read import unpacked
 
 
 def test_what_is_not_compressed_stays_as_it_is() -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 PROFILE = Path(__file__).parents[1] / "fixtures" / "go" / "00-cpu-now.pb.gz"
-NOW_MS = 1_800_000_000_000
+NOW_MS = 1_768_550_400_000
 
 
 def made(server: Any, name: str, ago_ms: int, scenario: str = "shop", *, profiled: bool = True) -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from loadwatch_backend.evidence.profiles.model import Kind
 from loadwatch_backend.evidence.profiles.waiting import LockWaits
-from loadwatch_backend.findings.detectors.application.function_waits import DETECTOR
+from loadwatch_backend.findings.detectors.application import function_waits as DETECTOR
 from loadwatch_backend.findings.model import Certainty, Severity
 from loadwatch_backend.findings.window import Window
 
@@ -15,8 +15,8 @@ WAITED = LockWaits(kind=Kind.BLOCK, job="app", seconds=12.0, functions={"main.ha
 
 
 def seen(*waits: LockWaits, slow: bool = True) -> Window:
-    felt = load(10.0, p95=[0.05] * 20 + [2.0] * 40 if slow else 0.05)
-    return replace(window({"up": 1.0}, load=felt), lock_waits=waits)
+    impact = load(10.0, p95=[0.05] * 20 + [2.0] * 40 if slow else 0.05)
+    return replace(window({"up": 1.0}, load=impact), lock_waits=waits)
 
 
 def test_who_holds_is_named_before_those_who_wait() -> None:

@@ -1,9 +1,9 @@
 """Requests wait for each other where they pile up and leave in a body, and nothing else is short."""
 
 import numpy as np
-from loadwatch_backend.findings.detectors.application.lock_stall import DETECTOR
+from loadwatch_backend.evidence.records.model import FloatArray
+from loadwatch_backend.findings.detectors.application import lock_stall as DETECTOR
 from loadwatch_backend.findings.model import Certainty
-from loadwatch_backend.records.model import FloatArray
 
 from backend.tests.findings.windows import START_MS, Values, found, load, rising, window
 
@@ -91,7 +91,7 @@ def test_two_piles_are_too_few_to_clear_it() -> None:
     seen = DETECTOR.look(window(_series(in_flight=twice), load=load(100.0, p50=0.004, p95=slow)))
     assert not seen.findings
     assert seen.unjudged is not None
-    assert "piled up inside app-1 2 times; 3 times" in seen.unjudged.en
+    assert "piled up inside app 2 times; 3 times" in seen.unjudged.en
 
 
 def test_a_host_without_cpu_to_spare_is_no_reason_to_clear_it() -> None:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from loadwatch_backend.findings.detectors.baseline.cold_cache import DETECTOR
+from loadwatch_backend.findings.detectors.baseline import cold_cache as DETECTOR
 from loadwatch_backend.findings.model import Certainty
 from loadwatch_backend.findings.window import Baseline, Window
 
@@ -35,12 +35,14 @@ def test_an_emptier_pool_with_misses_that_fall_and_a_slower_run_is_found() -> No
     assert "p95 was 500 ms, against 100 ms in run 12" in finding.sentence.en
 
 
-def test_the_same_without_harm_or_misses_is_an_observation() -> None:
-    cold = baseline({KEY: 0.9}, {KEY: 0.05}, p95=0.1)
-    assert DETECTOR.look(_seen(cold)).observations
+def test_the_same_without_harm_or_misses_is_no_limit_that_was_full() -> None:
+    harmless = DETECTOR.look(_seen(baseline({KEY: 0.9}, {KEY: 0.05}, p95=0.1)))
     level = DETECTOR.look(_seen(baseline({KEY: 0.9}, {KEY: 0.05}), reads=500.0))
-    assert not level.findings
-    assert level.observations
+    for seen in (harmless, level):
+        assert not seen.findings
+        assert not seen.observations
+        assert seen.clear is not None
+        assert "5 % full" in seen.clear.en
 
 
 def test_a_warm_pool_is_clear_and_another_rate_or_no_baseline_is_not_judged() -> None:
@@ -54,4 +56,4 @@ def test_a_warm_pool_is_clear_and_another_rate_or_no_baseline_is_not_judged() ->
 def test_answers_that_are_as_slow_with_a_warm_cache_have_another_reason() -> None:
     seen = DETECTOR.look(_seen(baseline({KEY: 0.9}, {KEY: 0.05}), p95=0.5))
     assert not seen.findings
-    assert seen.observations
+    assert seen.clear is not None

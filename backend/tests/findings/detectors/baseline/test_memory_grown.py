@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from loadwatch_backend.findings.detectors.baseline.memory_grown import DETECTOR
+from loadwatch_backend.findings.detectors.baseline import memory_grown as DETECTOR
 from loadwatch_backend.findings.model import Certainty, Look
 
 from backend.tests.findings.detectors.baseline.baselines import APP, baseline
@@ -33,10 +33,12 @@ def test_a_process_that_kept_its_memory_on_a_host_that_is_full_and_swaps_is_foun
     assert "600 MiB" in finding.sentence.ja
 
 
-def test_with_room_left_it_is_an_observation() -> None:
+def test_with_room_left_it_is_no_limit_that_was_full() -> None:
     seen = _look(500.0)
     assert not seen.findings
-    assert "held 600 MiB" in seen.observations[0].en
+    assert not seen.observations
+    assert seen.clear is not None
+    assert "held 600 MiB" in seen.clear.en
 
 
 def test_a_little_more_is_clear() -> None:
@@ -48,4 +50,4 @@ def test_a_little_more_is_clear() -> None:
 def test_a_process_that_grew_by_little_of_a_large_host_is_not_what_the_host_is_short_of() -> None:
     seen = _look(6_000.0, swapped=500.0, total=64_000.0)
     assert not seen.findings
-    assert seen.observations
+    assert seen.clear is not None

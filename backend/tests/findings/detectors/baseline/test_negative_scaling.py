@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
-from loadwatch_backend.findings.detectors.baseline.negative_scaling import DETECTOR
+from loadwatch_backend.findings.detectors.baseline import negative_scaling as DETECTOR
 from loadwatch_backend.findings.model import Certainty, Look
 from loadwatch_backend.findings.window import Generator, Sweep, Trial
 

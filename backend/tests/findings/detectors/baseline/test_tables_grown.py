@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from loadwatch_backend.findings.detectors.baseline.tables_grown import DETECTOR
+from loadwatch_backend.findings.detectors.baseline import tables_grown as DETECTOR
 from loadwatch_backend.findings.model import Certainty, Look
 from loadwatch_backend.findings.window import Baseline
 
@@ -29,6 +29,17 @@ def test_growth_without_harm_is_no_limit_that_was_full() -> None:
     assert not seen.findings
     assert seen.clear is not None
     assert not seen.observations
+
+
+def test_a_table_that_is_counted_and_estimated_is_named_once() -> None:
+    estimate = (MYSQL, "rows hits.hits")
+    counted = ("freshness db", "rows hits")
+    for before, now in ((38_852.0, 38_852.0), (200_000.0, 4_000_000.0)):
+        seen = _look(baseline({estimate: before - 900, counted: before}, {estimate: now - 900, counted: now}))
+        texts = [seen.clear.en] if seen.clear is not None else [one.sentence.en for one in seen.findings]
+        assert len(texts) == 1
+        assert texts[0].startswith(f"hits had {now:,.0f} rows ")
+        assert "hits.hits" not in texts[0]
 
 
 def test_a_little_growth_is_clear() -> None:

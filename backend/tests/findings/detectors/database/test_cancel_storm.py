@@ -1,7 +1,7 @@
 """A cancel storm drops and dials connections while clients give up; a killed process and a forgetful one do not."""
 
 import numpy as np
-from loadwatch_backend.findings.detectors.database.cancel_storm import DETECTOR
+from loadwatch_backend.findings.detectors.database_connections import cancel_storm as DETECTOR
 from loadwatch_backend.findings.model import Certainty
 
 from backend.tests.findings.windows import START_MS, Values, found, load, over, rising, steps, window

@@ -1,7 +1,7 @@
 """Others are locked out where logins are refused that are none of the application's: its pool does not dial."""
 
 import numpy as np
-from loadwatch_backend.findings.detectors.database.clients_locked_out import DETECTOR
+from loadwatch_backend.findings.detectors.database_connections import clients_locked_out as DETECTOR
 from loadwatch_backend.findings.model import Certainty
 
 from backend.tests.findings.windows import BEFORE, START_MS, Values, found, over, steps, window

@@ -1,7 +1,7 @@
 """Connections are exhausted where logins were refused at the limit; a full house that nobody knocks at is not."""
 
 import numpy as np
-from loadwatch_backend.findings.detectors.database.connections_exhausted import DETECTOR
+from loadwatch_backend.findings.detectors.database_connections import connections_exhausted as DETECTOR
 from loadwatch_backend.findings.model import Certainty
 
 from backend.tests.findings.windows import START_MS, Values, found, load, over, rising, steps, window
@@ -49,11 +49,35 @@ def test_a_full_house_that_nobody_knocks_at_is_an_observation() -> None:
     assert seen.observations
 
 
+PEAK = f"mysql_global_status_max_used_connections{DB}"
+
+
 def test_wrong_passwords_far_from_the_limit_are_none() -> None:
-    seen = DETECTOR.look(window(_series(12.0, 5.0)))
+    seen = DETECTOR.look(window(_series(12.0, 5.0) | {PEAK: 14.0}))
     assert not seen.findings
     assert seen.clear is not None
     assert "12 of 60" in seen.clear.en
+    assert "300 logins failed, for another reason" in seen.clear.en
+
+
+def test_failed_logins_that_may_be_refusals_are_not_cleared() -> None:
+    seen = DETECTOR.look(window(_series(12.0, 5.0)))
+    assert not seen.findings
+    assert seen.clear is None
+    assert "between two readings" in seen.observations[0].en
+
+
+def test_bursts_between_two_readings_show_in_the_highest_number_of_connections() -> None:
+    refused = steps((10, 0), (50, 20))
+    peak = over(steps((12, 6.0), (48, 61.0)))
+    finding = found(DETECTOR, window(_series(6.0, refused) | {PEAK: peak}, load=load(100.0, http_5xx=refused)))
+    assert "it refused 1,000 logins" in finding.sentence.en
+
+
+def test_a_limit_that_was_reached_before_explains_no_wrong_passwords() -> None:
+    assert not DETECTOR.look(window(_series(6.0, 5.0) | {PEAK: 61.0})).findings
+    peak = over(steps((5, 6.0), (55, 61.0)))
+    assert not DETECTOR.look(window(_series(6.0, steps((30, 0), (30, 5))) | {PEAK: peak})).findings
 
 
 def test_unknown_is_not_zero() -> None:

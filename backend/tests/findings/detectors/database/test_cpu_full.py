@@ -1,7 +1,7 @@
 """A database's CPU is full where statements waited for it; where others took the CPU it is not to blame."""
 
 import numpy as np
-from loadwatch_backend.findings.detectors.database.cpu_full import DETECTOR
+from loadwatch_backend.findings.detectors.database_resources import cpu_full as DETECTOR
 from loadwatch_backend.findings.model import Certainty
 
 from backend.tests.findings.machines import host, program

@@ -1,7 +1,7 @@
 """Several deadlocks are a finding, one is an observation, none is none."""
 
 import numpy as np
-from loadwatch_backend.findings.detectors.database.deadlocks import DETECTOR
+from loadwatch_backend.findings.detectors.database_locks import deadlocks as DETECTOR
 from loadwatch_backend.findings.model import Certainty, Severity
 
 from backend.tests.findings.windows import START_MS, Values, found, load, rising, steps, window

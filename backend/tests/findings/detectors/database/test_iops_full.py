@@ -1,6 +1,6 @@
 """A disk is full where operations wait for it that are the database's; a busy disk alone accuses nobody."""
 
-from loadwatch_backend.findings.detectors.database.iops_full import DETECTOR
+from loadwatch_backend.findings.detectors.database_resources import iops_full as DETECTOR
 from loadwatch_backend.findings.model import Certainty
 
 from backend.tests.findings.machines import host

@@ -1,7 +1,7 @@
 """Lock waits are found where several statements wait all the time; a gauge that stuck, and short waits, are none."""
 
 import numpy as np
-from loadwatch_backend.findings.detectors.database.lock_waits import DETECTOR
+from loadwatch_backend.findings.detectors.database_locks import lock_waits as DETECTOR
 from loadwatch_backend.findings.model import Certainty
 
 from backend.tests.findings.windows import START_MS, Values, found, load, over, rising, steps, window

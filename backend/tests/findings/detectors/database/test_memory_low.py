@@ -1,7 +1,7 @@
 """Memory is short where the database swapped or waited for pages and the load felt it."""
 
 import numpy as np
-from loadwatch_backend.findings.detectors.database.memory_low import DETECTOR
+from loadwatch_backend.findings.detectors.database_resources import memory_low as DETECTOR
 from loadwatch_backend.findings.model import Certainty
 
 from backend.tests.findings.windows import START_MS, Values, found, load, rising, steps, window

@@ -1,6 +1,6 @@
 """Readers at their limit while the writer idles, and the reverse; two databases of one job are no cluster."""
 
-from loadwatch_backend.findings.detectors.database.read_write_imbalance import DETECTOR
+from loadwatch_backend.findings.detectors.database_replicas import read_write_imbalance as DETECTOR
 from loadwatch_backend.findings.model import Certainty
 
 from backend.tests.findings.machines import host, program

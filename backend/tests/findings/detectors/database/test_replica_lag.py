@@ -1,7 +1,7 @@
 """A replica that falls behind is found; one that always was behind, and a moment of it, are not."""
 
 import numpy as np
-from loadwatch_backend.findings.detectors.database.replica_lag import DETECTOR
+from loadwatch_backend.findings.detectors.database_replicas import replica_lag as DETECTOR
 from loadwatch_backend.findings.model import Certainty
 
 from backend.tests.findings.windows import START_MS, Values, found, over, rising, steps, window

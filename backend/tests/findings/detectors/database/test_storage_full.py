@@ -1,7 +1,7 @@
 """Storage is full where rows could not be stored for it; a mounted image is always full, and nobody's fault."""
 
 import numpy as np
-from loadwatch_backend.findings.detectors.database.storage_full import DETECTOR
+from loadwatch_backend.findings.detectors.database_resources import storage_full as DETECTOR
 from loadwatch_backend.findings.model import Certainty
 
 from backend.tests.findings.machines import host

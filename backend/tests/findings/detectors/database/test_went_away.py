@@ -1,7 +1,7 @@
 """A database that was away while requests failed is found; a planned restart, and a server that goes on, are not."""
 
 import numpy as np
-from loadwatch_backend.findings.detectors.database.went_away import DETECTOR
+from loadwatch_backend.findings.detectors.database_connections import went_away as DETECTOR
 from loadwatch_backend.findings.model import Certainty
 
 from backend.tests.findings.windows import BEFORE, START_MS, Values, found, load, over, steps, window

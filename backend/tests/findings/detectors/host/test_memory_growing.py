@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from loadwatch_backend.findings.detectors.host.memory_growing import DETECTOR
+from loadwatch_backend.findings.detectors.host import host_memory_growing as DETECTOR
 from loadwatch_backend.findings.model import Certainty
 
 from backend.tests.findings.machines import APP, HOST, host, program

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from loadwatch_backend.findings.detectors.host.network_capped import DETECTOR
+from loadwatch_backend.findings.detectors.host import network_capped as DETECTOR
 from loadwatch_backend.findings.model import Certainty
 
 from backend.tests.findings.detectors.statements.costs import costing, statement

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from loadwatch_backend.findings.detectors.host.noise import DETECTOR
+from loadwatch_backend.findings.detectors.host import host_noise as DETECTOR
 from loadwatch_backend.findings.model import Certainty, Severity
 
 from backend.tests.findings.machines import host, program

@@ -1,6 +1,6 @@
 """Pages that move while somebody waits for them are found; what lies in swap since yesterday is not."""
 
-from loadwatch_backend.findings.detectors.host.swapping import DETECTOR
+from loadwatch_backend.findings.detectors.host import host_swapping as DETECTOR
 from loadwatch_backend.findings.model import Certainty
 from loadwatch_backend.findings.window import Load, Window
 
@@ -11,13 +11,13 @@ SLOW = load(100.0, p95=steps((20, 0.02), (40, 0.8)), p50=0.01)
 MOVING = steps((20, 0.0), (40, 500.0))
 
 
-def _seen(moved: Values, faults: Values, felt: Load | None = SLOW, interval: int = 1) -> Window:
+def _seen(moved: Values, faults: Values, impact: Load | None = SLOW, interval: int = 1) -> Window:
     series: dict[str, Values] = {
         f"node_vmstat_pswpin{{{HOST}}}": rising(moved),
         f"node_vmstat_pswpout{{{HOST}}}": rising(moved),
         f"node_vmstat_pgmajfault{{{HOST}}}": rising(faults),
     }
-    return window(series, load=felt, interval=interval)
+    return window(series, load=impact, interval=interval)
 
 
 def test_swapping_that_is_waited_for_is_found() -> None:

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from loadwatch_backend.findings.detectors.ingest.lag_growing import DETECTOR
+from loadwatch_backend.evidence.records.model import FloatArray
+from loadwatch_backend.findings.detectors.ingest import lag_growing as DETECTOR
 from loadwatch_backend.findings.model import Certainty, Severity
-from loadwatch_backend.records.model import FloatArray
 
 from backend.tests.findings.detectors.ingest.writers import Writer
 from backend.tests.findings.windows import BEFORE, START_MS, Values, found, over, rising, window

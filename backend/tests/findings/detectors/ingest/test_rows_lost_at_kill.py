@@ -1,10 +1,10 @@
 """Rows are lost at a kill where the client was promised more than the table got."""
 
 import numpy as np
-from loadwatch_backend.findings.detectors.ingest.rows_lost_at_kill import DETECTOR
+from loadwatch_backend.evidence.records.model import FloatArray
+from loadwatch_backend.findings.detectors.ingest_losses import rows_lost_at_kill as DETECTOR
 from loadwatch_backend.findings.model import Certainty
 from loadwatch_backend.findings.window import Counts
-from loadwatch_backend.records.model import FloatArray
 
 from backend.tests.findings.windows import BEFORE, START_MS, Values, found, load, over, rising, steps, window
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+from loadwatch_backend.evidence.records.model import FloatArray
 from loadwatch_backend.findings.window import Window
-from loadwatch_backend.records.model import FloatArray
 
 from backend.tests.findings.windows import BEFORE, Values, window
 

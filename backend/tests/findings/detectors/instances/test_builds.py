@@ -1,7 +1,7 @@
 """Instances differ where two builds or settings stand side by side all the time; a deploy is no difference."""
 
 import numpy as np
-from loadwatch_backend.findings.detectors.instances.builds import DETECTOR
+from loadwatch_backend.findings.detectors.instances import builds as DETECTOR
 from loadwatch_backend.findings.model import Severity
 
 from backend.tests.findings.windows import Values, found, over, rising, steps, window

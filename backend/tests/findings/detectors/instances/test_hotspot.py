@@ -1,6 +1,6 @@
 """A hotspot is one full node among idle equals while the load suffers."""
 
-from loadwatch_backend.findings.detectors.instances.hotspot import DETECTOR
+from loadwatch_backend.findings.detectors.instances import hotspot as DETECTOR
 from loadwatch_backend.findings.model import Certainty
 from loadwatch_backend.findings.window import Load
 

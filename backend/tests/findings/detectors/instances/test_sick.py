@@ -1,7 +1,7 @@
 """One instance is sick where it is far from equals that agree; idle, silent and busier ones are not."""
 
 import numpy as np
-from loadwatch_backend.findings.detectors.instances.sick import DETECTOR
+from loadwatch_backend.findings.detectors.instances import sick as DETECTOR
 from loadwatch_backend.findings.model import Certainty
 
 from backend.tests.findings.windows import START_MS, Values, found, load, over, rising, steps, window

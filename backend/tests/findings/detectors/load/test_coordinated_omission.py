@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from loadwatch_backend.findings.detectors.load.coordinated_omission import DETECTOR
+from loadwatch_backend.findings.detectors.load import coordinated_omission as DETECTOR
 from loadwatch_backend.findings.model import Severity
 from loadwatch_backend.findings.window import Generator, Load
 

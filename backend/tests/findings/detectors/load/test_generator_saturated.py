@@ -1,7 +1,7 @@
 """The generator is the limit where it could not send, not where its host was busy or the system slow."""
 
 import numpy as np
-from loadwatch_backend.findings.detectors.load.generator_saturated import DETECTOR
+from loadwatch_backend.findings.detectors.load import generator_saturated as DETECTOR
 from loadwatch_backend.findings.model import Certainty
 from loadwatch_backend.findings.window import Generator
 

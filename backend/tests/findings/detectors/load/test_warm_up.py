@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
-from loadwatch_backend.findings.detectors.load.warm_up import DETECTOR
+from loadwatch_backend.findings.detectors.load import warm_up_in_window as DETECTOR
 from loadwatch_backend.findings.model import Severity
 from loadwatch_backend.findings.window import Load, Window
 

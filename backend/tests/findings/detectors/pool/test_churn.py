@@ -1,7 +1,7 @@
 """Churn is connections closed at the rate of the requests; a burst at the end of one is none."""
 
 import numpy as np
-from loadwatch_backend.findings.detectors.pool.churn import DETECTOR
+from loadwatch_backend.findings.detectors.pool import pool_churn as DETECTOR
 from loadwatch_backend.findings.model import Certainty, Severity
 
 from backend.tests.findings.windows import START_MS, Values, found, load, over, rising, steps, window

@@ -1,6 +1,6 @@
 """Pools that may open more than there is are a risk; where logins were refused for it they are a finding."""
 
-from loadwatch_backend.findings.detectors.pool.exceeds_server import DETECTOR
+from loadwatch_backend.findings.detectors.pool import pool_exceeds_server as DETECTOR
 from loadwatch_backend.findings.model import Certainty
 
 from backend.tests.findings.windows import START_MS, Values, found, load, over, rising, steps, window

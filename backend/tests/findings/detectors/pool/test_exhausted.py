@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
-from loadwatch_backend.findings.detectors.pool.exhausted import DETECTOR
+from loadwatch_backend.findings.detectors.pool import pool_exhausted as DETECTOR
 from loadwatch_backend.findings.model import Certainty, Severity
 
 from backend.tests.findings.detectors.statements.costs import costing, share, statement
@@ -17,6 +17,7 @@ DATABASE = '{job="mysql",instance="db"}'
 def _series(in_use: Values = 30.0, waits: Values = 50.0, waiting: Values = 40.0) -> dict[str, Values]:
     return {
         f"go_sql_in_use_connections{POOL}": in_use,
+        f"go_sql_open_connections{POOL}": in_use,
         f"go_sql_max_open_connections{POOL}": 30.0,
         f"go_sql_wait_count_total{POOL}": rising(waits),
         f"go_sql_wait_duration_seconds_total{POOL}": rising(waiting),
@@ -46,15 +47,45 @@ def test_the_size_follows_littles_law_and_stays_within_the_database() -> None:
         'ingest_stored_total{job="app",instance="app-1"}': rising(100.0),
         'ingest_accepted_total{job="app",instance="app-1"}': rising(140.0),
     }
-    code = found(DETECTOR, window(series)).steps[0].code
-    # 30 in use at 100/s hold 0.3 s each; 140/s keep 42 busy; a fifth more is 51, and 30 + 27 leave room for it.
-    assert "SetMaxOpenConns(51)" in code
+    size, rest, shorter = found(DETECTOR, window(series)).steps
+    # 30 in use at 100/s hold 0.3 s each; 140/s keep 42 busy; a fifth more is 51. 60 without 3 others and 5 are enough.
+    assert "= 42 × 1.2 for bursts = 51" in size.text.en
+    assert size.code.splitlines() == [
+        "db.SetMaxOpenConns(51)",
+        "db.SetMaxIdleConns(51)",
+        "db.SetConnMaxLifetime(51 * time.Second)",
+        "db.SetConnMaxIdleTime(51 * time.Second)",
+    ]
+    assert "51 connections × 1 s" in rest.text.en
+    assert "51接続×1秒" in rest.text.ja
+    assert shorter.text.en.startswith("Or shorten what holds a connection (300 ms each now)")
+
+
+def test_the_step_names_the_size_of_the_advice_where_the_database_has_less_room() -> None:
+    series: dict[str, Values] = _series(waiting=60.0) | {f"mysql_global_variables_max_connections{DATABASE}": 48.0}
+    size = found(DETECTOR, window(series)).steps[0]
+    # 30 in use and 60 waiting need 108; 48 without 3 of others and a reserve of 5 leave 40.
+    assert "The database leaves 40 connections for all pools, so each gets 40 of 108." in size.text.en
+    assert "SetMaxOpenConns(40)" in size.code
+
+
+def test_a_database_without_cpu_to_spare_gets_no_larger_pool() -> None:
+    cpu: dict[str, Values] = {f'node_cpu_seconds_total{{instance="db",cpu="{one}",mode="user"}}': 0.0 for one in (0, 1)}
+    spent: dict[str, Values] = {f"process_cpu_seconds_total{DATABASE}": rising(1.9)}
+    assert "SetMaxOpenConns" in found(DETECTOR, window(_series() | cpu)).steps[0].code
+    steps = found(DETECTOR, window(_series() | cpu | spent)).steps
+    assert not any("SetMaxOpenConns" in step.code for step in steps)
+    assert steps[0].text.en.startswith("A larger pool would not help.")
+    assert steps[0].text.en.endswith("The database is what is full, so more connections would wait there: stay at 30.")
+    assert steps[0].text.ja.startswith("プールを増やしても改善しない。")
 
 
 def test_a_full_pool_that_nobody_waited_for_is_an_observation() -> None:
     seen = DETECTOR.look(window(_series(waits=0.0, waiting=0.0)))
     assert not seen.findings
-    assert seen.observations
+    (full,) = seen.observations
+    assert full.en.endswith("had 30 of 30 connections in use at most; no request waited for one.")
+    assert full.ja.endswith("待ったリクエストはない。")
 
 
 def test_waits_too_short_to_be_felt_are_no_finding() -> None:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from loadwatch_backend.findings.detectors.pool.holder import DETECTOR
+from loadwatch_backend.findings.detectors.pool import pool_holder as DETECTOR
 from loadwatch_backend.findings.model import Severity
 
 from backend.tests.findings.detectors.statements.costs import TIMELINE, costing, share, statement

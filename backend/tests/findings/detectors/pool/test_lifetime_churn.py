@@ -1,7 +1,7 @@
 """Connections that live for seconds are found; those that live for minutes, and one burst of them, are not."""
 
 import numpy as np
-from loadwatch_backend.findings.detectors.pool.lifetime_churn import DETECTOR
+from loadwatch_backend.findings.detectors.pool import pool_lifetime_churn as DETECTOR
 from loadwatch_backend.findings.model import Certainty
 
 from backend.tests.findings.windows import START_MS, Values, found, load, rising, window

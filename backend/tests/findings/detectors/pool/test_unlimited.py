@@ -1,7 +1,7 @@
 """A pool without a limit is found where the database refused, or where too many threads made all slow."""
 
 import numpy as np
-from loadwatch_backend.findings.detectors.pool.unlimited import DETECTOR
+from loadwatch_backend.findings.detectors.pool import pool_unlimited as DETECTOR
 from loadwatch_backend.findings.model import Certainty, Severity
 
 from backend.tests.findings.windows import START_MS, Values, found, load, over, rising, steps, window

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from loadwatch_backend.findings.detectors.process.cpu_full import DETECTOR
+from loadwatch_backend.core.texts.words import Words
+from loadwatch_backend.findings.detectors.process import app_cpu_full as DETECTOR
 from loadwatch_backend.findings.model import Certainty, Link
 from loadwatch_backend.findings.window import Load, Totals
-from loadwatch_backend.texts.words import Words
 
 from backend.tests.findings.machines import APP, host, program
 from backend.tests.findings.windows import START_MS, Values, found, load, over, steps, window
@@ -54,7 +54,7 @@ def test_most_of_a_host_that_watched_programs_fill_together() -> None:
 
 
 @pytest.mark.parametrize(
-    ("series", "felt"),
+    ("series", "impact"),
     [
         (host(4.0) | program(3.9), EASY),
         (host(4.0) | program(1.5), SLOW),
@@ -67,8 +67,8 @@ def test_most_of_a_host_that_watched_programs_fill_together() -> None:
     ],
     ids=["nobody felt it", "others have the rest", "the hypervisor takes it", "cores are left", "for a moment"],
 )
-def test_is_not_accused(series: dict[str, Values], felt: Load) -> None:
-    assert not DETECTOR.look(window(series, load=felt)).findings
+def test_is_not_accused(series: dict[str, Values], impact: Load) -> None:
+    assert not DETECTOR.look(window(series, load=impact)).findings
 
 
 def test_a_database_is_no_application_and_one_without_a_host_is_not_judged() -> None:

@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from loadwatch_backend.findings.detectors.process.died import DETECTOR
+from loadwatch_backend.findings.detectors.process import process_died as DETECTOR
 from loadwatch_backend.findings.model import Certainty, Severity
+from loadwatch_backend.findings.window import Counts
 
 from backend.tests.findings.machines import APP, host
 from backend.tests.findings.windows import START_MS, Values, found, load, over, steps, window
@@ -48,6 +49,13 @@ def test_a_restart_that_finished_its_requests_accuses_nobody() -> None:
     assert "ran again 4.0 s later" in finding.sentence.en
 
 
+def test_a_restart_that_took_rows_with_it_was_not_on_purpose() -> None:
+    counts = Counts(answered=5_600, rows=5_000)
+    assert found(DETECTOR, window(ANEW, load=RESTARTED, counts=counts)).weight is Severity.CRITICAL
+    counts = Counts(answered=5_600, rows=5_600)
+    assert found(DETECTOR, window(ANEW, load=RESTARTED, counts=counts)).weight is Severity.INFO
+
+
 @pytest.mark.parametrize("harm", ["timeout", "http_5xx"])
 def test_the_next_version_on_the_same_port_is_not_blamed_for_the_failures_of_the_next_load(harm: str) -> None:
     """The load of the version before ended with it; what begins after that fails for reasons of its own."""
@@ -69,9 +77,9 @@ def test_another_start_between_two_samples_is_an_end_too() -> None:
     assert "another one ran in its place" in found(DETECTOR, window(series, load=quick)).sentence.en
 
 
-@pytest.mark.parametrize("felt", [None, load(100.0)])
-def test_an_end_that_nobody_felt_is_an_observation(felt: object) -> None:
-    seen = DETECTOR.look(window(ANEW, load=load(100.0) if felt else None))
+@pytest.mark.parametrize("impact", [None, load(100.0)])
+def test_an_end_that_nobody_felt_is_an_observation(impact: object) -> None:
+    seen = DETECTOR.look(window(ANEW, load=load(100.0) if impact else None))
     assert not seen.findings
     assert "ended" in seen.observations[0].en
 

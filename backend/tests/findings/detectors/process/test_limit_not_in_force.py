@@ -4,14 +4,13 @@ import math
 from collections.abc import Mapping
 
 import pytest
-from loadwatch_backend.findings.detectors.process import file_descriptors
-from loadwatch_backend.findings.detectors.process.limit_not_in_force import DETECTOR
+from loadwatch_backend.findings.detectors.process import limit_not_in_force as DETECTOR
 from loadwatch_backend.findings.model import Certainty
 from loadwatch_backend.findings.registry import DETECTORS
 from loadwatch_backend.findings.window import Window
 
 from backend.tests.findings.machines import APP
-from backend.tests.findings.windows import Values, found, over, rising, steps, window
+from backend.tests.findings.windows import Values, found, window
 
 
 def service(
@@ -79,14 +78,3 @@ def test_of_several_units_nobody_can_tell_whose_limit_it_is() -> None:
     seen = DETECTOR.look(service(other, soft=1_024, hard=4_096, unit_soft=1_024, unit_hard=4_096))
     assert not seen.findings
     assert seen.unjudged is not None
-
-
-@pytest.mark.parametrize(("unit", "step"), [(65_536.0, "restart the service"), (1_024.0, "Raise the limit")])
-def test_a_process_without_descriptors_is_told_to_restart_where_its_unit_allows_more(unit: float, step: str) -> None:
-    opened = over(steps((20, 300.0), (40, 1_024.0)))
-    failing: dict[str, Values] = {
-        f"process_open_fds{{{APP}}}": opened,
-        f"http_accept_errors_total{{{APP}}}": rising(steps((20, 0.0), (40, 50.0))),
-    }
-    seen = service(failing, soft=1_024, hard=4_096, unit_soft=unit, unit_hard=524_288)
-    assert step in found(file_descriptors.DETECTOR, seen).steps[0].text.en

@@ -1,7 +1,7 @@
 """A program that stands at one core of several is found where the load was held up by it."""
 
 import pytest
-from loadwatch_backend.findings.detectors.process.one_core import DETECTOR
+from loadwatch_backend.findings.detectors.process import one_core_busy as DETECTOR
 from loadwatch_backend.findings.model import Certainty
 
 from backend.tests.findings.machines import APP, host, program

@@ -1,7 +1,7 @@
 """A quota that is used up is found where it is in many periods, and felt."""
 
 import numpy as np
-from loadwatch_backend.findings.detectors.process.throttled import DETECTOR
+from loadwatch_backend.findings.detectors.process import container_throttled as DETECTOR
 from loadwatch_backend.findings.model import Certainty
 from loadwatch_backend.findings.window import Load, Window
 
@@ -12,7 +12,7 @@ GROUP = f'{{{APP},id="/system.slice/app.service"}}'
 SLOW = load(100.0, p95=steps((20, 0.02), (40, 0.3)), p50=0.01)
 
 
-def _throttled(share: Values, felt: Load | None = SLOW, interval: int = 1) -> Window:
+def _throttled(share: Values, impact: Load | None = SLOW, interval: int = 1) -> Window:
     ratio = over(share)
     series: dict[str, Values] = {
         f"container_cpu_cfs_periods_total{GROUP}": counter(10.0),
@@ -21,7 +21,7 @@ def _throttled(share: Values, felt: Load | None = SLOW, interval: int = 1) -> Wi
         f"container_spec_cpu_quota{GROUP}": 50_000.0,
         f"container_spec_cpu_period{GROUP}": 100_000.0,
     }
-    return window(series, load=felt, interval=interval)
+    return window(series, load=impact, interval=interval)
 
 
 def test_a_quota_that_is_used_up_is_found() -> None:
@@ -35,7 +35,7 @@ def test_a_quota_that_is_used_up_is_found() -> None:
 
 
 def test_without_a_known_load_the_pauses_are_harm_enough() -> None:
-    assert found(DETECTOR, _throttled(0.8, felt=None)).certainty is Certainty.LIKELY
+    assert found(DETECTOR, _throttled(0.8, impact=None)).certainty is Certainty.LIKELY
 
 
 def test_a_few_periods_or_none_are_no_finding() -> None:
@@ -46,7 +46,7 @@ def test_a_few_periods_or_none_are_no_finding() -> None:
 
 
 def test_pauses_that_nobody_felt_are_an_observation() -> None:
-    seen = DETECTOR.look(_throttled(0.8, felt=load(100.0)))
+    seen = DETECTOR.look(_throttled(0.8, impact=load(100.0)))
     assert not seen.findings
     assert seen.observations
 

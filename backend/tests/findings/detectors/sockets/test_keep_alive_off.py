@@ -1,6 +1,6 @@
 """A connection for each request is found; logins to a database and clients that gave up are none of them."""
 
-from loadwatch_backend.findings.detectors.sockets.keep_alive_off import DETECTOR
+from loadwatch_backend.findings.detectors.sockets import keep_alive_off as DETECTOR
 from loadwatch_backend.findings.model import Severity
 from loadwatch_backend.findings.window import Load, Window
 
@@ -19,8 +19,8 @@ def _series(opened: Values, requests: Values = 200.0, waiting: Values = 0.0, log
     }
 
 
-def _seen(series: dict[str, Values], felt: Load | None = None) -> Window:
-    return window(series, load=felt)
+def _seen(series: dict[str, Values], impact: Load | None = None) -> Window:
+    return window(series, load=impact)
 
 
 def test_a_connection_for_each_request_that_fills_the_buckets_is_found() -> None:
@@ -47,13 +47,13 @@ def test_without_counters_of_the_application_those_of_the_load_count() -> None:
 
 
 def test_kept_connections_logins_and_failures_are_none() -> None:
-    for series, felt in (
+    for series, impact in (
         (_series(4.0), load(200.0)),
         (_series(210.0, logins=200.0), load(200.0)),
         (_series(180.0), load(20.0, timeout=180.0)),
         (_series(5.0, requests=5.0), load(5.0)),
     ):
-        assert not DETECTOR.look(_seen(series, felt)).findings
+        assert not DETECTOR.look(_seen(series, impact)).findings
     seen = DETECTOR.look(_seen(_series(4.0), load(200.0)))
     assert seen.clear is not None
     assert "240 connections for 12,000 requests" in seen.clear.en

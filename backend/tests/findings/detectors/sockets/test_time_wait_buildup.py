@@ -1,6 +1,6 @@
 """TIME-WAIT that will take all buckets is found; a level without the rate for it, or FIN-WAIT-2, is not."""
 
-from loadwatch_backend.findings.detectors.sockets.time_wait_buildup import DETECTOR
+from loadwatch_backend.findings.detectors.sockets import time_wait_buildup as DETECTOR
 from loadwatch_backend.findings.model import Certainty
 
 from backend.tests.findings.machines import HOST

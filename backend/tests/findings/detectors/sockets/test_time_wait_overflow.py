@@ -1,7 +1,7 @@
 """Connections that are closed without TIME-WAIT are found, also where the level stands still."""
 
 import numpy as np
-from loadwatch_backend.findings.detectors.sockets.time_wait_overflow import DETECTOR
+from loadwatch_backend.findings.detectors.sockets import time_wait_overflow as DETECTOR
 from loadwatch_backend.findings.model import Certainty
 
 from backend.tests.findings.machines import HOST

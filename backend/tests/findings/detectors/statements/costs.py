@@ -14,8 +14,8 @@ from loadwatch_backend.evidence.cost.model import (
     StatementCost,
     StatementKey,
 )
-from loadwatch_backend.evidence.route_names import REQUESTS as REQUESTS_NAMES
-from loadwatch_backend.evidence.route_names import RouteKey
+from loadwatch_backend.evidence.route_folding import REQUESTS as REQUESTS_NAMES
+from loadwatch_backend.evidence.route_folding import RouteKey
 from loadwatch_backend.findings.window import Window
 
 from backend.tests.findings.windows import START_MS, load, window
@@ -69,8 +69,8 @@ def costing(one: Statement, asked: Share | None = None, *, others: float = 0.0, 
         statements=[StatementCost(statement=one, shares=shares)],
         database_seconds=one.seconds + others,
     )
-    felt = load(9.0, p95=[0.05] * 20 + [2.0] * 40)
-    return replace(window({"up": 1.0}, load=felt if slow else load(10.0)), cost=cost)
+    impact = load(9.0, p95=[0.05] * 20 + [2.0] * 40)
+    return replace(window({"up": 1.0}, load=impact if slow else load(10.0)), cost=cost)
 
 
 def of_routes(*totals: RouteTotals) -> Cost:

@@ -1,6 +1,6 @@
 """Lock waits of a statement are found where they are most of what takes the database's time."""
 
-from loadwatch_backend.findings.detectors.statements.lock_waits import DETECTOR
+from loadwatch_backend.findings.detectors.statements import lock_waits as DETECTOR
 from loadwatch_backend.findings.model import Certainty, Severity
 
 from backend.tests.findings.detectors.statements.costs import costing, share, statement

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from loadwatch_backend.findings.detectors.statements.n_plus_one import DETECTOR
+from loadwatch_backend.findings.detectors.statements import n_plus_one as DETECTOR
 from loadwatch_backend.findings.model import Certainty, Severity
 
 from backend.tests.findings.detectors.statements.costs import TIMELINE, costing, share, statement
@@ -39,4 +39,4 @@ def test_routes_that_cannot_be_told_apart_are_not_accused() -> None:
 
 def test_without_counted_statements_nothing_is_said() -> None:
     seen = DETECTOR.look(window({"up": 1.0}, load=load(10.0)))
-    assert (seen.findings, seen.clear) == ((), None)
+    assert (seen.findings, seen.clear) == ([], None)

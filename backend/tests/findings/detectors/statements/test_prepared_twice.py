@@ -1,6 +1,6 @@
 """What is prepared for each execution is noted; statements that are kept, and few of them, are none."""
 
-from loadwatch_backend.findings.detectors.statements.prepared_twice import DETECTOR
+from loadwatch_backend.findings.detectors.statements import prepared_twice as DETECTOR
 from loadwatch_backend.findings.model import Severity
 from loadwatch_backend.findings.window import Window
 

@@ -1,6 +1,6 @@
 """A statement that reads far more than it gives is found where it takes time; small tables and rare calls are none."""
 
-from loadwatch_backend.findings.detectors.statements.scans import DETECTOR
+from loadwatch_backend.findings.detectors.statements import scans as DETECTOR
 from loadwatch_backend.findings.model import Certainty, Severity
 
 from backend.tests.findings.detectors.statements.costs import costing, share, statement

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from loadwatch_backend.evidence.cost.model import Cost
-from loadwatch_backend.findings.detectors.traffic.mix_taken_over import DETECTOR
+from loadwatch_backend.findings.detectors.traffic import mix_taken_over as DETECTOR
 from loadwatch_backend.findings.model import Certainty, Severity
 from loadwatch_backend.findings.window import Window
 

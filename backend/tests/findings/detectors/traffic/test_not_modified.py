@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from loadwatch_backend.evidence.cost.model import Cost
-from loadwatch_backend.findings.detectors.traffic.not_modified import DETECTOR
+from loadwatch_backend.findings.detectors.traffic import not_modified as DETECTOR
 from loadwatch_backend.findings.model import Severity
 from loadwatch_backend.findings.window import Window
 

@@ -1,7 +1,7 @@
 """Refused requests are a finding, which names the process that was gone where one was."""
 
 import numpy as np
-from loadwatch_backend.findings.detectors.traffic.refused import DETECTOR
+from loadwatch_backend.findings.detectors.traffic import refused as DETECTOR
 from loadwatch_backend.findings.model import Certainty, Severity
 
 from backend.tests.findings.machines import APP

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from loadwatch_backend.findings.detectors.traffic.route_bytes import DETECTOR
+from loadwatch_backend.findings.detectors.traffic import route_bytes as DETECTOR
 from loadwatch_backend.findings.model import Certainty, Severity
 from loadwatch_backend.findings.window import Window
 
@@ -15,14 +15,14 @@ ETH = f'{HOST},device="eth0"'
 
 def seen(sent: float, images: float, others: float, *, slow: bool = False, **more: Values) -> Window:
     """An interface of 100 Mbit/s that sends so many bytes a second, and routes that do."""
-    felt = load(100.0, p95=[0.05] * 20 + [2.0] * 40 if slow else 0.05)
+    impact = load(100.0, p95=[0.05] * 20 + [2.0] * 40 if slow else 0.05)
     series: dict[str, Values] = {
         f"node_network_transmit_bytes_total{{{ETH}}}": rising([sent] * 60),
         f"node_network_speed_bytes{{{ETH}}}": 12.5e6,
         **more,
     }
     cost = of_routes(route("/image/:id", 3_000.0, sent_bytes=images * 60), route("/", 3_000.0, sent_bytes=others * 60))
-    return replace(window(series, load=felt), cost=cost)
+    return replace(window(series, load=impact), cost=cost)
 
 
 def test_the_route_that_fills_the_network_is_named() -> None:

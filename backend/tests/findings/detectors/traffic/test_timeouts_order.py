@@ -1,7 +1,7 @@
 """A wrong order of timeouts is a finding where requests failed as they do for it, else an observation."""
 
 import pytest
-from loadwatch_backend.findings.detectors.traffic.timeouts_order import DETECTOR
+from loadwatch_backend.findings.detectors.traffic import timeouts_order as DETECTOR
 from loadwatch_backend.findings.model import Certainty
 from loadwatch_backend.findings.window import Load
 
@@ -30,7 +30,7 @@ def test_an_application_that_hangs_up_before_the_balancer_is_found() -> None:
 
 
 @pytest.mark.parametrize(
-    ("app", "felt"),
+    ("app", "impact"),
     [
         (5.0, load(100.0)),
         (5.0, load(40.0, http_5xx=60.0)),
@@ -39,8 +39,8 @@ def test_an_application_that_hangs_up_before_the_balancer_is_found() -> None:
     ],
     ids=["nothing failed", "far too much failed", "other failures", "no load"],
 )
-def test_without_failures_of_its_kind_it_is_an_observation(app: float, felt: Load | None) -> None:
-    seen = DETECTOR.look(window(_ladder(app), load=felt))
+def test_without_failures_of_its_kind_it_is_an_observation(app: float, impact: Load | None) -> None:
+    seen = DETECTOR.look(window(_ladder(app), load=impact))
     assert not seen.findings
     assert seen.observations
 

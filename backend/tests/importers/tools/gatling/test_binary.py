@@ -6,10 +6,10 @@ import struct
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loadwatch_backend.importers.errors import UnreadableFileError
-from loadwatch_backend.importers.pipeline import read_result
-from loadwatch_backend.importers.tools.gatling.binary import recognise
-from loadwatch_backend.records.contract import ImportOptions
+from loadwatch_backend.evidence.records.contract import ImportOptions
+from loadwatch_backend.runs.importers.errors import UnreadableFileError
+from loadwatch_backend.runs.importers.pipeline import read_result
+from loadwatch_backend.runs.importers.tools.gatling.binary import recognise
 from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.importers.conftest import FIXTURES, Importing, unpacked

@@ -5,9 +5,9 @@ import json
 from typing import Any
 
 import pytest
-from loadwatch_backend.importers.errors import UnreadableFileError
-from loadwatch_backend.importers.tools.gatling.text import recognise
-from loadwatch_backend.records.model import RemarkKind
+from loadwatch_backend.evidence.records.model import RemarkKind
+from loadwatch_backend.runs.importers.errors import UnreadableFileError
+from loadwatch_backend.runs.importers.tools.gatling.text import recognise
 from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.importers.conftest import FIXTURES, Importing, unpacked

@@ -6,9 +6,9 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from loadwatch_backend.importers.errors import UnreadableFileError
-from loadwatch_backend.importers.tools.k6.points import time_ns
-from loadwatch_backend.records.model import RemarkKind
+from loadwatch_backend.evidence.records.model import RemarkKind
+from loadwatch_backend.runs.importers.errors import UnreadableFileError
+from loadwatch_backend.runs.importers.tools.k6.points import time_ns
 from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.importers.conftest import FIXTURES, Importing, assert_same, unpacked

@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from loadwatch_backend.importers.errors import UnreadableFileError
-from loadwatch_backend.importers.tools.k6.summary import parse_summary
-from loadwatch_backend.records.model import RemarkKind
+from loadwatch_backend.evidence.records.model import RemarkKind
+from loadwatch_backend.runs.importers.errors import UnreadableFileError
+from loadwatch_backend.runs.importers.tools.k6.summary import parse_summary
 from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.importers.conftest import FIXTURES, Importing, assert_same

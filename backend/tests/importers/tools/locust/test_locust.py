@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from loadwatch_backend.importers.errors import UnreadableFileError
-from loadwatch_backend.records.model import OUTCOME_CODES, RemarkKind
+from loadwatch_backend.evidence.records.model import OUTCOME_CODES, RemarkKind
+from loadwatch_backend.runs.importers.errors import UnreadableFileError
 from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.importers.conftest import FIXTURES, Importing

@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 import pytest
-from loadwatch_backend.importers.tools.vegeta.csv import recognise
-from loadwatch_backend.records.model import RemarkKind
+from loadwatch_backend.evidence.records.model import RemarkKind
+from loadwatch_backend.runs.importers.tools.vegeta.csv import recognise
 from loadwatch_formats.outcomes import OUTCOMES, Outcome
 
 from backend.tests.importers.conftest import FIXTURES, Importing, unpacked

@@ -3,11 +3,11 @@ import random
 from pathlib import Path
 
 import pytest
-from loadwatch_backend.importers.errors import UnknownFormatError
-from loadwatch_backend.importers.sink import Sink
-from loadwatch_backend.importers.tools.vegeta.gob import recognise
-from loadwatch_backend.records.accumulator import Accumulator
-from loadwatch_backend.records.model import RemarkKind
+from loadwatch_backend.evidence.records.accumulator import Accumulator
+from loadwatch_backend.evidence.records.model import RemarkKind
+from loadwatch_backend.runs.importers.errors import UnknownFormatError
+from loadwatch_backend.runs.importers.sink import Sink
+from loadwatch_backend.runs.importers.tools.vegeta.gob import recognise
 from loadwatch_formats.gob import GobStream
 
 from backend.tests.importers.conftest import FIXTURES, Importing, unpacked

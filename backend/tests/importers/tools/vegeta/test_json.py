@@ -5,8 +5,8 @@ import json
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from loadwatch_backend.importers.tools.vegeta.json import recognise
-from loadwatch_backend.records.model import RemarkKind
+from loadwatch_backend.evidence.records.model import RemarkKind
+from loadwatch_backend.runs.importers.tools.vegeta.json import recognise
 
 from backend.tests.importers.conftest import FIXTURES, Importing, unpacked
 

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from loadwatch_backend.records.model import FloatArray
+from loadwatch_backend.evidence.records.model import FloatArray
 from loadwatch_backend.runs.analysis.phases.levels import (
     Level,
     Offered,

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loadwatch_backend.records.model import Seconds
+from loadwatch_backend.evidence.records.model import Seconds
 from loadwatch_backend.runs.analysis.phases.levels import Level, offered_load, rising_rows
 from loadwatch_backend.runs.analysis.phases.ramp import describe_ramp, hinge
 from loadwatch_backend.runs.analysis.schemas import RampOut

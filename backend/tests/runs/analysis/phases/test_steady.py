@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loadwatch_backend.records.model import FloatArray, Seconds
+from loadwatch_backend.evidence.records.model import FloatArray, Seconds
 from loadwatch_backend.runs.analysis.phases.levels import offered_load, rising_rows
 from loadwatch_backend.runs.analysis.phases.ramp import P95
 from loadwatch_backend.runs.analysis.phases.steady import SteadyRows, cut_edges, drifts, find_steady, mser

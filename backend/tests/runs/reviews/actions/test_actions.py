@@ -1,13 +1,16 @@
-"""Actions over HTTP: kept with the review, listed over all runs, scored by later ones."""
+"""Actions over HTTP: kept with the review, a filter of runs, measured by later ones."""
 
+import json
 from typing import Any
 
-from loadwatch_backend.runs.reviews.actions.repository import find_action
+import pytest
+from loadwatch_backend.runs.reviews.actions.repository import read_scores
+from loadwatch_backend.runs.reviews.actions.tables import ActionScoreRow
 
 from backend.tests.runs.sending import imported, vegeta_csv
 
-NOW_MS = 1_800_000_000_000
-TODAY = "2027-01-15"
+NOW_MS = 1_768_550_400_000
+TODAY = "2026-01-16"
 
 
 def write(server: Any, run: str, version: int, *actions: dict[str, Any]) -> Any:
@@ -30,14 +33,14 @@ def action(id: str, **fields: Any) -> dict[str, Any]:
 
 
 def told(scores: list[dict[str, Any]]) -> list[tuple[str, ...]]:
-    return [(one["of_run"], one["action"], one["run"], one["state"], one["reason"]) for one in scores]
+    return [(one["of_run"], one["action"], one["run"], one["state"]) for one in scores]
 
 
 def test_the_next_run_of_the_scenario_scores_by_itself(server: Any):
     first = load(server, 900_000, failing=2, name="before")
-    expected = action("fix", owner="葵", due="2027-01-20", expected="error_rate<1%")
+    expected = action("fix", owner="葵", due="2026-01-21", expected="error_rate<1%")
     written = write(server, first, 0, expected, action("fast", expected="p95<1ms"), action("none")).json()
-    assert [one["problem"] for one in written["standings"]] == ["", "", ""]
+    assert [one["detail"] for one in written["standings"]] == ["", "", ""]
     assert (written["standings"][0]["before"], written["standings"][0]["unit"]) == (0.1, "ratio")
     server.clock.now_ms += 60_000
     other = load(server, 500_000, scenario="other")
@@ -46,13 +49,12 @@ def test_the_next_run_of_the_scenario_scores_by_itself(server: Any):
     server.services.runs.scorer.tick()
     found = review(server, first)
     fix, fast, none = (one["scores"] for one in found["standings"])
-    assert told(fix) == [(first, "fix", second, "held", "")]
-    assert told(fast) == [(first, "fast", second, "missed", "")]
+    assert told(fix) == [(first, "fix", second, "met")]
+    assert told(fast) == [(first, "fast", second, "missed")]
     assert none == []
     (score,) = fix
-    assert (score["before"], score["actual"], score["limit"], score["window"]) == (0.1, 0.0, 0.01, "steady")
+    assert (score["actual"], score["limit"], score["window"]) == (0.0, 0.01, "steady")
     assert (score["text"], score["owner"], score["run_name"], score["of_name"]) == ("do fix", "葵", "after", "before")
-    assert score["load"] == {"kind": "rate", "before": 20.0, "now": 20.0}
     # The other direction; runs of other scenarios and of before say nothing.
     assert review(server, second)["scored"] == fix + fast
     assert [review(server, run)["scored"] for run in (first, other, earlier)] == [[], [], []]
@@ -60,7 +62,7 @@ def test_the_next_run_of_the_scenario_scores_by_itself(server: Any):
     third = load(server, 300_000, failing=1)
     server.services.runs.scorer.tick()
     fix = review(server, first)["standings"][0]["scores"]
-    assert told(fix) == [(first, "fix", third, "missed", ""), (first, "fix", second, "held", "")]
+    assert told(fix) == [(first, "fix", third, "missed"), (first, "fix", second, "met")]
 
 
 def test_a_run_waits_until_it_has_settled(server: Any):
@@ -74,7 +76,7 @@ def test_a_run_waits_until_it_has_settled(server: Any):
     assert review(server, run)["scored"] == []
     server.clock.now_ms += 1_000
     server.services.runs.scorer.tick()
-    assert told(review(server, run)["scored"]) == [(first, "a", run, "cannot-tell", "aborted")]
+    assert told(review(server, run)["scored"]) == [(first, "a", run, "not-measured")]
 
 
 def test_what_was_known_when_it_was_written_says_nothing_of_it(server: Any):
@@ -84,10 +86,10 @@ def test_what_was_known_when_it_was_written_says_nothing_of_it(server: Any):
     server.clock.now_ms += 1_000
     write(server, first, 1, action("a", expected="p95<1ms"), action("b", text="other words", expected="p95<1s"))
     server.services.runs.scorer.tick()
-    assert told(review(server, second)["scored"]) == [(first, "b", second, "held", "")]
+    assert told(review(server, second)["scored"]) == [(first, "b", second, "met")]
 
 
-def test_what_is_dropped_or_cannot_be_read_is_not_held(server: Any):
+def test_what_is_dropped_is_left_out_and_what_is_no_threshold_reads_as_not_measured(server: Any):
     first = load(server, 900_000)
     write(
         server,
@@ -98,14 +100,34 @@ def test_what_is_dropped_or_cannot_be_read_is_not_held(server: Any):
         action("c", expected="pool-exhausted gone"),
         action("d", expected="p95<1s", state="done"),
     )
-    assert [one["problem"] for one in review(server, first)["standings"]] == ["", "unreadable", "not-there", ""]
+    assert [one["detail"] != "" for one in review(server, first)["standings"]] == [False, True, True, False]
     second = load(server, 500_000)
     server.services.runs.scorer.tick()
-    assert told(review(server, second)["scored"]) == [
-        (first, "b", second, "cannot-tell", "unreadable"),
-        (first, "c", second, "cannot-tell", "not-there-before"),
-        (first, "d", second, "held", ""),
+    scored = review(server, second)["scored"]
+    assert told(scored) == [
+        (first, "b", second, "not-measured"),
+        (first, "c", second, "not-measured"),
+        (first, "d", second, "met"),
     ]
+    assert all(one["detail"] and one["actual"] is None for one in scored[:2])
+
+
+@pytest.mark.parametrize(
+    ("state", "reason", "read"),
+    [("held", "", ("met", 0.2, "")), ("cannot-tell", "load-lower", ("not-measured", None, "load-lower"))],
+)
+def test_what_an_earlier_version_scored_is_still_read(
+    server: Any, state: str, reason: str, read: tuple[str, float | None, str]
+):
+    first, second = load(server, 900_000), load(server, 500_000)
+    facts = {"text": "t", "owner": "", "expected": "p95<1s", "state": state, "reason": reason, "detail": ""}
+    facts |= {"unit": "seconds", "limit": 1.0, "actual": 0.2, "before": 0.4, "window": "steady", "load": None}
+    document = json.dumps(facts)
+    row = ActionScoreRow(action_run_id=first, action_id="a", run_id=second, scored_ms=NOW_MS * 2, document=document)
+    with server.services.relational.transaction() as session:
+        session.add(row)
+    (score,) = review(server, second)["scored"]
+    assert (score["state"], score["actual"], score["detail"]) == read
 
 
 def test_a_score_follows_the_figures_of_its_run(server: Any):
@@ -131,24 +153,20 @@ def test_a_score_follows_the_figures_of_its_run(server: Any):
     assert review(server, second)["scored"] == [score]
 
 
-def test_a_list_over_all_runs_has_first_what_is_due_first(server: Any):
-    first, second = load(server, 900_000, name="one"), load(server, 500_000)
-    write(server, first, 0, action("a", owner="mika"), action("b", due="2027-02-01"), action("c", state="done"))
-    write(server, second, 0, action("d", due="2026-12-31", owner="mika"), action("e", owner="ken"), {"id": "blank"})
-    found = server.client.get("/api/actions", params={"state": "open"}).json()
-    assert [(one["id"], one["run"], one["overdue"]) for one in found["actions"]] == [
-        ("d", second, True),
-        ("b", first, False),
-        ("e", second, False),
-        ("a", first, False),
-    ]
-    assert (found["total"], found["owners"]) == (4, ["mika", "ken"])
-    assert (found["actions"][3]["run_name"], found["actions"][3]["scenario"]) == ("one", "s")
-    part = server.client.get("/api/actions", params={"limit": 1, "offset": 1}).json()
-    assert ([one["id"] for one in part["actions"]], part["total"]) == (["b"], 5)
+def test_runs_are_found_by_actions_that_are_open(server: Any):
+    first, second, third = (load(server, ago_ms) for ago_ms in (900_000, 500_000, 200_000))
+    write(server, first, 0, action("a", owner="mika"), action("c", state="done"))
+    write(server, second, 0, action("e", owner="ken"), {"id": "blank"})
+    write(server, third, 0, action("f", state="dropped"), {"id": "blank"})
+
+    def found() -> list[str]:
+        answer = server.client.get("/api/runs", params={"open_actions": True}).json()
+        assert answer["total"] == len(answer["runs"])
+        return [run["id"] for run in answer["runs"]]
+
+    assert found() == [second, first]
     write(server, second, 1, action("e", owner="ken", state="done"))
-    left = server.client.get("/api/actions", params={"state": "open"}).json()["actions"]
-    assert [one["id"] for one in left] == ["b", "a"]
+    assert found() == [first]
 
 
 def test_actions_are_bounded_and_each_has_an_id_of_its_own(server: Any):
@@ -173,20 +191,17 @@ def test_two_servers_score_once(server: Any):
     second = load(server, 500_000)
     services = server.services
     other = type(services.runs.scorer)(services.relational, services.runs.analyses, server.clock)
-    inner = other._judge
+    inner = other._score
 
-    def judge_late(*given: Any) -> Any:
-        said = inner(*given)
+    def score_late(run_id: str, scores: Any) -> None:
         services.runs.scorer.tick()
-        return said
+        inner(run_id, scores)
 
-    other._judge = judge_late
+    other._score = score_late
     other.tick()
-    assert told(review(server, second)["scored"]) == [(first, "a", second, "held", "")]
+    assert told(review(server, second)["scored"]) == [(first, "a", second, "met")]
     with services.relational.transaction() as session:
-        row = find_action(session, first, "a")
-        assert row is not None
-        assert row.scores == 1
+        assert len(read_scores(session, of=first)) == 1
 
 
 def test_scores_stay_with_the_run_that_gave_them(server: Any):
@@ -196,8 +211,7 @@ def test_scores_stay_with_the_run_that_gave_them(server: Any):
     server.services.runs.scorer.tick()
     assert server.client.delete(f"/api/runs/{first}").status_code == 204
     (score,) = review(server, second)["scored"]
-    assert (score["of_run"], score["of_name"], score["text"], score["state"]) == (first, None, "do a", "held")
-    assert server.client.get("/api/actions").json()["actions"] == []
+    assert (score["of_run"], score["of_name"], score["text"], score["state"]) == (first, None, "do a", "met")
     assert server.client.delete(f"/api/runs/{second}").status_code == 204
 
 
@@ -214,10 +228,9 @@ def test_archives_carry_actions_and_scores(start_server: Any, tmp_path: Any):
         other.services.runs.scorer.tick()
         for run in (first, second):
             assert review(other, run) == review(one, run)
-        assert other.client.get("/api/actions").json() == one.client.get("/api/actions").json()
         third = load(other, 100_000)
         other.services.runs.scorer.tick()
         assert told(review(other, third)["scored"]) == [
-            (first, "a", third, "held", ""),
-            (first, "b", third, "missed", ""),
+            (first, "a", third, "met"),
+            (first, "b", third, "missed"),
         ]

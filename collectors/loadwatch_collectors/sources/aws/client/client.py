@@ -1,11 +1,10 @@
 """The small interface through which everything here reaches AWS. No botocore in this file.
 
-`client_botocore.py` implements it; recording and replay wrap it. A client belongs to one account in one region and
+`client_botocore.py` implements it. A client belongs to one account in one region and
 may be used by several threads.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from loadwatch_collectors.sources.aws.model import AccountRegion, DataPage, DataRequest, MetricKey, Pairs
@@ -24,8 +23,7 @@ class ApiCall(NamedTuple):
     outcome: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoginToken:
+class LoginToken(NamedTuple):
     """A password for a database, made from AWS credentials without a request."""
 
     token: str
@@ -93,8 +91,7 @@ Observe = Callable[[ApiCall, float], None]
 """Is told of every request and its seconds, also of those that fail."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
+class Account(NamedTuple):
     """Whose metrics: a profile of the shared files, a role to assume, or neither: what botocore finds by itself."""
 
     profile: str | None = None
@@ -108,8 +105,7 @@ class Account:
         return f"the profile {self.profile}" if self.profile else "the environment"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectOptions:
+class ConnectOptions(NamedTuple):
     """How a client reaches AWS. `endpoint_url` replaces every service's address, STS too (tests, private endpoints)."""
 
     endpoint_url: str | None = None

@@ -4,10 +4,20 @@ boto3 is imported when the first client is made, so that the base install can ch
 """
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 
 from loadwatch_collectors.errors import ConfigError
 from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions, Observe
-from loadwatch_collectors.sources.aws.client.installed import require_boto3
+
+
+def require_boto3() -> None:
+    """Check that boto3 is installed.
+
+    Raises:
+        ConfigError: it is not; the text has the command that installs it.
+    """
+    if find_spec("boto3") is None or find_spec("botocore") is None:
+        raise ConfigError('reading CloudWatch needs boto3, which is not installed: pip install "loadwatch[aws]"')
 
 
 def connect(account: Account, region: str, options: ConnectOptions, observe: Observe) -> AwsClient:

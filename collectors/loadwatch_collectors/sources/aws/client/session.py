@@ -5,9 +5,8 @@ sign, how times are read, and where descriptions of services are kept.
 """
 
 import os
-from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import boto3.session
 import botocore.exceptions
@@ -22,8 +21,7 @@ from loadwatch_collectors.sources.aws.client.client import Account, ConnectOptio
 from loadwatch_collectors.sources.aws.client.credentials import HeldCredentials
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
+class _Held(NamedTuple):
     """Stands in the place of botocore's chain of providers."""
 
     credentials: HeldCredentials
@@ -33,8 +31,7 @@ class _Held:
         return self.credentials
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AwsSession:
+class AwsSession(NamedTuple):
     """A session of boto3's, and the botocore session that it stands on."""
 
     session: boto3.session.Session

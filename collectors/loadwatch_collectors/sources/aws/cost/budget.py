@@ -234,7 +234,7 @@ class BudgetKeeper:
         found = estimate_cost(loads, self.prices, interval_seconds=self._interval, factors=factors)
         if self._overhead == 1.0:
             return found
-        return replace(found, by_kind={**found.by_kind, "metrics": found.by_kind["metrics"] * self._overhead})
+        return found._replace(by_kind={**found.by_kind, "metrics": found.by_kind["metrics"] * self._overhead})
 
     def _plan(self) -> None:
         loads = merge_loads(load for share in self._shares.values() for load in share.loads)

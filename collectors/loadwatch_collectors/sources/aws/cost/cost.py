@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from importlib.resources import files
+from typing import NamedTuple
 
 from loadwatch_collectors.settings import option
 from loadwatch_collectors.settings_loader import load_settings, parse_document
@@ -91,8 +92,7 @@ def merge_loads(loads: Iterable[Load]) -> list[Load]:
     return [Load(*key, count) for key, count in sorted(counts.items())]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class Estimate(NamedTuple):
     """USD a month, by what is billed and by preset (before what is free is taken off)."""
 
     by_kind: Mapping[str, float]

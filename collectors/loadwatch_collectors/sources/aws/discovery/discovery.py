@@ -242,6 +242,3 @@ class BackgroundDiscovery:
             self._answered.set()
             if not self._stopping.is_set():
                 self._asked.wait(min(max(wait, 1.0), 60.0))
-
-
-"""Everything that `Discovery.found` may have among its facts."""

@@ -39,11 +39,6 @@ def partition(region: str) -> str:
     return "aws-us-gov" if region.startswith("us-gov-") else "aws"
 
 
-def arn_of(place: AccountRegion, service: str, resource: str, account_id: str = "") -> str:
-    """The ARN of what describe calls name by an id only; of the place's account unless another is given."""
-    return f"arn:{partition(place.region)}:{service}:{place.region}:{account_id or place.account_id}:{resource}"
-
-
 def _text(value: object) -> str:
     if value is None:
         return ""

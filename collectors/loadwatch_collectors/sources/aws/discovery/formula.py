@@ -11,15 +11,11 @@ from collections.abc import Callable, Mapping
 _TOKEN = re.compile(r"\s*(?:(\d+(?:\.\d+)?)|([A-Za-z_]\w*)|(.))")
 
 
-def _log(values: list[float]) -> float:
-    return math.log2(values[0])
-
-
 _FUNCTIONS: Mapping[str, Callable[[list[float]], float]] = {
     "GREATEST": max,
     "LEAST": min,
     "SUM": sum,
-    "LOG": _log,
+    "LOG": lambda values: math.log2(values[0]),
 }
 
 

@@ -16,8 +16,7 @@ _T = TypeVar("_T")
 REMEDY = "Allow {action} in the policy of the agent's role; `loadwatch iam-policy` prints all that is needed."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Permission:
+class Permission(NamedTuple):
     """An action of IAM that a part makes use of, and what is lost without it."""
 
     action: str
@@ -28,8 +27,7 @@ class Permission:
         return MissingPrivilege(permission=self.action, lost=self.lost, remedy=REMEDY.format(action=self.action))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
+class Item(NamedTuple):
     """One resource with its facts."""
 
     resource: Resource

@@ -1,7 +1,4 @@
-"""What is read of each kind of AWS resource: data files, and the one ordered list of them.
-
-A new preset is a file here and a line in `PRESET_NAMES`.
-"""
+"""What is read of each kind of AWS resource, as the files `presets/` of the packs say."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -9,50 +6,7 @@ from functools import cache
 from loadwatch_formats.metrics.model import MetricInfo
 
 from loadwatch_collectors.sources.aws.model import Preset
-from loadwatch_collectors.sources.aws.presets.files import PresetFile, make_preset, read_preset_file
-
-PRESET_NAMES = (
-    "rds",
-    "rds_storage",
-    "rds_binlog",
-    "rds_gp2",
-    "rds_credits",
-    "rds_load",
-    "aurora",
-    "aurora_mysql",
-    "aurora_serverless",
-    "aurora_cluster",
-    "rds_insights",
-    "rds_insights_sql",
-    "rds_insights_mysql",
-    "rds_insights_postgres",
-    "rds_enhanced",
-    "rds_proxy",
-    "alb",
-    "alb_targets",
-    "nlb",
-    "nlb_targets",
-    "ecs",
-    "ecs_cluster",
-    "ecs_insights",
-    "ec2",
-    "ec2_basic",
-    "ec2_status",
-    "ec2_credits",
-    "ec2_ebs",
-    "ebs",
-    "nat_gateway",
-    "autoscaling",
-    "autoscaling_ec2",
-    "elasticache",
-    "elasticache_redis",
-    "elasticache_credits",
-    "elasticache_network",
-    "sqs",
-    "lambda",
-    "lambda_streams",
-)
-"""All presets, in the order in which they are listed."""
+from loadwatch_collectors.sources.aws.presets.files import PresetFile, make_preset, preset_paths, read_preset_file
 
 
 def preset_files() -> Mapping[str, PresetFile]:
@@ -61,7 +15,7 @@ def preset_files() -> Mapping[str, PresetFile]:
     Raises:
         ConfigError: one of them is wrong.
     """
-    return {name: read_preset_file(name) for name in PRESET_NAMES}
+    return {name: read_preset_file(name) for name in preset_paths()}
 
 
 @cache
@@ -71,8 +25,6 @@ def find_preset(name: str) -> Preset:
     Raises:
         KeyError: there is none of this name.
     """
-    if name not in PRESET_NAMES:
-        raise KeyError(name)
     return make_preset(name, read_preset_file(name))
 
 
@@ -104,7 +56,7 @@ def choose_presets(configured: Sequence[str] | None) -> tuple[str, ...]:
             known = ", ".join(sorted(groups | set(sources)))
             raise ValueError(f"{word!r} is not a preset; there are {known}")
         chosen |= found | ({word} if word in sources else set())
-    return tuple(name for name in PRESET_NAMES if name in chosen)
+    return tuple(name for name in sources if name in chosen)
 
 
 def preset_metrics() -> tuple[MetricInfo, ...]:

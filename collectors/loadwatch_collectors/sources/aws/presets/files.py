@@ -1,9 +1,12 @@
-"""Reads the data files in `presets/`; what is wrong in one is a `ConfigError` with file and line."""
+"""Reads the files in `presets/` of the packs; what is wrong in one is a `ConfigError` with file and line."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, cast, get_args
+
+from loadwatch_packs import FOLDER
 
 from loadwatch_collectors.errors import ConfigError
 from loadwatch_collectors.settings import Seconds, option
@@ -163,14 +166,29 @@ def check_words(*, unit: str, orientation: str) -> None:
 
 
 @cache
+def preset_paths() -> Mapping[str, Path]:
+    """The file of each preset by its name, in the order of packs; of one, those first that bear its name.
+
+    Where two read one series, the first says what it means.
+    """
+
+    def place(path: Path) -> tuple[str, bool, str]:
+        pack = path.parts[-3]
+        return pack, not path.stem.startswith(pack.removeprefix("aws-")), path.stem
+
+    return {path.stem: path for path in sorted(FOLDER.glob("aws-*/presets/*.yml"), key=place)}
+
+
+@cache
 def read_preset_file(name: str) -> PresetFile:
     """A preset's file, with the metrics of the preset that it refers to.
 
     Raises:
+        KeyError: there is none of this name.
         ConfigError: the file is wrong.
     """
-    path = files("loadwatch_collectors.sources.aws.presets") / f"{name}.yml"
-    found = parse_preset_file(path.read_text(encoding="utf-8"), f"{name}.yml")
+    path = preset_paths()[name]
+    found = parse_preset_file(path.read_text(encoding="utf-8"), path.name)
     if found.metrics_of:
         metrics = read_preset_file(found.metrics_of).metrics
         found = replace(found, metrics=metrics, metrics_of="")

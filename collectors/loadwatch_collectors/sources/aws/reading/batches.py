@@ -1,14 +1,13 @@
 """Wanted metrics to GetMetricData requests: as few as the limits allow. Pure."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from loadwatch_collectors.sources.aws.model import MAX_POINTS, MAX_QUERIES, DataQuery, DataRequest, WantedMetric
 from loadwatch_collectors.sources.aws.reading.windows import Window
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DataQueries:
+class DataQueries(NamedTuple):
     """One request and what its queries stand for: `owners[n]` is (metric, index of its statistic) of query `n`."""
 
     request: DataRequest

@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from loadwatch_collectors.collector import Labels, MissingPrivilege, Sample
 from loadwatch_collectors.sources.aws.client.backoff import Backoff
@@ -46,8 +47,7 @@ _ADDED_STATISTICS = frozenset({"Sum", "SampleCount"})
 GET_METRIC_DATA = "cloudwatch:GetMetricData"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReaderOptions:
+class ReaderOptions(NamedTuple):
     """Times of reading, in milliseconds."""
 
     delay_ms: int = 120_000

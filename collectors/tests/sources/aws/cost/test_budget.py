@@ -4,10 +4,10 @@ import threading
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from loadwatch_collectors.sources.aws.cloudwatch import CLOUDWATCH
 from loadwatch_collectors.sources.aws.cost.budget import LEVELS, BudgetKeeper, slow_down
 from loadwatch_collectors.sources.aws.cost.cost import Load, estimate_cost, merge_loads, read_prices
 from loadwatch_collectors.sources.aws.model import WantedMetric
-from loadwatch_formats.metrics.cloudwatch import BUDGET
 
 from collectors.tests.sources.aws.cost.test_cost import make_wanted
 
@@ -92,7 +92,7 @@ def test_metrics_get_their_factor_and_the_budget_says_so_by_series() -> None:
         "would cost; read less often:",
         "  rds, least urgent metrics: once in 3 periods",
     ]
-    assert {sample.name for sample in keeper.samples()} <= {info.name for info in BUDGET}
+    assert {sample.name for sample in keeper.samples()} <= {info.name for info in CLOUDWATCH.metrics}
 
 
 def test_a_budget_that_is_far_too_small_leaves_metrics_out_and_says_so() -> None:

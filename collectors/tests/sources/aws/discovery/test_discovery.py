@@ -6,16 +6,16 @@ from dataclasses import replace
 import pytest
 from loadwatch_collectors.sources.aws.client.client import Account, ApiCall, AwsClient, ConnectOptions
 from loadwatch_collectors.sources.aws.client.connect import connect
+from loadwatch_collectors.sources.aws.cloudwatch import CLOUDWATCH
 from loadwatch_collectors.sources.aws.discovery.discovery import BackgroundDiscovery, Discovery
 from loadwatch_collectors.sources.aws.discovery.part import Look
 from loadwatch_collectors.sources.aws.discovery.registry import PARTS
 from loadwatch_collectors.sources.aws.discovery.select import Selection
 from loadwatch_collectors.sources.aws.model import Found, Preset, Resource
 from loadwatch_collectors.sources.aws.planning import plan_resources
-from loadwatch_collectors.sources.aws.presets import PRESET_NAMES, load_presets
+from loadwatch_collectors.sources.aws.presets import load_presets, preset_files
 from loadwatch_collectors.sources.aws.presets.files import read_preset_file
 from loadwatch_collectors.sources.aws.settings import SelectSettings
-from loadwatch_formats.metrics.cloudwatch import FACTS
 
 from collectors.tests.sources.aws import aws_world
 from collectors.tests.sources.aws.fault_proxy.fault_proxy import AwsRequest, FaultProxy
@@ -210,7 +210,7 @@ def test_services_groups_caches_functions_and_queues(moto: MotoServer, start: Ca
     assert facts(found, "aws_lambda_info")[0]["timeout_seconds"] == "30"
     assert dict(one(found, "sqs").dimensions) == {"QueueName": "orders"}
     assert "not-to-be-shown" not in str(found)
-    described = {metric.name for metric in FACTS}
+    described = {metric.name for metric in CLOUDWATCH.metrics}
     assert {fact.name for fact in found.facts} <= described
 
 
@@ -391,7 +391,7 @@ def test_five_thousand_resources(proxy: FaultProxy, start: Callable[..., World])
 
 
 def test_every_kind_that_presets_read_is_looked_for():
-    assert {read_preset_file(name).kind for name in PRESET_NAMES} <= set(KINDS)
+    assert {read_preset_file(name).kind for name in preset_files()} <= set(KINDS)
 
 
 def test_in_the_background(moto: MotoServer, start: Callable[..., World]):

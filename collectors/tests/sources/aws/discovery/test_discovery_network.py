@@ -3,14 +3,14 @@ from collections.abc import Callable, Iterator, Mapping
 import pytest
 from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions
 from loadwatch_collectors.sources.aws.client.connect import connect
+from loadwatch_collectors.sources.aws.cloudwatch import CLOUDWATCH
 from loadwatch_collectors.sources.aws.discovery.discovery import Discovery
-from loadwatch_collectors.sources.aws.discovery.proxies import Target, parse_target
+from loadwatch_collectors.sources.aws.discovery.readers import describe_targets
 from loadwatch_collectors.sources.aws.discovery.select import Selection
 from loadwatch_collectors.sources.aws.model import Found
 from loadwatch_collectors.sources.aws.planning import plan_resources
 from loadwatch_collectors.sources.aws.presets import load_presets
 from loadwatch_collectors.sources.aws.settings import SelectSettings
-from loadwatch_formats.metrics.cloudwatch import FACTS
 
 from collectors.tests.sources.aws import aws_world
 from collectors.tests.sources.aws.fault_proxy.fault_proxy import FaultProxy
@@ -67,18 +67,18 @@ def test_a_proxy_with_its_pool_and_the_databases_behind_it(moto: MotoServer, fin
     assert number(found, "aws_rds_proxy_targets") == [1]
     assert "not-shown" not in str(found)
     assert wanted(found, "rds_proxy")["DatabaseConnectionsBorrowLatency"] == {"ProxyName": "pool"}
-    assert {fact.name for fact in found.facts} <= {metric.name for metric in FACTS}
+    assert {fact.name for fact in found.facts} <= {metric.name for metric in CLOUDWATCH.metrics}
 
 
 def test_a_cluster_behind_a_proxy_is_no_database_of_its_own() -> None:
     member = {"RdsResourceId": "shop-1", "Type": "RDS_INSTANCE", "TargetHealth": {"State": "AVAILABLE"}}
     gone = {"RdsResourceId": "shop-2", "Type": "RDS_INSTANCE", "TargetHealth": {"State": "UNAVAILABLE"}}
     cluster = {"RdsResourceId": "shop", "Type": "TRACKED_CLUSTER"}
-    assert [parse_target(row) for row in (member, gone, cluster)] == [
-        Target(identifier="shop-1", is_cluster=False, is_available=True),
-        Target(identifier="shop-2", is_cluster=False, is_available=False),
-        Target(identifier="shop", is_cluster=True, is_available=False),
-    ]
+    assert describe_targets([member, gone, cluster]) == {
+        "databases": "shop,shop-1,shop-2",
+        "targets": 2,
+        "available_targets": 1,
+    }
 
 
 def test_a_proxy_whose_targets_may_not_be_seen_is_read_all_the_same(

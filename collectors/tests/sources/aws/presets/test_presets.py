@@ -1,11 +1,9 @@
 import re
-from importlib.resources import files
 
 import pytest
 from loadwatch_collectors.sources.aws.model import AccountRegion, Preset, Resource
 from loadwatch_collectors.sources.aws.planning import plan_resources
 from loadwatch_collectors.sources.aws.presets import (
-    PRESET_NAMES,
     choose_presets,
     find_preset,
     load_presets,
@@ -21,12 +19,7 @@ KINDS = {
 STATISTICS = {"Average", "Sum", "Minimum", "Maximum", "p50", "p95", "p99"}
 
 
-def test_the_list_and_the_folder_agree() -> None:
-    folder = [entry.name for entry in files("loadwatch_collectors.sources.aws.presets").iterdir()]
-    assert {name.removesuffix(".yml") for name in folder if name.endswith(".yml")} == set(PRESET_NAMES)
-
-
-@pytest.mark.parametrize("name", PRESET_NAMES)
+@pytest.mark.parametrize("name", preset_files())
 def test_a_preset_is_whole(name: str) -> None:
     source = preset_files()[name]
     preset = find_preset(name)
@@ -48,7 +41,7 @@ def choose_groups() -> set[str]:
     return {source.group for source in preset_files().values()}
 
 
-@pytest.mark.parametrize("name", [name for name in PRESET_NAMES if find_preset(name).metrics])
+@pytest.mark.parametrize("name", [name for name in preset_files() if find_preset(name).metrics])
 def test_where_holes_mean_zero_something_else_is_always_written(name: str) -> None:
     metrics = find_preset(name).metrics
     if any(metric.absent == "zero-when-delivered" for metric in metrics):
@@ -58,7 +51,7 @@ def test_where_holes_mean_zero_something_else_is_always_written(name: str) -> No
 
 def test_a_series_has_one_meaning() -> None:
     seen: dict[str, tuple[str, str]] = {}
-    for preset in map(find_preset, PRESET_NAMES):
+    for preset in map(find_preset, preset_files()):
         for metric in preset.metrics:
             for series in metric.names:
                 assert seen.setdefault(series, (metric.unit, metric.orientation)) == (metric.unit, metric.orientation)
@@ -68,7 +61,7 @@ def test_a_series_has_one_meaning() -> None:
 def test_a_sum_whose_period_depends_on_the_resource_tells_it() -> None:
     periods: dict[str, set[int]] = {}
     told: dict[str, set[str]] = {}
-    for metric in (metric for preset in map(find_preset, PRESET_NAMES) for metric in preset.metrics):
+    for metric in (metric for preset in map(find_preset, preset_files()) for metric in preset.metrics):
         for series, statistic in zip(metric.names, metric.statistics, strict=True):
             if statistic in ("Sum", "SampleCount"):
                 periods.setdefault(series, set()).add(metric.period_seconds)
@@ -161,7 +154,7 @@ def test_an_unknown_preset_is_told_with_those_that_there_are() -> None:
 )
 def test_presets_fit_what_a_resource_is(attributes: dict[str, str], expected: set[str]) -> None:
     pairs = (*sorted(attributes.items()), ("enhanced_monitoring", "false"))
-    found = {name for name in PRESET_NAMES if find_preset(name).kind == "rds" and fits(find_preset(name).only, pairs)}
+    found = {name for name in preset_files() if find_preset(name).kind == "rds" and fits(find_preset(name).only, pairs)}
     assert found == expected
 
 

@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_collectors.sources.aws.reading.statements import MOST_SIGNS, mask_statement
+from loadwatch_collectors.sources.aws.reading.insights import MOST_SIGNS, mask_statement
 
 
 @pytest.mark.parametrize(

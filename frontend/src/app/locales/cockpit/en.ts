@@ -9,7 +9,7 @@ export const headroom = {
   state_near: "Near limit",
   state_exhausted: "Exhausted",
   state_full: "Full",
-  calm: "nothing suffered",
+  calm: "no harm seen",
   first: "ran out first, at {{time}}",
   exhaustedIn: "full in {{time}}",
   exhaustedNow: "no room left",

@@ -10,7 +10,7 @@ export const headroom: Record<keyof typeof englishHeadroom, string> = {
   state_near: "上限間近",
   state_exhausted: "上限到達・影響あり",
   state_full: "上限到達",
-  calm: "影響なし",
+  calm: "影響は見られない",
   first: "最初に上限到達({{time}})",
   exhaustedIn: "あと{{time}}で上限",
   exhaustedNow: "空きなし",

@@ -10,7 +10,7 @@ export const connect = {
   askAdministrator: "Only an administrator may look at what listens, and have it watched.",
   lead: "Nothing but this host sends anything yet. This listens here; choose what Loadwatch should watch:",
   nothing: "Nothing listens here that could be watched. Start your application, then look again.",
-  how: "Programs are told by their names; the others were asked on the loopback interface for /debug/dbstats and /metrics, without credentials. They are asked when this list is made, and never in between.",
+  how: "Programs are told by their names; the others were asked on the loopback interface for /debug/dbstats, /metrics, /stub_status and /nginx_status, without credentials. They are asked when this list is made, and never in between.",
   displaced:
     "Another agent of this host sends here, and not the one of this server. Add the lines to that agent's file by hand.",
   elsewhere:
@@ -22,9 +22,11 @@ export const connect = {
   seems: "seems {{kind}}, {{how}}",
   kind_dbstats: "a Go program that shows its connection pool",
   kind_metrics: "a program with a page of metrics",
+  kind_nginx: "nginx with its status page",
   kind_http: "an HTTP server",
   kind_mysql: "MySQL or MariaDB",
   kind_postgresql: "PostgreSQL",
+  kind_pgbouncer: "PgBouncer",
   kind_redis: "Redis or Valkey",
   kind_memcached: "memcached",
   kind_ssh: "SSH",
@@ -46,8 +48,6 @@ export const connect = {
   watchedBy: "Watched by {{source}} as {{job}} ({{where}})",
   why_http:
     "These lines watch its process. What it is short of, it has to say itself: a page /metrics, or for Go's sql.DB ten lines that show the pool at /debug/dbstats (docs/guide/go-dbstats.md).",
-  why_postgresql:
-    "Loadwatch has no source for PostgreSQL: these lines watch its process. postgres_exporter shows the rest.",
   why_redis: "Loadwatch has no source for Redis: these lines watch its process. redis_exporter shows the rest.",
   why_memcached:
     "Loadwatch has no source for memcached: these lines watch its process. memcached_exporter shows the rest.",
@@ -82,9 +82,9 @@ export const connect = {
   copyCommands: "Copy the commands",
   exporters: "Where exporters and a Prometheus are running already, let it send here, and no agent is needed:",
   copyRemoteWrite: "Copy the lines for Prometheus",
-  account: "The agent's account in MySQL or MariaDB",
+  account: "The agent's account in a database",
   accountHint: "It reads and changes nothing. Put the name of your database in the place of shop.",
   copyGrants: "Copy the statements for {{server}}",
   grantsHint:
-    "Without PROCESS only the agent's own connections are seen; without SELECT there are no table sizes. Where the agent is on another host, put its address in the place of 127.0.0.1.",
+    "Without PROCESS (PostgreSQL: pg_monitor) little is seen of other connections; without SELECT there are no table sizes. Where the agent is on another host, put its address in the place of 127.0.0.1.",
 };

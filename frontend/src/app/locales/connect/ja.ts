@@ -11,7 +11,7 @@ export const connect: typeof english = {
   askAdministrator: "待ち受けているものを調べて監視対象にできるのは管理者だけです。",
   lead: "まだこのホスト以外からは何も届いていません。ここで待ち受けているもののうち、Loadwatch で監視するものを選んでください。",
   nothing: "監視できるものは待ち受けていません。アプリケーションを起動してから、もう一度調べてください。",
-  how: "プログラムは名前で判別します。それ以外はループバックで /debug/dbstats と /metrics を認証情報なしで尋ねました。尋ねるのはこの一覧を作るときだけです。",
+  how: "プログラムは名前で判別します。それ以外はループバックで /debug/dbstats、/metrics、/stub_status、/nginx_status を認証情報なしで尋ねました。尋ねるのはこの一覧を作るときだけです。",
   displaced:
     "このサーバーのものではない、このホストの別のエージェントがここへ送信しています。そのエージェントのファイルに手作業で行を追加してください。",
   elsewhere:
@@ -23,9 +23,11 @@ export const connect: typeof english = {
   seems: "{{kind}}と思われます（{{how}}）",
   kind_dbstats: "コネクションプールを公開している Go プログラム",
   kind_metrics: "メトリクスのページを持つプログラム",
+  kind_nginx: "状態ページを持つ nginx",
   kind_http: "HTTP サーバー",
   kind_mysql: "MySQL または MariaDB",
   kind_postgresql: "PostgreSQL",
+  kind_pgbouncer: "PgBouncer",
   kind_redis: "Redis または Valkey",
   kind_memcached: "memcached",
   kind_ssh: "SSH",
@@ -47,8 +49,6 @@ export const connect: typeof english = {
   watchedBy: "{{source}} が {{job}} として監視中（{{where}}）",
   why_http:
     "この行はプロセスを監視します。何が足りないかはアプリケーション自身が示す必要があります。/metrics のページか、Go の sql.DB なら 10 行でプールを /debug/dbstats に示せます（docs/guide/go-dbstats.md）。",
-  why_postgresql:
-    "Loadwatch には PostgreSQL 用の情報源がありません。この行はプロセスを監視します。残りは postgres_exporter が示します。",
   why_redis:
     "Loadwatch には Redis 用の情報源がありません。この行はプロセスを監視します。残りは redis_exporter が示します。",
   why_memcached:
@@ -87,9 +87,9 @@ export const connect: typeof english = {
   exporters:
     "すでに exporter と Prometheus が動いている場合は、Prometheus からここへ送信してください。エージェントは要りません。",
   copyRemoteWrite: "Prometheus 用の行をコピー",
-  account: "MySQL・MariaDB のエージェント用アカウント",
+  account: "データベースのエージェント用アカウント",
   accountHint: "読み取るだけで、何も変更しません。shop は自分のデータベースの名前に置き換えてください。",
   copyGrants: "{{server}} 用の文をコピー",
   grantsHint:
-    "PROCESS がないと、見えるのはエージェント自身の接続だけです。SELECT がないと、テーブルのサイズは出ません。エージェントが別のホストにある場合は、127.0.0.1 をそのアドレスに置き換えてください。",
+    "PROCESS（PostgreSQL では pg_monitor）がないと、ほかの接続のことはほとんど見えません。SELECT がないと、テーブルのサイズは出ません。エージェントが別のホストにある場合は、127.0.0.1 をそのアドレスに置き換えてください。",
 };

@@ -1,5 +1,6 @@
 import { compare } from "@/app/locales/compare.en";
 import { cost } from "@/app/locales/cost/en";
+import { explore } from "@/app/locales/explore/en";
 import { files } from "@/app/locales/files/en";
 import { log } from "@/app/locales/log/en";
 import { meeting } from "@/app/locales/meeting.en";
@@ -11,4 +12,4 @@ import { timeouts } from "@/app/locales/timeouts.en";
 import { users } from "@/app/locales/users.en";
 
 /** English texts of pages that are loaded when they are opened; `locales.test.ts` holds that the first page needs none. */
-export const pages = { compare, cost, meeting, notify, users, timeouts, pools, files, log, profiles, store };
+export const pages = { compare, cost, meeting, notify, users, timeouts, pools, files, log, profiles, store, explore };

@@ -8,9 +8,9 @@ export const profiles = {
   viewFailed: "This profile cannot be shown",
   none: "No profiles of this run",
   noneHint:
-    "Processes whose target has a block pprof in loadwatch.yml are profiled by themselves in the steady part of a run. Or drop a file here: pprof, collapsed stacks (perf, async-profiler, py-spy) or speedscope.",
+    "Processes whose target has a block pprof in loadwatch.yml are profiled by themselves in the steady part of a run. Or drop a file here: pprof or collapsed stacks (perf, async-profiler, py-spy).",
   bring: "Add a profile",
-  bringHint: "Or drop files here: pprof, collapsed stacks (perf, async-profiler, py-spy) or speedscope.",
+  bringHint: "Or drop files here: pprof or collapsed stacks (perf, async-profiler, py-spy).",
   brought: "The profile is kept with the run",
   dropHere: "Drop to keep these profiles with the run",
   take: "Take a profile",

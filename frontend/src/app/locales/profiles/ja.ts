@@ -10,9 +10,9 @@ export const profiles: Record<keyof typeof english, string> = {
   viewFailed: "このプロファイルを表示できません",
   none: "このランのプロファイルはありません",
   noneHint:
-    "loadwatch.yml のターゲットに pprof があるプロセスは、ランの定常区間で自動的に取得されます。ファイルをここにドロップすることもできます:pprof、collapsed stacks(perf、async-profiler、py-spy)、speedscope。",
+    "loadwatch.yml のターゲットに pprof があるプロセスは、ランの定常区間で自動的に取得されます。ファイルをここにドロップすることもできます:pprof、collapsed stacks(perf、async-profiler、py-spy)。",
   bring: "プロファイルを追加",
-  bringHint: "ここにドロップもできます:pprof、collapsed stacks(perf、async-profiler、py-spy)、speedscope。",
+  bringHint: "ここにドロップもできます:pprof、collapsed stacks(perf、async-profiler、py-spy)。",
   brought: "プロファイルをランと共に保存しました",
   dropHere: "ドロップするとランと共に保存されます",
   take: "プロファイルを取得",

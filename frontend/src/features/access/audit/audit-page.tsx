@@ -2,10 +2,10 @@ import { Button } from "@mantine/core";
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { useSearchParams } from "react-router";
 import { auditQuery } from "@/api/access/queries";
 import { serverNow } from "@/api/server-clock";
 import { useMay } from "@/lib/access-scopes";
+import { useParams } from "@/lib/use-params";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { FilterBar, FilterSelect } from "@/ui/list/filter-bar";
 import { LoadMore } from "@/ui/list/load-more";
@@ -20,7 +20,7 @@ import { AuditList } from "./audit-list";
 export function AuditPage() {
   const { t } = useTranslation();
   const admin = useMay("admin");
-  const [params, setParams] = useSearchParams();
+  const [params, edit] = useParams();
   const filter = decodeAudit(params);
   const [now] = useState(serverNow);
   const log = useInfiniteQuery({
@@ -29,7 +29,7 @@ export function AuditPage() {
     placeholderData: keepPreviousData,
   });
   const change = (part: Partial<AuditFilter>) =>
-    setParams((held) => encodeAudit({ ...decodeAudit(held), ...part }, held), { replace: true });
+    edit((held) => encodeAudit({ ...decodeAudit(held), ...part }, held), true);
   const entries = log.data?.pages.flatMap((page) => page.entries) ?? [];
   return (
     <AccessPage

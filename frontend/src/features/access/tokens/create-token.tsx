@@ -28,6 +28,7 @@ export function CreateToken({ onClose }: { onClose: () => void }) {
       createToken({
         name: name.trim(),
         scopes: [...scopes],
+        jobs: [],
         expires_ms: days === "0" ? null : serverNow() + Number(days) * DAY,
       }),
     { touches: ["access"] },

@@ -70,6 +70,7 @@ function TokenRow({ token, onRevoke }: { token: Token; onRevoke: () => void }) {
     token.expires_ms === null
       ? t("users.token.never")
       : t("users.token.until", { time: times.instant(token.expires_ms) }),
+    ...(token.jobs.length === 0 ? [] : [t("users.token.jobs", { jobs: token.jobs.join(", ") })]),
   ];
   return (
     <Card data-token={token.name}>

@@ -1,13 +1,12 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
-import { useSearchParams } from "react-router";
 import { alertHistoryQuery, type HistorySpan, historySpanQuery } from "@/api/alerts/queries";
-import { runsBetweenQuery } from "@/api/compare/queries";
 import { serverNow } from "@/api/server-clock";
-import { absoluteRange, followsNow, formatPoint, lastRange, resolveRange } from "@/lib/time/range";
+import { followsNow, formatPoint, lastRange, resolveRange } from "@/lib/time/range";
 import type { Range } from "@/lib/time/time";
 import { useNow } from "@/lib/time/use-now";
+import { useParams, withParams } from "@/lib/use-params";
 import { useView, ViewProvider } from "@/lib/view/context";
 import { AlertsNav } from "@/panels/alerts-nav";
 import { RangeControls } from "@/panels/range/range-controls";
@@ -19,16 +18,13 @@ import { Loading } from "@/ui/loading";
 import { PageHead } from "@/ui/page/page-head";
 import { PageMessage } from "@/ui/page-message";
 import { Hint } from "@/ui/text/text";
-import { fitRange, layOutLanes } from "../model/lanes";
 import { mattersOf } from "../model/text";
 import classes from "./history-page.module.css";
 import { HistoryTable } from "./history-table";
-import { TimeLanes } from "./time-lanes";
 
-const MOST_RUNS = 200;
 const GRAIN_MS = 10_000;
 
-/** Alerts that fired within a span: on a time line beside the runs, and as a table. */
+/** Alerts that fired within a span, as a table of their incidents. */
 export function HistoryPage() {
   const { t } = useTranslation();
   const span = useQuery(historySpanQuery());
@@ -59,7 +55,6 @@ function History() {
   const view = useView();
   useRangeKeys(true);
   const [search, setSearch] = useSearch();
-  const [params] = useSearchParams();
   const range = useShownRange();
   const spanKey = `${formatPoint(view.range.from)} ${formatPoint(view.range.to)} ${view.pausedAt ?? ""}`;
   const history = useQuery({
@@ -67,16 +62,7 @@ function History() {
     refetchInterval: followsNow(view.range) && view.pausedAt === null ? GRAIN_MS : false,
     placeholderData: keepPreviousData,
   });
-  const runs = useQuery({
-    ...runsBetweenQuery(range.startMs, range.endMs, MOST_RUNS),
-    placeholderData: keepPreviousData,
-    retry: false,
-  });
   const alerts = history.data?.alerts;
-  // A range that somebody chose is drawn whole.
-  const fits = !params.has("from");
-  const drawn = useMemo(() => (fits && alerts ? fitRange(alerts, range) : range), [fits, alerts, range]);
-  const lanes = useMemo(() => layOutLanes(alerts ?? [], drawn), [alerts, drawn]);
   const incidents = useMemo(() => mattersOf(alerts ?? []).length, [alerts]);
   return (
     <>
@@ -97,16 +83,9 @@ function History() {
             <p>{t("alerts.history.noneHint")}</p>
           </PageMessage>
         )}
-        {alerts !== undefined && (alerts.length > 0 || (runs.data?.runs.length ?? 0) > 0) && (
+        {alerts !== undefined && alerts.length > 0 && (
           <div aria-busy={history.isPlaceholderData} className={classes.results}>
-            <TimeLanes
-              lanes={lanes}
-              runs={runs.data?.runs ?? []}
-              range={drawn}
-              fitted={drawn.endMs - drawn.startMs < range.endMs - range.startMs}
-              onZoom={({ startMs, endMs }) => view.setRange(absoluteRange(startMs, endMs))}
-            />
-            {alerts.length > 0 && <HistoryTable alerts={alerts} />}
+            <HistoryTable alerts={alerts} />
           </div>
         )}
       </div>
@@ -123,16 +102,7 @@ function useShownRange(): Range {
 }
 
 function useSearch(): readonly [string, (search: string) => void] {
-  const [params, setParams] = useSearchParams();
-  const change = (search: string) =>
-    setParams(
-      (held) => {
-        const next = new URLSearchParams(held);
-        if (search === "") next.delete("search");
-        else next.set("search", search);
-        return next;
-      },
-      { replace: true, preventScrollReset: true },
-    );
+  const [params, edit] = useParams();
+  const change = (search: string) => edit((held) => withParams(held, { search: search || null }), true);
   return [params.get("search") ?? "", change];
 }

@@ -16,9 +16,8 @@ import { Dim, Hint } from "@/ui/text/text";
 import { useNarrow } from "@/ui/use-narrow";
 import { LabelChips } from "../card/label-chips";
 import { SeverityMark } from "../card/severity-mark";
-import { spanOf } from "../model/lanes";
 import { shortInstant } from "../model/short-instant";
-import { type Matter, mattersOf } from "../model/text";
+import { type Matter, mattersOf, spanOf } from "../model/text";
 import { useAlertPath } from "../model/use-alert-path";
 import classes from "./history-page.module.css";
 

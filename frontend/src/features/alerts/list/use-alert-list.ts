@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useCallback, useEffect, useMemo, useRef } from "react";
-import { useSearchParams } from "react-router";
+import { useCallback, useMemo } from "react";
 import { alertsQuery } from "@/api/alerts/queries";
+import { useParams } from "@/lib/use-params";
 import { type AlertListState, decodeAlertList, encodeAlertList, LIST_STATES, matchersOf } from "../model/list-state";
 
 /** Values move on between two changes of state. */
@@ -11,19 +11,11 @@ export type ChangeAlertList = (part: Partial<AlertListState>) => void;
 
 /** The list's state as the address holds it. */
 export function useAlertListState(): readonly [AlertListState, ChangeAlertList] {
-  const [params, setParams] = useSearchParams();
+  const [params, edit] = useParams();
   const state = useMemo(() => decodeAlertList(params), [params]);
-  // The router renders a new address when it finds time; what comes until then must build on that address already.
-  const latest = useRef(params);
-  useEffect(() => {
-    latest.current = params;
-  }, [params]);
   const change = useCallback<ChangeAlertList>(
-    (part) => {
-      latest.current = encodeAlertList({ ...decodeAlertList(latest.current), ...part }, latest.current);
-      setParams(latest.current, { replace: true, preventScrollReset: true });
-    },
-    [setParams],
+    (part) => edit((held) => encodeAlertList({ ...decodeAlertList(held), ...part }, held), true),
+    [edit],
   );
   return [state, change];
 }

@@ -102,6 +102,21 @@ export function mattersOf(alerts: readonly Alert[]): readonly Matter[] {
   });
 }
 
+/** An episode shows from the moment it fired. */
+export function beginOf(alert: Pick<Alert, "fired_ms" | "active_ms">): number {
+  return alert.fired_ms ?? alert.active_ms;
+}
+
+/** From the first of an incident's alerts to the end of the last; null while one fires. */
+export function spanOf({ head, others }: Matter): { readonly startMs: number; readonly endMs: number | null } {
+  const all = [head, ...others];
+  const ends = all.map(({ resolved_ms }) => resolved_ms);
+  return {
+    startMs: Math.min(...all.map(beginOf)),
+    endMs: ends.includes(null) ? null : Math.max(...ends.map((end) => end ?? 0)),
+  };
+}
+
 /** What somebody looks at already, or chose not to hear, stands after what nobody has seen. */
 const quietRank = (alert: Alert) => (isQuiet(alert) || alert.acknowledged !== null ? 1 : 0);
 
@@ -173,11 +188,6 @@ export function rulesFound(rules: readonly Rule[], search: string): readonly Rul
       .toLowerCase();
     return words.every((word) => text.includes(word));
   });
-}
-
-/** The last part of a path; where built-in files lie on the server's disk is nobody's concern. */
-export function fileName(path: string): string {
-  return path.split(/[/\\]/).at(-1) ?? path;
 }
 
 /** Groups with something to look at come first; the others stay in the order of their files. */

@@ -5,8 +5,8 @@ import { formatDuration } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
 import { Hint } from "@/ui/text/text";
-import { beginOf } from "../model/lanes";
 import { shortInstant } from "../model/short-instant";
+import { beginOf } from "../model/text";
 import { useAlertPath } from "../model/use-alert-path";
 import classes from "./alert-page.module.css";
 

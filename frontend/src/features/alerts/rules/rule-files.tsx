@@ -7,7 +7,6 @@ import { Notice } from "@/ui/page/notice";
 import { Section } from "@/ui/page/section";
 import { StateMark } from "@/ui/state-mark";
 import { Dim, Hint } from "@/ui/text/text";
-import { fileName } from "../model/text";
 import classes from "./rules-page.module.css";
 
 const ORDER: readonly RuleFile["state"][] = ["broken", "partial", "ok"];
@@ -40,7 +39,7 @@ export function RuleFiles({ files }: { files: readonly RuleFile[] }) {
           <li>
             <FileLine
               files={plain}
-              name={t("alerts.rules.builtIn", { names: plain.map(({ path }) => fileName(path)).join(", ") })}
+              name={t("alerts.rules.builtIn", { names: plain.map(({ path }) => path).join(", ") })}
             />
           </li>
         )}

@@ -1,12 +1,12 @@
 import { Button } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
-import { useSearchParams } from "react-router";
 import { reloadRules, rulesQuery } from "@/api/alerts/queries";
 import type { RuleList } from "@/api/alerts/types";
 import { serverNow } from "@/api/server-clock";
 import { useMay } from "@/lib/access-scopes";
 import { useNow } from "@/lib/time/use-now";
+import { useParams, withParams } from "@/lib/use-params";
 import { AlertsNav } from "@/panels/alerts-nav";
 import { faultText } from "@/ui/fault/problem";
 import { QueryFault } from "@/ui/fault/query-fault";
@@ -18,7 +18,7 @@ import { notifyGood, notifyProblem } from "@/ui/notify";
 import { PageHead } from "@/ui/page/page-head";
 import { PageMessage } from "@/ui/page-message";
 import { useRules } from "../list/watched-line";
-import { fileName, groupRank, rulesFound } from "../model/text";
+import { groupRank, rulesFound } from "../model/text";
 import { RuleFiles } from "./rule-files";
 import { RuleGroupPanel } from "./rule-group";
 import classes from "./rules-page.module.css";
@@ -29,18 +29,9 @@ const REFRESH_MS = 3000;
 export function RulesPage() {
   const { t } = useTranslation();
   const rules = useRules(REFRESH_MS);
-  const [params, setParams] = useSearchParams();
+  const [params, edit] = useParams();
   const search = params.get("search") ?? "";
-  const change = (text: string) =>
-    setParams(
-      (held) => {
-        const next = new URLSearchParams(held);
-        if (text === "") next.delete("search");
-        else next.set("search", text);
-        return next;
-      },
-      { replace: true, preventScrollReset: true },
-    );
+  const change = (text: string) => edit((held) => withParams(held, { search: text || null }), true);
   return (
     <>
       <AlertsNav />
@@ -75,7 +66,7 @@ function Found({ list, search }: { list: RuleList; search: string }) {
     .filter(({ rules }) => rules.length > 0)
     .toSorted((a, b) => groupRank(a.rules) - groupRank(b.rules));
   const builtIn = new Set(list.files.filter((file) => file.built_in).map((file) => file.path));
-  const place = (file: string) => (builtIn.has(file) ? t("alerts.rules.builtInPlace", { name: fileName(file) }) : file);
+  const place = (file: string) => (builtIn.has(file) ? t("alerts.rules.builtInPlace", { name: file }) : file);
   return (
     <>
       <RuleFiles files={list.files} />

@@ -1,7 +1,5 @@
-/** Where links to runs lead, and how a verdict looks. Pure. */
-import type { Verdict } from "@/api/runs/types";
+/** Where links to runs lead. Pure. */
 import type { Unit } from "@/lib/units";
-import type { Tone } from "@/ui/state-mark";
 import { MOST_RUNS } from "./state";
 
 /** One run's page, or the comparison of several. */
@@ -13,8 +11,6 @@ export function runsPath(runs: readonly string[]): string {
     .map((run) => `run=${run}`)
     .join("&")}`;
 }
-
-export const VERDICT_TONES: Readonly<Record<Verdict, Tone>> = { passed: "ok", failed: "bad", invalid: "warn" };
 
 const UNITS: readonly Unit[] = ["seconds", "bytes", "ratio", "count", "per_second", "bytes_per_second"];
 

@@ -7,6 +7,7 @@ export interface SweepText {
   readonly diminishing: string;
   readonly both: string;
   readonly runs: (count: number) => string;
+  readonly leftOut: string;
 }
 
 export function verdictLook(verdict: string | null): XyLook {
@@ -18,17 +19,29 @@ export function valueText(value: number): string {
   return String(Number(value.toPrecision(12)));
 }
 
+/** The mean of the runs that count at each value, and each run that does not as a hollow point. */
 export function sweepPoints(sweep: Sweep, which: "x" | "y", text: SweepText): readonly XyPoint[] {
-  return sweep.points.map((point) => ({
-    id: valueText(point.value),
-    x: point.value,
-    y: point[which],
-    low: point[`${which}_low`],
-    high: point[`${which}_high`],
-    label: `${sweep.parameter} = ${valueText(point.value)}`,
-    lines: [text.runs(point.runs.length - point.left_out.length)],
-    look: verdictLook(point.verdict),
-  }));
+  return sweep.points.flatMap((point): XyPoint[] => {
+    const place = { x: point.value, label: `${sweep.parameter} = ${valueText(point.value)}` };
+    return [
+      {
+        ...place,
+        id: valueText(point.value),
+        y: point[which],
+        low: point[`${which}_low`],
+        high: point[`${which}_high`],
+        lines: [text.runs(point.runs.length - point.left_out.length)],
+        look: verdictLook(point.verdict),
+      },
+      ...point.left_out.map((one) => ({
+        ...place,
+        id: one.run,
+        y: one[which],
+        lines: [one.name || one.run, text.leftOut],
+        look: "hollow" as const,
+      })),
+    ];
+  });
 }
 
 export function sweepTicks(points: readonly SweepPoint[]): readonly XyTick[] {

@@ -34,6 +34,7 @@ const trend: Trend = {
   ...{ scenario: "s", scenario_version: null, versions: ["v1", "v2"], remark: "" },
   metric: { id: "p95", title: "p95", unit: "seconds", orientation: "more_is_worse", help: "" },
   routes: [],
+  own: [],
   series: [{ id: "a", label: "", runs: 4 }],
   points: [point("a", 1000, 10), point("b", 2000, 10), point("c", 9000, 15), point("d", 10_000, null)],
   changes: [change],

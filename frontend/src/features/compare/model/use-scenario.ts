@@ -3,21 +3,13 @@ import { useCallback } from "react";
 import { metricsQuery, scenarioRunsQuery } from "@/api/compare/queries";
 import { runFacetsQuery } from "@/api/runs/queries";
 import { useLocale } from "@/lib/use-locale";
-import { useParams } from "@/lib/use-params";
+import { useParams, withParams } from "@/lib/use-params";
 
 /** Reads and writes parameters of the address; null takes one away. */
 export function useAddress() {
   const [params, edit] = useParams();
   const change = useCallback(
-    (part: Readonly<Record<string, string | null>>) =>
-      edit((held) => {
-        const next = new URLSearchParams(held);
-        for (const [name, value] of Object.entries(part)) {
-          if (value === null) next.delete(name);
-          else next.set(name, value);
-        }
-        return next;
-      }, true),
+    (part: Readonly<Record<string, string | null>>) => edit((held) => withParams(held, part), true),
     [edit],
   );
   return [params, change] as const;

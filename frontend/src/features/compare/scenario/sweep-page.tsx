@@ -6,10 +6,10 @@ import { useLocale } from "@/lib/use-locale";
 import { CommandLine } from "@/ui/command-line";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { Loading } from "@/ui/loading";
+import { PageHead } from "@/ui/page/page-head";
 import { PageMessage } from "@/ui/page-message";
 import { scenarioVersions, sweptParameters } from "../model/scenario-facts";
 import { useAddress, useScenario } from "../model/use-scenario";
-import { PageHead } from "../page-head";
 import { CapacitySection } from "./capacity-section";
 import { MetricSelect, ScenarioPickers } from "./scenario-pickers";
 import { SweepView } from "./sweep-view";
@@ -29,6 +29,7 @@ export function SweepPage() {
   const ask = { scenario: known.scenario ?? "", version, parameter: parameter ?? "", first, second };
   const ready = known.scenario !== null && parameter !== null;
   const sweep = useQuery({ ...sweepQuery(ask, useLocale()), enabled: ready });
+  const metrics = [...known.metrics, ...(sweep.data?.own ?? [])];
   const values = sweep.data?.points.length ?? 0;
   return (
     <>
@@ -55,13 +56,13 @@ export function SweepPage() {
           />
           <MetricSelect
             label={t("compare.firstMetric")}
-            metrics={known.metrics}
+            metrics={metrics}
             value={first}
             onChange={(next) => change({ first: next })}
           />
           <MetricSelect
             label={t("compare.secondMetric")}
-            metrics={known.metrics}
+            metrics={metrics}
             value={second}
             onChange={(next) => change({ second: next })}
           />

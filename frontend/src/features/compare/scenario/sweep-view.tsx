@@ -1,21 +1,22 @@
 import { Switch } from "@mantine/core";
-import { useMemo, useState } from "react";
+import { Fragment, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Link, useNavigate } from "react-router";
-import type { Sweep, SweepPoint } from "@/api/compare/types";
+import type { Sweep } from "@/api/compare/types";
 import type { Verdict } from "@/api/runs/types";
 import { XyChart } from "@/charts/xy/xy-chart";
 import { XyKey } from "@/charts/xy/xy-key";
 import { canBeLog } from "@/charts/xy/xy-scale";
 import { formatMeasure } from "@/lib/run-text";
 import { useLocale } from "@/lib/use-locale";
+import { VERDICT_TONES } from "@/panels/run/run-mark";
 import { Table } from "@/ui/list/table";
 import { Notice } from "@/ui/page/notice";
 import { Frame } from "@/ui/page/section";
 import { StateMark } from "@/ui/state-mark";
 import { Dim, Hint } from "@/ui/text/text";
 import classes from "../compare.module.css";
-import { runsPath, toUnit, VERDICT_TONES } from "../model/run-links";
+import { runsPath, toUnit } from "../model/run-links";
 import { MOST_RUNS } from "../model/state";
 import { type SweepText, sweepMarks, sweepPoints, sweepTicks, valueText } from "../model/sweep-points";
 
@@ -34,11 +35,13 @@ export function SweepView({ sweep, stale, isLog, onLog }: Props) {
       diminishing: t("compare.diminishing"),
       both: t("compare.bestAndDiminishing"),
       runs: (count) => t("compare.repeats", { count }),
+      leftOut: t("compare.leftOut"),
     }),
     [t],
   );
   const possible = canBeLog(sweep.points.map(({ value }) => value));
   const verdicts = new Set(sweep.points.map(({ verdict }) => verdict));
+  const leftOut = sweep.points.some((point) => point.left_out.length > 0);
   const everyFirst = sweep.points.flatMap(({ runs }) => runs.slice(0, 1)).slice(0, MOST_RUNS);
   return (
     <div className={classes.body} aria-busy={stale}>
@@ -49,8 +52,8 @@ export function SweepView({ sweep, stale, isLog, onLog }: Props) {
         <XyKey
           items={[
             { look: "plain" as const, label: t("compare.keyMean") },
-            ...(verdicts.has("failed") ? [{ look: "bad" as const, label: t("compare.verdict_failed") }] : []),
-            ...(verdicts.has("invalid") ? [{ look: "hollow" as const, label: t("compare.verdict_invalid") }] : []),
+            ...(verdicts.has("failed") ? [{ look: "bad" as const, label: t("runs.verdict_failed") }] : []),
+            ...(leftOut ? [{ look: "hollow" as const, label: text.leftOut }] : []),
           ]}
         />
         {possible && (
@@ -81,7 +84,7 @@ function SweepChart({ sweep, scale, text }: { sweep: Sweep; scale: "linear" | "l
   const below = useMemo(() => sweepPoints(sweep, "y", text), [sweep, text]);
   const open = (id: string) => {
     const point = sweep.points.find(({ value }) => valueText(value) === id);
-    if (point !== undefined) void navigate(runsPath(point.runs));
+    void navigate(runsPath(point?.runs ?? [id]));
   };
   const { first, second } = sweep;
   const against = useMemo(
@@ -113,18 +116,18 @@ function SweepHeadline({ sweep }: { sweep: Sweep }) {
   const locale = useLocale();
   const { best, next, parameter, first } = sweep;
   const figure = sweep.points.find(({ value }) => value === best)?.x ?? null;
-  const tells = best !== null && next.reason !== "flat" && next.reason !== "few-values";
-  const said = tells
-    ? t("compare.sweepBest", {
-        value: `${parameter} = ${valueText(best)}`,
-        figure: formatMeasure(figure, first.unit, locale),
-      })
-    : t("compare.sweepCannotTell");
+  const bestText =
+    best !== null
+      ? t("compare.sweepBest", {
+          value: `${parameter} = ${valueText(best)}`,
+          figure: formatMeasure(figure, first.unit, locale),
+        })
+      : t("compare.sweepCannotTell");
   const step = next.value === null ? "" : t("compare.sweepTry", { value: valueText(next.value) });
   const beside = next.beside === null || next.beside === undefined ? "" : valueText(next.beside);
   return (
     <section aria-label={t("compare.headline")} className={classes.headlines}>
-      <p className={classes.sentence}>{[said, step].filter(Boolean).join(" ")}</p>
+      <p className={classes.sentence}>{[bestText, step].filter(Boolean).join(" ")}</p>
       <Hint>{t(`compare.next_${next.reason}`, { best: best === null ? "" : valueText(best), beside })}</Hint>
     </section>
   );
@@ -182,33 +185,50 @@ function SweepTable({ sweep, text }: { sweep: Sweep; text: SweepText }) {
       </thead>
       <tbody>
         {sweep.points.map((point) => (
-          <tr key={point.value}>
-            <th scope="row">{valueText(point.value)}</th>
-            <td>
-              <Link className={classes.link} to={runsPath(point.runs)}>
-                {t("compare.repeats", { count: point.runs.length - point.left_out.length })}
-              </Link>
-              {point.left_out.length > 0 && <Dim> {t("compare.leftOut", { count: point.left_out.length })}</Dim>}
-            </td>
-            <Measured value={point.x} low={point.x_low} high={point.x_high} unit={sweep.first.unit} />
-            <Measured value={point.y} low={point.y_low} high={point.y_high} unit={sweep.second.unit} />
-            <td>
-              <VerdictCell point={point} />
-            </td>
-            <td>
-              {[point.value === sweep.best && text.best, point.value === sweep.diminishing && text.diminishing]
-                .filter(Boolean)
-                .join(", ")}
-            </td>
-          </tr>
+          <Fragment key={point.value}>
+            {point.runs.length > point.left_out.length && (
+              <tr>
+                <th scope="row">{valueText(point.value)}</th>
+                <td>
+                  <Link className={classes.link} to={runsPath(point.runs)}>
+                    {text.runs(point.runs.length - point.left_out.length)}
+                  </Link>
+                </td>
+                <Measured value={point.x} low={point.x_low} high={point.x_high} unit={sweep.first.unit} />
+                <Measured value={point.y} low={point.y_low} high={point.y_high} unit={sweep.second.unit} />
+                <VerdictCell verdict={point.verdict} />
+                <td>
+                  {[point.value === sweep.best && text.best, point.value === sweep.diminishing && text.diminishing]
+                    .filter(Boolean)
+                    .join(", ")}
+                </td>
+              </tr>
+            )}
+            {point.left_out.map(({ run, name, x, y, verdict }) => (
+              <tr key={run}>
+                <th scope="row">{valueText(point.value)}</th>
+                <td>
+                  <Link className={classes.link} to={runsPath([run])}>
+                    {name || run}
+                  </Link>
+                </td>
+                <Measured value={x} unit={sweep.first.unit} />
+                <Measured value={y} unit={sweep.second.unit} />
+                <VerdictCell verdict={verdict} />
+                <td>
+                  <Dim>{text.leftOut}</Dim>
+                </td>
+              </tr>
+            ))}
+          </Fragment>
         ))}
       </tbody>
     </Table>
   );
 }
 
-function Measured(props: { value: number | null; low: number | null; high: number | null; unit: string }) {
-  const { value, low, high, unit } = props;
+function Measured(props: { value: number | null; low?: number | null; high?: number | null; unit: string }) {
+  const { value, low = null, high = null, unit } = props;
   const locale = useLocale();
   return (
     <td data-number>
@@ -222,9 +242,12 @@ function Measured(props: { value: number | null; low: number | null; high: numbe
   );
 }
 
-function VerdictCell({ point }: { point: SweepPoint }) {
+function VerdictCell({ verdict }: { verdict: string | null }) {
   const { t } = useTranslation();
-  const verdict = point.verdict as Verdict | null;
-  if (verdict === null) return <Dim>–</Dim>;
-  return <StateMark tone={VERDICT_TONES[verdict]} label={t(`compare.verdict_${verdict}`)} />;
+  const known = verdict as Verdict | null;
+  return (
+    <td>
+      {known === null ? <Dim>–</Dim> : <StateMark tone={VERDICT_TONES[known]} label={t(`runs.verdict_${known}`)} />}
+    </td>
+  );
 }

@@ -6,10 +6,10 @@ import { useLocale } from "@/lib/use-locale";
 import { CommandLine } from "@/ui/command-line";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { Loading } from "@/ui/loading";
+import { PageHead } from "@/ui/page/page-head";
 import { PageMessage } from "@/ui/page-message";
 import { scenarioVersions } from "../model/scenario-facts";
 import { useAddress, useScenario } from "../model/use-scenario";
-import { PageHead } from "../page-head";
 import { MetricSelect, ScenarioPickers } from "./scenario-pickers";
 import { TrendView } from "./trend-view";
 
@@ -31,18 +31,21 @@ export function TrendPage() {
   const versions = new Map(known.runs.map((run) => [run.id, run.scenario_version]));
   return (
     <>
-      <PageHead title={t("compare.trendTitle")}>
-        <SegmentedControl
-          size="xs"
-          aria-label={t("compare.axis")}
-          value={axis}
-          onChange={(next) => change({ x: next === "time" ? "time" : null })}
-          data={[
-            { value: "order", label: t("compare.axis_order") },
-            { value: "time", label: t("compare.axis_time") },
-          ]}
-        />
-      </PageHead>
+      <PageHead
+        title={t("compare.trendTitle")}
+        actions={
+          <SegmentedControl
+            size="xs"
+            aria-label={t("compare.axis")}
+            value={axis}
+            onChange={(next) => change({ x: next === "time" ? "time" : null })}
+            data={[
+              { value: "order", label: t("compare.axis_order") },
+              { value: "time", label: t("compare.axis_time") },
+            ]}
+          />
+        }
+      />
       {known.failed && <QueryFault title={t("compare.failed")} query={known.failed} />}
       {known.scenarios.length > 0 && (
         <ScenarioPickers
@@ -55,7 +58,7 @@ export function TrendPage() {
         >
           <MetricSelect
             label={t("compare.metric")}
-            metrics={[...known.metrics, ...(trend.data?.routes ?? [])]}
+            metrics={[...known.metrics, ...(trend.data?.routes ?? []), ...(trend.data?.own ?? [])]}
             value={metric}
             onChange={(next) => change({ metric: next })}
           />

@@ -53,8 +53,8 @@ export function TrendView({ trend, stale, axis, group, versions }: Props) {
       <XyKey
         items={[
           { look: "plain" as const, label: t("compare.keyRun") },
-          ...(looks.has("failed") ? [{ look: "bad" as const, label: t("compare.verdict_failed") }] : []),
-          ...(looks.has("invalid") ? [{ look: "hollow" as const, label: t("compare.verdict_invalid") }] : []),
+          ...(looks.has("failed") ? [{ look: "bad" as const, label: t("runs.verdict_failed") }] : []),
+          ...(looks.has("invalid") ? [{ look: "hollow" as const, label: t("runs.verdict_invalid") }] : []),
           ...(shown.points.some(({ is_baseline }) => is_baseline)
             ? [{ look: "plain" as const, ring: true, label: t("compare.keyBaseline") }]
             : []),
@@ -103,7 +103,7 @@ function TrendChart({ trend, axis, versions }: ChartProps) {
         lines: [
           groupLabel(trend, series),
           [shortCommit(commit), branch].filter(Boolean).join(" · "),
-          verdict === null ? "" : t(`compare.verdict_${verdict as Verdict}`),
+          verdict === null ? "" : t(`runs.verdict_${verdict as Verdict}`),
           is_baseline ? t("compare.keyBaseline") : "",
         ].filter(Boolean),
       })),

@@ -10,13 +10,13 @@ import { useLocale } from "@/lib/use-locale";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { Icon } from "@/ui/icon";
 import { Loading } from "@/ui/loading";
+import { PageHead } from "@/ui/page/page-head";
 import { PageMessage } from "@/ui/page-message";
 import classes from "../compare.module.css";
 import { runSlots } from "../model/overlay-series";
 import { type CompareState, LEAST_RUNS } from "../model/state";
 import { comparisonCsv } from "../model/table";
 import { useCompareState } from "../model/use-compare-state";
-import { PageHead } from "../page-head";
 import { AddRun } from "./add-run";
 import { CostSection } from "./cost-section";
 import { DifferencesSection } from "./differences-section";
@@ -38,32 +38,39 @@ export function ComparePage() {
   });
   return (
     <>
-      <PageHead title={t("compare.title")}>
-        <AddRun runs={state.runs} onAdd={(run) => change({ runs: [...state.runs, run] })} />
-        {enough && (
-          <SegmentedControl
-            size="xs"
-            aria-label={t("compare.align")}
-            value={state.align}
-            onChange={(align) => change({ align: align === "steady" ? "steady" : "start", zoom: null })}
-            data={[
-              { value: "start", label: t("compare.align_start") },
-              { value: "steady", label: t("compare.align_steady") },
-            ]}
-          />
-        )}
-        {enough && (
-          <Button
-            size="xs"
-            variant="default"
-            leftSection={<Icon name="download" size={14} />}
-            disabled={comparison.data === undefined}
-            onClick={() => comparison.data && saveCsv(t("compare.title"), Date.now(), comparisonCsv(comparison.data))}
-          >
-            {t("compare.csv")}
-          </Button>
-        )}
-      </PageHead>
+      <PageHead
+        title={t("compare.title")}
+        actions={
+          <>
+            <AddRun runs={state.runs} onAdd={(run) => change({ runs: [...state.runs, run] })} />
+            {enough && (
+              <SegmentedControl
+                size="xs"
+                aria-label={t("compare.align")}
+                value={state.align}
+                onChange={(align) => change({ align: align === "steady" ? "steady" : "start", zoom: null })}
+                data={[
+                  { value: "start", label: t("compare.align_start") },
+                  { value: "steady", label: t("compare.align_steady") },
+                ]}
+              />
+            )}
+            {enough && (
+              <Button
+                size="xs"
+                variant="default"
+                leftSection={<Icon name="download" size={14} />}
+                disabled={comparison.data === undefined}
+                onClick={() =>
+                  comparison.data && saveCsv(t("compare.title"), Date.now(), comparisonCsv(comparison.data))
+                }
+              >
+                {t("compare.csv")}
+              </Button>
+            )}
+          </>
+        }
+      />
       {!enough && (
         <PageMessage icon="compare" title={t("compare.tooFew")}>
           <p>{t("compare.tooFewHint")}</p>

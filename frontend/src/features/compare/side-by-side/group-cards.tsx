@@ -8,11 +8,11 @@ import { runTitle, shortCommit } from "@/lib/run-text";
 import { formatInstant } from "@/lib/time/time";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
+import { RunMark } from "@/panels/run/run-mark";
 import { IconButton } from "@/ui/icon-button";
-import { StateMark } from "@/ui/state-mark";
 import { Badge } from "@/ui/text/tag";
 import classes from "../compare.module.css";
-import { VERDICT_TONES, wholeSecond } from "../model/run-links";
+import { wholeSecond } from "../model/run-links";
 import { type CompareState, LEAST_RUNS, withBase } from "../model/state";
 import { countOpinions } from "../model/table";
 import { OpinionMark } from "../opinion-mark";
@@ -130,9 +130,7 @@ function RunItem({ id, slot, line, state, onChange }: RunItemProps) {
       <Link to={`/runs/${id}`} className={classes.runLink} title={id}>
         {when}
       </Link>
-      {line?.verdict != null && (
-        <StateMark tone={VERDICT_TONES[line.verdict]} label={t(`compare.verdict_${line.verdict}`)} />
-      )}
+      {line !== undefined && <RunMark {...line} />}
       <IconButton
         icon="close"
         size={24}

@@ -244,6 +244,8 @@ const REMARKS = [
   "limit-differs",
   "far-from-limit",
   "limit-unknown",
+  "no-direction",
+  "below-zero",
 ] as const;
 
 /** A code that this page does not know is shown as it is. */

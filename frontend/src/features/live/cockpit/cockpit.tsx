@@ -17,7 +17,7 @@ import type { Followed } from "./use-followed";
  * The run under way in one line that stays in sight, or up to three of them; between runs the last one, in the same
  * room: nothing below moves as a run begins or ends.
  */
-export function Cockpit({ runs, underWay, more, known }: Followed) {
+export function Cockpit({ runs, underWay, more, none }: Followed) {
   const { t } = useTranslation();
   const now = useNow(serverNow);
   return (
@@ -27,7 +27,7 @@ export function Cockpit({ runs, underWay, more, known }: Followed) {
       data-under-way={underWay}
       data-runs={runs.length}
     >
-      {known && runs.length === 0 && !underWay && (
+      {none && (
         <div className={classes.empty}>
           <p>
             <strong>{t("cockpit.noRun")}</strong> <span className={classes.hint}>{t("cockpit.noRunHint")}</span>
@@ -82,7 +82,11 @@ function RunName({ run, underWay }: { run: Run; underWay: boolean }) {
         )}
       </p>
       <p className={classes.facts} title={parameters}>
-        {underWay ? parameters : [t("cockpit.last"), parameters].filter(Boolean).join(" · ")}
+        {!underWay && t("cockpit.last")}
+        <span className={classes.parameters}>
+          {!underWay && parameters !== "" && " · "}
+          {parameters}
+        </span>
       </p>
     </div>
   );

@@ -14,8 +14,8 @@ export interface Followed {
   readonly underWay: boolean;
   /** How many are under way beside these. */
   readonly more: number;
-  /** Whether the server has told; without runs there are none. */
-  readonly known: boolean;
+  /** The server knows of no run. */
+  readonly none: boolean;
 }
 
 /** The runs that the page follows: one document each. */
@@ -50,6 +50,6 @@ export function useFollowed(): Followed {
     runs: shown,
     underWay,
     more: Math.max(0, total - MOST_FOLLOWED),
-    known: known && (underWay || last.data !== undefined),
+    none: known && last.data !== undefined && ids.length === 0,
   };
 }

@@ -10,7 +10,7 @@ import { DELIVERY_STATES, type DeliveryFilter } from "../model/deliveries";
 interface Props {
   readonly filter: DeliveryFilter;
   readonly counts: Readonly<Partial<Record<DeliveryState, number>>> | undefined;
-  readonly onChange: (filter: DeliveryFilter) => void;
+  readonly onChange: (part: Partial<DeliveryFilter>) => void;
 }
 
 /** Which deliveries are listed; the numbers count all of them. */
@@ -22,7 +22,6 @@ export function DeliveriesFilters({ filter, counts, onChange }: Props) {
   const known = filter.receiver === "" || names.includes(filter.receiver) ? names : [...names, filter.receiver];
   const toggle = (state: DeliveryState) =>
     onChange({
-      ...filter,
       states: filter.states.includes(state) ? filter.states.filter((one) => one !== state) : [...filter.states, state],
     });
   return (
@@ -45,12 +44,12 @@ export function DeliveriesFilters({ filter, counts, onChange }: Props) {
         value={filter.receiver}
         values={known}
         name={(receiver) => receiver}
-        onChange={(receiver) => onChange({ ...filter, receiver: receiver ?? "" })}
+        onChange={(receiver) => onChange({ receiver: receiver ?? "" })}
       />
       <SearchField
         label={t("notify.deliveries.search")}
         value={filter.search}
-        onChange={(search) => onChange({ ...filter, search })}
+        onChange={(search) => onChange({ search })}
       />
     </FilterBar>
   );

@@ -1,8 +1,8 @@
 import { Button } from "@mantine/core";
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
-import { useSearchParams } from "react-router";
 import { deliveriesQuery } from "@/api/notify/queries";
+import { useParams, withParams } from "@/lib/use-params";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { LoadMore } from "@/ui/list/load-more";
 import { Loading } from "@/ui/loading";
@@ -21,7 +21,7 @@ const LIVE_PAGES = 3;
 /** What was sent, is being sent and was given up, newest first. */
 export function DeliveriesPage() {
   const { t } = useTranslation();
-  const [params, setParams] = useSearchParams();
+  const [params, edit] = useParams();
   const filter = decodeDeliveries(params);
   const open = params.get("delivery");
   const narrow = useNarrow();
@@ -32,17 +32,9 @@ export function DeliveriesPage() {
   });
   const deliveries = list.data?.pages.flatMap((page) => page.deliveries) ?? [];
   const filtered = filter.states.length > 0 || filter.receiver !== "" || filter.search !== "";
-  const change = (next: DeliveryFilter) => setParams((held) => encodeDeliveries(next, held), { replace: true });
-  const show = (id: string | null) =>
-    setParams(
-      (held) => {
-        const next = new URLSearchParams(held);
-        if (id === null) next.delete("delivery");
-        else next.set("delivery", id);
-        return next;
-      },
-      { preventScrollReset: true, replace: id === null },
-    );
+  const change = (part: Partial<DeliveryFilter>) =>
+    edit((held) => encodeDeliveries({ ...decodeDeliveries(held), ...part }, held), true);
+  const show = (id: string | null) => edit((held) => withParams(held, { delivery: id }), id === null);
   return (
     <NotifyPage title={t("notify.deliveries.title")}>
       <QueryFault title={t("notify.deliveries.failed")} query={list} />

@@ -1,13 +1,13 @@
 import { useDebouncedCallback } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useCallback, useState } from "react";
-import { useSearchParams } from "react-router";
 import { routeAnswerQuery } from "@/api/notify/queries";
+import { useParams, withParams } from "@/lib/use-params";
 import { formatLabels, parseLabels } from "../model/matchers";
 
 /** The labels that are asked about: as text while typed, in the address once they pause. */
 export function useRouteQuestion() {
-  const [params, setParams] = useSearchParams();
+  const [params, edit] = useParams();
   const [text, setText] = useState(() => params.getAll("label").join("\n"));
   const asked = parseLabels(params.getAll("label").join("\n")).labels;
   const some = Object.keys(asked).length > 0;
@@ -19,19 +19,15 @@ export function useRouteQuestion() {
   });
   const ask = useCallback(
     (next: string) => {
-      setParams(
-        (held) => {
-          const changed = new URLSearchParams(held);
-          changed.delete("label");
-          for (const line of formatLabels(parseLabels(next).labels).split("\n")) {
-            if (line !== "") changed.append("label", line);
-          }
-          return changed;
-        },
-        { replace: true, preventScrollReset: true },
-      );
+      edit((held) => {
+        const changed = withParams(held, { label: null });
+        for (const line of formatLabels(parseLabels(next).labels).split("\n")) {
+          if (line !== "") changed.append("label", line);
+        }
+        return changed;
+      }, true);
     },
-    [setParams],
+    [edit],
   );
   const askSoon = useDebouncedCallback(ask, 250);
   return {

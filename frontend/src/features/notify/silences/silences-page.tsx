@@ -2,10 +2,10 @@ import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { useSearchParams } from "react-router";
 import { silencesQuery } from "@/api/notify/queries";
 import type { Silence, SilenceState } from "@/api/notify/types";
 import { useMay } from "@/lib/access-scopes";
+import { useParams, withParams } from "@/lib/use-params";
 import { useView } from "@/lib/view/context";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { Toggle, Toggles } from "@/ui/form/toggle";
@@ -98,36 +98,20 @@ export function SilencesPage() {
 
 /** The state that is shown; null for those that hold or will. It stands in the address. */
 function useShownState() {
-  const [params, setParams] = useSearchParams();
+  const [params, edit] = useParams();
   const shown = STATES.find((one) => one === params.get("state")) ?? null;
-  const set = (state: SilenceState | null) =>
-    setParams(
-      (held) => {
-        const next = new URLSearchParams(held);
-        if (state === null) next.delete("state");
-        else next.set("state", state);
-        return next;
-      },
-      { replace: true },
-    );
+  const set = (state: SilenceState | null) => edit((held) => withParams(held, { state }), true);
   return [shown, set] as const;
 }
 
 /** `?matcher=severity="page"` opens the form with these conditions, once; the address is cleaned for reloads. */
 function usePrefill(open: (matchers: readonly Matcher[]) => void, ready: boolean): void {
-  const [params, setParams] = useSearchParams();
+  const [params, edit] = useParams();
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for an address, not for each rendering
   useEffect(() => {
     const given = params.getAll("matcher");
     if (given.length === 0 || !ready) return;
     open(given.map(parseMatcher).filter((one) => one !== null));
-    setParams(
-      (held) => {
-        const next = new URLSearchParams(held);
-        next.delete("matcher");
-        return next;
-      },
-      { replace: true },
-    );
+    edit((held) => withParams(held, { matcher: null }), true);
   }, [params, ready]);
 }

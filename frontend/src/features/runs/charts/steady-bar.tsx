@@ -3,11 +3,11 @@ import { useTranslation } from "react-i18next";
 import type { Figures, Run } from "@/api/runs/types";
 import { formatElapsed, formatSuccess } from "@/lib/run-text";
 import { formatValue } from "@/lib/units";
+import { useCodeText } from "@/lib/use-code-text";
 import { useLocale } from "@/lib/use-locale";
 import { FaultText } from "@/ui/fault/problem";
 import { Fact, Facts } from "@/ui/text/facts";
 import { Dim } from "@/ui/text/text";
-import { useCodeText } from "../model/use-code-text";
 import classes from "./charts.module.css";
 import type { SteadyEdit } from "./use-steady-edit";
 

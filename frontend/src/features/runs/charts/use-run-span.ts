@@ -1,9 +1,9 @@
 import { useCallback, useMemo } from "react";
-import { useSearchParams } from "react-router";
 import type { Run, RunSeconds } from "@/api/runs/types";
 import { serverNow } from "@/api/server-clock";
 import type { Range } from "@/lib/time/time";
 import { useNow } from "@/lib/time/use-now";
+import { useParams, withParams } from "@/lib/use-params";
 import { aroundRun } from "@/panels/run/around";
 import { formatWindow, parseWindow, type RunWindow, rangeOf } from "../model/window";
 
@@ -21,22 +21,13 @@ export interface RunSpan {
 const GRAIN_MS = 15_000;
 
 export function useRunSpan(run: Run, seconds: RunSeconds | undefined): RunSpan {
-  const [params, setParams] = useSearchParams();
+  const [params, edit] = useParams();
   const running = run.state === "running" && !run.silent;
   const now = useNow(serverNow, running ? 5000 : 3_600_000);
   const text = params.get("window");
   const setZoom = useCallback(
-    (window: RunWindow | null) =>
-      setParams(
-        (held) => {
-          const next = new URLSearchParams(held);
-          if (window === null) next.delete("window");
-          else next.set("window", formatWindow(window));
-          return next;
-        },
-        { preventScrollReset: true },
-      ),
-    [setParams],
+    (window: RunWindow | null) => edit((held) => withParams(held, { window: window && formatWindow(window) }), false),
+    [edit],
   );
   const window = run.steady_window;
   const fromWindow = window === null ? null : window.from_ms - window.from_seconds * 1000;

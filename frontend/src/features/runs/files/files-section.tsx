@@ -56,9 +56,11 @@ export function FilesSection({ run }: { run: Run }) {
           <>
             {files.length === 0 && <p>{t("files.none")}</p>}
             {bringing.may && (
-              <Hint>
-                {t("files.hint", { file: size(list.data.most_file_bytes), run: size(list.data.most_run_bytes) })}
-              </Hint>
+              <div className={classes.tools}>
+                <Hint>
+                  {t("files.hint", { file: size(list.data.most_file_bytes), run: size(list.data.most_run_bytes) })}
+                </Hint>
+              </div>
             )}
           </>
         )}

@@ -4,10 +4,10 @@ import {
   decodeRunList,
   encodeRunList,
   MOST_COMPARED,
-  NO_FILTERS,
   type RunListState,
   sortBy,
   toggleSelected,
+  USUAL_LIST,
 } from "./list-state";
 
 const round = (state: RunListState) => decodeRunList(encodeRunList(state, new URLSearchParams()));
@@ -15,31 +15,32 @@ const round = (state: RunListState) => decodeRunList(encodeRunList(state, new UR
 describe("address of the list", () => {
   it("holds filter, order and columns, and gives them back", () => {
     const state: RunListState = {
-      where: 'scenario:"a & b" pool>10 <limits>',
+      filters: { q: "<limits>", values: { scenario: "a & b", tag: "x" }, ignored: [] },
       ...{ sort: "p95", descending: false, columns: ["verdict", "name", "param.pool,size", "load"] },
     };
     expect(round(state)).toEqual(state);
   });
 
   it("is empty for the list as it opens, and keeps what others put there", () => {
-    expect(encodeRunList(NO_FILTERS, new URLSearchParams()).toString()).toBe("");
-    const kept = encodeRunList({ ...NO_FILTERS, where: "x" }, new URLSearchParams("tz=utc&q=old&filter=job%3Aapp"));
-    expect(Object.fromEntries(kept)).toEqual({ tz: "utc", filter: "job:app", where: "x" });
+    expect(encodeRunList(USUAL_LIST, new URLSearchParams()).toString()).toBe("");
+    const filters = { q: "x", values: {}, ignored: [] };
+    const kept = encodeRunList({ ...USUAL_LIST, filters }, new URLSearchParams("tz=utc&q=old&filter=job%3Aapp"));
+    expect(Object.fromEntries(kept)).toEqual({ tz: "utc", filter: "job:app", q: "x" });
   });
 
   it("shows what an older address showed", () => {
-    const state = decodeRunList(new URLSearchParams("scenario=ingest&verdict=failed&tag=a&period=7d&q=leak&sort=p95"));
+    const state = decodeRunList(new URLSearchParams("where=scenario:ingest verdict:failed tag:a leak&sort=p95"));
     expect(state).toEqual({
-      ...NO_FILTERS,
-      where: "scenario:ingest verdict:failed since:7d tag:a leak",
+      ...USUAL_LIST,
+      filters: { q: "leak", values: { scenario: "ingest", verdict: "failed", tag: "a" }, ignored: [] },
       sort: "p95",
     });
     expect(round(state)).toEqual(state);
-    expect(decodeRunList(new URLSearchParams("state=exploded&verdict=maybe&sort=colour&column=x"))).toEqual(NO_FILTERS);
+    expect(decodeRunList(new URLSearchParams("state=exploded&verdict=maybe&sort=colour&column=x"))).toEqual(USUAL_LIST);
   });
 
   it("sorts names from A and figures from the greatest, and turns on the second click", () => {
-    const byName = sortBy(NO_FILTERS, "name");
+    const byName = sortBy(USUAL_LIST, "name");
     expect([byName.sort, byName.descending]).toEqual(["name", false]);
     expect(sortBy(byName, "name").descending).toBe(true);
     expect(sortBy(byName, "rate").descending).toBe(true);

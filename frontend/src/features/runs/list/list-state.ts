@@ -1,7 +1,7 @@
 /** What the address of the runs list holds. Pure codec; parameters of others stay as they are. */
 
 import { decodeColumns, encodeColumns, USUAL } from "./columns";
-import { OLD_FILTERS, textOfOld } from "./filter-text";
+import { decodeFilters, encodeFilters, type RunFilters } from "./filters";
 
 export const RUN_SORTS = [
   "started",
@@ -16,24 +16,22 @@ export const RUN_SORTS = [
 ] as const;
 
 export interface RunListState {
-  /** The filter as text; features/runs/list/filter-text.ts. */
-  readonly where: string;
+  readonly filters: RunFilters;
   readonly sort: (typeof RUN_SORTS)[number];
   readonly descending: boolean;
   /** Ids of features/runs/list/columns.ts. */
   readonly columns: readonly string[];
 }
 
-export const NO_FILTERS: RunListState = { where: "", sort: "started", descending: true, columns: USUAL };
+export const NO_FILTERS: RunFilters = { q: "", values: {}, ignored: [] };
+export const USUAL_LIST: RunListState = { filters: NO_FILTERS, sort: "started", descending: true, columns: USUAL };
 
-const OWN = [...OLD_FILTERS, "where", "sort", "order", "column"] as const;
-
-/** Reads the state; what is unknown counts as not said. Filters of older addresses become text. */
+/** Reads the state; what is unknown counts as not said. */
 export function decodeRunList(params: URLSearchParams): RunListState {
-  const sort = RUN_SORTS.find((one) => one === params.get("sort")) ?? NO_FILTERS.sort;
+  const sort = RUN_SORTS.find((one) => one === params.get("sort")) ?? USUAL_LIST.sort;
   const order = params.get("order");
   return {
-    where: [textOfOld(params), params.get("where") ?? ""].filter(Boolean).join(" "),
+    filters: decodeFilters(params),
     sort,
     descending: order === null ? descendsFirst(sort) : order !== "asc",
     columns: decodeColumns(params.getAll("column")),
@@ -43,9 +41,9 @@ export function decodeRunList(params: URLSearchParams): RunListState {
 /** Writes the state over the parameters that were there; defaults are left out. */
 export function encodeRunList(state: RunListState, previous: URLSearchParams): URLSearchParams {
   const params = new URLSearchParams(previous);
-  for (const name of OWN) params.delete(name);
-  if (state.where.trim() !== "") params.set("where", state.where.trim());
-  if (state.sort !== NO_FILTERS.sort) params.set("sort", state.sort);
+  for (const name of ["sort", "order", "column"]) params.delete(name);
+  encodeFilters(state.filters, params);
+  if (state.sort !== USUAL_LIST.sort) params.set("sort", state.sort);
   if (state.descending !== descendsFirst(state.sort)) params.set("order", state.descending ? "desc" : "asc");
   for (const column of encodeColumns(state.columns)) params.append("column", column);
   return params;

@@ -2,11 +2,11 @@ import { Checkbox } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import { Link } from "react-router";
 import { runTitle } from "@/lib/run-text";
+import { RunMark } from "@/panels/run/run-mark";
 import { Card, Cards } from "@/ui/list/card";
 import { Fact, Facts } from "@/ui/text/facts";
 import { MOST_COMPARED } from "./list-state";
 import { Commit, FirstLimit, Flags, P95, Parameters, Rate, RunTags, Started, Success } from "./run-cells";
-import { RunMark } from "./run-mark";
 import classes from "./runs-page.module.css";
 import type { RowsProps } from "./runs-table";
 

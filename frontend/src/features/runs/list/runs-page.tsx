@@ -2,7 +2,6 @@ import { Button } from "@mantine/core";
 import { useCallback, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Link, useNavigate, useSearchParams } from "react-router";
-import { ApiError } from "@/api/client";
 import type { RunLine } from "@/api/runs/types";
 import { serverNow } from "@/api/server-clock";
 import { useNow } from "@/lib/time/use-now";
@@ -21,9 +20,9 @@ import { ImportButton, ImportDrop } from "../import/import-drop";
 import { ImportList } from "../import/import-list";
 import { useImports } from "../import/use-imports";
 import { ColumnChooser } from "./column-chooser";
-import { comparePath, RUN_SORTS, sortBy, toggleSelected } from "./list-state";
+import { FilterFields } from "./filter-fields";
+import { comparePath, NO_FILTERS, RUN_SORTS, sortBy, toggleSelected } from "./list-state";
 import { NoRuns } from "./no-runs";
-import { RunFilter } from "./run-filter";
 import { RunsCards } from "./runs-cards";
 import classes from "./runs-page.module.css";
 import { RunsTable } from "./runs-table";
@@ -50,12 +49,11 @@ export function RunsPage() {
     x: (id) => id !== undefined && select(id),
     c: () => selected.length > 1 && void navigate(comparePath(selected)),
   });
-  const filtered = state.where !== "";
-  const unreadable = list.error instanceof ApiError && list.error.code === "run-filter" ? list.error.detail : null;
-  const question = list.isPlaceholderData ? null : JSON.stringify([state.where, state.sort, state.descending]);
+  const filtered = state.filters.q !== "" || Object.keys(state.filters.values).length > 0;
+  const question = list.isPlaceholderData ? null : JSON.stringify([state.filters, state.sort, state.descending]);
   const [held, hold] = useHeldOrder(list.runs.map(keyOf), question);
   const rows = { runs: inHeldOrder(list.runs, held, keyOf), hold, now, selected, onSelect: select, pathOf };
-  const limits = useMemo(
+  const findings = useMemo(
     () => [...new Set(list.runs.flatMap(({ first_limit }) => first_limit?.id || []))],
     [list.runs],
   );
@@ -77,20 +75,19 @@ export function RunsPage() {
             <PageLink to="/runs/trend" icon="trend" label={t("runs.trend")} />
             <PageLink to="/runs/sweep" icon="sweep" label={t("runs.sweep")} />
             <PageLink to="/runs/meeting" icon="people" label={t("runs.meeting")} />
-            <PageLink to="/runs/actions" icon="check" label={t("actions.open")} />
+            <PageLink to="/runs?actions=open" icon="check" label={t("actions.open")} />
             <ImportButton onFiles={setFiles} primary={false} />
           </>
         }
       />
       <ImportList items={imports.items} pathOf={pathOf} onDismiss={imports.dismiss} />
-      {unreadable === null && <QueryFault title={t("runs.failed")} query={list} />}
+      <QueryFault title={t("runs.failed")} query={list} />
       {(!empty || filtered) && (
         <FilterBar label={t("runs.filters")}>
-          <RunFilter
-            value={state.where}
-            problem={unreadable}
-            limits={limits}
-            onChange={(where) => setState((held) => ({ ...held, where }))}
+          <FilterFields
+            filters={state.filters}
+            findings={findings}
+            onChange={(next) => setState((held) => ({ ...held, filters: next(held.filters) }))}
           />
           {narrow ? (
             <FilterSelect
@@ -112,7 +109,7 @@ export function RunsPage() {
           icon="search"
           title={t("runs.nothing")}
           actions={
-            <Button size="xs" variant="default" onClick={() => setState((held) => ({ ...held, where: "" }))}>
+            <Button size="xs" variant="default" onClick={() => setState((held) => ({ ...held, filters: NO_FILTERS }))}>
               {t("runs.clearFilters")}
             </Button>
           }

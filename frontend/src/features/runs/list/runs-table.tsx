@@ -4,12 +4,12 @@ import { useTranslation } from "react-i18next";
 import { Link, useNavigate } from "react-router";
 import type { RunLine, RunSort } from "@/api/runs/types";
 import { runTitle } from "@/lib/run-text";
+import { RunMark } from "@/panels/run/run-mark";
 import type { HoldHandlers } from "@/ui/list/held-order";
 import { SortHead, sortOrder, Table } from "@/ui/list/table";
 import { type Column, type ColumnId, type Shown, shownColumns } from "./columns";
 import { MOST_COMPARED, type RunListState } from "./list-state";
 import { Commit, FirstLimit, Flags, Load, P95, Parameters, Rate, RunTags, Started, Success } from "./run-cells";
-import { RunMark } from "./run-mark";
 import classes from "./runs-page.module.css";
 
 export interface RowsProps {

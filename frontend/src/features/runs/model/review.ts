@@ -1,11 +1,6 @@
-/**
- * The review form's state: what is typed, what of it is saved, and what somebody else wrote meanwhile. Pure.
- *
- * Nothing that was typed is given up without a choice: an answer that is newer than what the form began with is joined
- * field by field, and only fields that both sides changed are put to the user.
- */
+/** The review form's state: what is typed, what of it is saved, and whether somebody else saved meanwhile. Pure. */
 
-import { type Action, joinActions, mergeActions, wordsOf } from "../review/actions/merge-actions";
+import { type Action, wordsOf } from "../review/actions/action";
 
 export interface Expected {
   readonly expression: string;
@@ -54,20 +49,16 @@ export interface SavedReview {
   readonly author: string;
 }
 
-export interface ReviewConflict {
-  readonly field: ReviewField;
-  readonly theirs: ReviewText;
-  readonly author: string;
-}
-
 export interface ReviewDraft {
   /** What the server held at `version`. */
   readonly base: ReviewText;
   readonly version: number;
   readonly text: ReviewText;
-  /** What is under way to the server. */
+  /** What was sent last. */
   readonly sent: ReviewText | null;
-  readonly conflicts: readonly ReviewConflict[];
+  readonly isSending: boolean;
+  /** What somebody else saved since, while something was typed here. */
+  readonly conflict: SavedReview | null;
   /** Why the last attempt failed; an empty text when the server did not answer. */
   readonly problem: string | null;
   readonly savedMs: number | null;
@@ -79,110 +70,54 @@ export type ReviewEvent =
   | { readonly kind: "saved"; readonly version: number; readonly atMs: number }
   | { readonly kind: "failed"; readonly problem: string }
   | { readonly kind: "met"; readonly theirs: SavedReview }
-  | { readonly kind: "choose"; readonly field: ReviewField; readonly side: "mine" | "theirs" | "both" };
+  | { readonly kind: "reload" | "overwrite" };
 
 export function reduceReview(draft: ReviewDraft, event: ReviewEvent): ReviewDraft {
+  const { conflict } = draft;
   switch (event.kind) {
     case "edit":
       return { ...draft, text: { ...draft.text, ...event.part }, problem: null };
     case "sending":
-      return { ...draft, sent: draft.text };
+      return { ...draft, sent: draft.text, isSending: true };
     case "saved":
       return {
         ...draft,
-        base: draft.sent ?? draft.base,
-        version: event.version,
-        sent: null,
-        problem: null,
-        savedMs: event.atMs,
+        ...{ base: draft.sent ?? draft.base, version: event.version, savedMs: event.atMs },
+        ...{ isSending: false, problem: null },
       };
     case "failed":
-      return { ...draft, sent: null, problem: event.problem };
+      return { ...draft, isSending: false, problem: event.problem };
     case "met":
-      return meet(draft, event.theirs);
-    case "choose":
-      return choose(draft, event.field, event.side);
+      return meet({ ...draft, isSending: false }, event.theirs);
+    case "reload":
+      return conflict === null ? draft : startReview(conflict);
+    case "overwrite":
+      return conflict === null ? draft : { ...draft, base: conflict.text, version: conflict.version, conflict: null };
   }
 }
 
 export function startReview(saved: SavedReview): ReviewDraft {
   return {
     ...{ base: saved.text, version: saved.version, text: saved.text },
-    ...{ sent: null, conflicts: [], problem: null, savedMs: null },
+    ...{ sent: null, isSending: false, conflict: null, problem: null, savedMs: null },
   };
 }
 
-/** What this browser kept of a form that was closed before it was saved. */
-export interface KeptReview {
-  readonly base: ReviewText;
-  readonly version: number;
-  readonly text: ReviewText;
-}
-
-export function resumeReview(kept: KeptReview, saved: SavedReview): ReviewDraft {
-  return meet({ ...startReview({ text: kept.base, version: kept.version, author: "" }), text: kept.text }, saved);
-}
-
-/** Joins what the server holds now. An answer older than the draft's own version says nothing new. */
+/** Takes what the server holds now, where nothing typed here stands against it. */
 function meet(draft: ReviewDraft, theirs: SavedReview): ReviewDraft {
-  if (theirs.version < draft.version) return draft;
-  const text: Record<string, unknown> = { ...draft.text };
-  const conflicts: ReviewConflict[] = draft.conflicts.filter(({ field }) =>
-    same(draft.base[field], theirs.text[field]),
-  );
-  for (const field of REVIEW_FIELDS) {
-    if (same(theirs.text[field], draft.base[field])) continue;
-    if (same(draft.text[field], draft.base[field])) text[field] = theirs.text[field];
-    else if (field === "actions") {
-      // Each action is a thing of its own: two who write different ones at once are not in each other's way.
-      const merged = mergeActions(draft.base.actions, draft.text.actions, theirs.text.actions);
-      text[field] = merged.mine;
-      const others = { ...theirs.text, actions: merged.theirs };
-      if (merged.conflict) conflicts.push({ field, theirs: others, author: theirs.author });
-    } else if (!same(draft.text[field], theirs.text[field])) {
-      conflicts.push({ field, theirs: theirs.text, author: theirs.author });
-    }
-  }
-  return {
-    ...draft,
-    ...{ base: theirs.text, version: theirs.version, text: text as unknown as ReviewText },
-    ...{ sent: null, conflicts, problem: null },
-  };
-}
-
-function choose(draft: ReviewDraft, field: ReviewField, side: "mine" | "theirs" | "both"): ReviewDraft {
-  const conflict = draft.conflicts.find((one) => one.field === field);
-  if (conflict === undefined) return draft;
-  const theirs = conflict.theirs[field];
-  const value =
-    side === "mine"
-      ? draft.text[field]
-      : side === "theirs"
-        ? theirs
-        : field === "actions"
-          ? joinActions(draft.text.actions, conflict.theirs.actions)
-          : joinValues(draft.text[field], theirs);
-  return {
-    ...draft,
-    text: { ...draft.text, [field]: value },
-    conflicts: draft.conflicts.filter((one) => one !== conflict),
-  };
-}
-
-function joinValues(mine: ReviewText[ReviewField], theirs: ReviewText[ReviewField]): ReviewText[ReviewField] {
-  if (typeof mine === "string" || typeof theirs === "string") return `${String(theirs)}\n\n${String(mine)}`;
-  const seen = new Set<string>();
-  return [...theirs, ...mine].filter((item) => {
-    const key = JSON.stringify(item);
-    return seen.has(key) ? false : seen.add(key);
-  }) as ReviewText["monitored"];
+  if (theirs.version <= draft.version) return draft;
+  if (!isUnsaved(draft) || sameReview(draft.text, theirs.text)) return startReview(theirs);
+  // What was sent has arrived, and only the answer was lost.
+  if (draft.sent !== null && sameReview(draft.sent, theirs.text))
+    return { ...draft, base: theirs.text, version: theirs.version, problem: null };
+  return { ...draft, conflict: theirs, problem: null };
 }
 
 export type ReviewPhase = "empty" | "saved" | "dirty" | "saving" | "failed" | "conflict";
 
 export function reviewPhase(draft: ReviewDraft): ReviewPhase {
-  if (draft.conflicts.length > 0) return "conflict";
-  if (draft.sent !== null) return "saving";
+  if (draft.conflict !== null) return "conflict";
+  if (draft.isSending) return "saving";
   if (draft.problem !== null) return "failed";
   if (!sameReview(draft.text, draft.base)) return "dirty";
   return draft.version > 0 ? "saved" : "empty";
@@ -206,27 +141,5 @@ function normal(value: ReviewText[ReviewField]): unknown {
   if (typeof value === "string") return value;
   return value.map((item) =>
     typeof item === "string" ? item : "id" in item ? wordsOf(item) : [item.expression, item.note],
-  );
-}
-
-/** Reads what the browser kept; null when it is damaged or of another time. */
-export function readKept(stored: string | null): KeptReview | null {
-  if (stored === null) return null;
-  try {
-    const { base: wasBase, version, text: wasText } = JSON.parse(stored) as Partial<KeptReview>;
-    // Kept by a version of the page that knew no actions.
-    const [base, text] = [wasBase, wasText].map((one) => one && { ...one, actions: one.actions ?? [] });
-    if (typeof version !== "number" || !isReviewText(base) || !isReviewText(text)) return null;
-    return { base, version, text };
-  } catch {
-    return null;
-  }
-}
-
-function isReviewText(value: unknown): value is ReviewText {
-  if (typeof value !== "object" || value === null) return false;
-  const record = value as Record<string, unknown>;
-  return REVIEW_FIELDS.every((field) =>
-    typeof EMPTY_REVIEW[field] === "string" ? typeof record[field] === "string" : Array.isArray(record[field]),
   );
 }

@@ -2,14 +2,17 @@ import { Button } from "@mantine/core";
 import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
-import { Link, useLocation, useParams } from "react-router";
+import { Link, useParams } from "react-router";
 import { ApiError } from "@/api/client";
 import { runQuery } from "@/api/runs/queries";
 import type { Run } from "@/api/runs/types";
-import { runTitle } from "@/lib/run-text";
+import { detailOf, runTitle } from "@/lib/run-text";
+import { useAddressedPart } from "@/lib/use-addressed-part";
+import { useLocale } from "@/lib/use-locale";
 import { firstEvidence } from "@/panels/findings/model";
 import { useWorstOf, WorstInstances } from "@/panels/findings/worst";
 import { NotesLayer } from "@/panels/notes/notes-layer";
+import { PoolsSection } from "@/panels/pools/pools-section";
 import { FirstChart } from "@/panels/run/first-chart";
 import { KeyFigures } from "@/panels/run/key-figures";
 import { QueryFault } from "@/ui/fault/query-fault";
@@ -17,6 +20,7 @@ import { Loading } from "@/ui/loading";
 import { LoadingChart } from "@/ui/page/loading-chart";
 import { usePageTitle } from "@/ui/page/use-page-title";
 import { PageMessage } from "@/ui/page-message";
+import { Hint } from "@/ui/text/text";
 import { LoadSection } from "../charts/load-section";
 import { SystemCharts } from "../charts/system-charts";
 import { useRunCharts } from "../charts/use-run-charts";
@@ -85,6 +89,7 @@ function useFollowUp(run: Run | undefined): void {
 }
 
 function RunBody({ run }: { run: Run }) {
+  const locale = useLocale();
   const running = run.state === "running";
   const charts = useRunCharts(run);
   const shown = running ? null : firstEvidence(run.diagnosis, run.findings);
@@ -96,6 +101,13 @@ function RunBody({ run }: { run: Run }) {
         <RunHeader run={run} />
         <RunHeadline run={run} />
         {(!running || run.requests !== null) && <KeyFigures figures={run.key_figures} soFar={running} />}
+        {run.own_figures
+          .filter(({ detail }) => detail !== "")
+          .map((one) => (
+            <Hint key={one.name}>
+              {one.name}: {detailOf(one, locale)}
+            </Hint>
+          ))}
       </div>
       {running && <RunProgressPanel run={run} />}
       <RunNav run={run} />
@@ -113,6 +125,7 @@ function RunBody({ run }: { run: Run }) {
         {run.requests !== null && <Summary run={run} />}
         {!running && <Reconciled run={run} />}
       </div>
+      {!running && hasPools(run) && <PoolsSection run={run.id} />}
       {run.ramp && <RampSection ramp={run.ramp} />}
       {shown !== null && load}
       <WorstInstances value={useWorstOf(run.findings)}>
@@ -130,12 +143,12 @@ function RunBody({ run }: { run: Run }) {
   );
 }
 
-/** Brings the part that the address names into view: the browser looked for it before it was there. */
-function useAddressedPart(): void {
-  const { hash } = useLocation();
-  useEffect(() => {
-    if (hash.length > 1) document.getElementById(hash.slice(1))?.scrollIntoView();
-  }, [hash]);
+/** A pool with a limit is a resource of the run; one without is a finding. */
+function hasPools({ resources, findings }: Run): boolean {
+  return (
+    resources.some(({ resource }) => resource === "pool_connections") ||
+    findings.some(({ id }) => id.startsWith("pool-"))
+  );
 }
 
 function Waiting() {

@@ -6,6 +6,7 @@ import type { ProfileList } from "@/api/profiles/types";
 import { runQuery } from "@/api/runs/queries";
 import type { Run } from "@/api/runs/types";
 import { runTitle } from "@/lib/run-text";
+import { useParams as useAddressParams, withParams } from "@/lib/use-params";
 import { QueryFault } from "@/ui/fault/query-fault";
 import { Loading } from "@/ui/loading";
 import { PageHead } from "@/ui/page/page-head";
@@ -42,7 +43,7 @@ export function ProfilesPage() {
 }
 
 function useAddress(list: ProfileList): Address {
-  const [params, setParams] = useSearchParams();
+  const [params, edit] = useAddressParams();
   const kinds = kindsOf(list.profiles);
   const kind = kinds.find((one) => one === params.get("kind")) ?? kinds[0] ?? "";
   return {
@@ -50,18 +51,7 @@ function useAddress(list: ProfileList): Address {
     of: params.get("of") ?? "",
     type: params.get("type") ?? "",
     against: params.get("against") ?? "",
-    set: (change) =>
-      setParams(
-        (held) => {
-          const next = new URLSearchParams(held);
-          for (const [name, value] of Object.entries(change)) {
-            if (value === null) next.delete(name);
-            else next.set(name, value);
-          }
-          return next;
-        },
-        { replace: true, preventScrollReset: true },
-      ),
+    set: (change) => edit((held) => withParams(held, change), true),
   };
 }
 

@@ -1,13 +1,12 @@
 import { useTranslation } from "react-i18next";
-import { Link } from "react-router";
 import type { Finding } from "@/api/findings/types";
 import type { Run } from "@/api/runs/types";
 import { DiagnosisBody, showFinding } from "@/panels/findings/diagnosis-body";
 import { FindingHeadline } from "@/panels/findings/finding-headline";
 import { Section } from "@/ui/page/section";
 import { Hint, TextButton } from "@/ui/text/text";
+import { FindingMarks } from "./finding-marks";
 import { ComputeAgain } from "./findings-again";
-import { OpinionTools } from "./opinion-tools";
 
 const ID = "findings";
 
@@ -45,16 +44,11 @@ export function FindingsSection({ run }: { run: Run }) {
       </Section>
     );
   }
-  const tools = (finding: Finding) => <OpinionTools run={run.id} finding={finding} />;
+  const tools = (finding: Finding) => <FindingMarks run={run.id} finding={finding} />;
   return (
     <Section id={ID} title={t("findings.title")} {...(findings.length > 1 && { aside: t("findings.hint") })}>
       <DiagnosisBody diagnosis={diagnosis} findings={findings} originMs={diagnosis.from_ms} tools={tools} />
       {run.state !== "running" && <ComputeAgain run={run} />}
-      {findings.some(({ id }) => id.startsWith("pool-")) && (
-        <Hint>
-          <Link to={`/pools?run=${run.id}`}>{t("pools.advised")}</Link>
-        </Hint>
-      )}
     </Section>
   );
 }

@@ -2,12 +2,12 @@ import { useTranslation } from "react-i18next";
 import type { GeneratorCheck } from "@/api/runs/types";
 import { formatCount } from "@/lib/run-text";
 import { formatValue } from "@/lib/units";
+import { useCodeText } from "@/lib/use-code-text";
 import { useLocale } from "@/lib/use-locale";
 import { Section } from "@/ui/page/section";
 import { StateMark, type Tone } from "@/ui/state-mark";
 import { Fact, Facts } from "@/ui/text/facts";
 import { Hint } from "@/ui/text/text";
-import { useCodeText } from "../model/use-code-text";
 import classes from "../page/run-page.module.css";
 
 const TONES: Readonly<Record<string, Tone>> = {

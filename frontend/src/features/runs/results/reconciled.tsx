@@ -2,12 +2,12 @@ import { useTranslation } from "react-i18next";
 import type { Reconciliation, Run } from "@/api/runs/types";
 import { formatCount } from "@/lib/run-text";
 import { formatClock } from "@/lib/time/time";
+import { useCodeText } from "@/lib/use-code-text";
 import { useView } from "@/lib/view/context";
 import { Table } from "@/ui/list/table";
 import { Section } from "@/ui/page/section";
 import { StateMark, type Tone } from "@/ui/state-mark";
 import { Hint } from "@/ui/text/text";
-import { useCodeText } from "../model/use-code-text";
 import classes from "../page/run-page.module.css";
 
 const STEPS = ["sent", "answered_ok", "accepted", "stored", "rows", "failed"] as const;

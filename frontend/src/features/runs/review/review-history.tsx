@@ -9,9 +9,9 @@ import { FaultText } from "@/ui/fault/problem";
 import { Loading } from "@/ui/loading";
 import { notifyGood } from "@/ui/notify";
 import { Dim } from "@/ui/text/text";
-import { REVIEW_FIELDS, type ReviewText } from "../model/review";
+import { REVIEW_FIELDS, type ReviewField, type ReviewText } from "../model/review";
+import { wordsOf } from "./actions/action";
 import classes from "./review.module.css";
-import { fieldText } from "./review-conflicts";
 import { textOf } from "./use-review";
 
 interface Props {
@@ -85,4 +85,17 @@ export function ReviewHistoryDrawer({ run, onClose, onRestore }: Props) {
       </ol>
     </Drawer>
   );
+}
+
+/** A field as plain text, a line for each of its entries. */
+function fieldText(text: ReviewText, field: ReviewField): string {
+  const value = text[field];
+  if (typeof value === "string") return value;
+  return value
+    .map((item) =>
+      typeof item === "string"
+        ? item
+        : ("id" in item ? wordsOf(item).slice(1) : [item.expression, item.note]).filter(Boolean).join(" – "),
+    )
+    .join("\n");
 }

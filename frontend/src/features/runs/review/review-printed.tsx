@@ -1,9 +1,10 @@
 import { useTranslation } from "react-i18next";
 import type { Review } from "@/api/runs/types";
-import { ReviewActions } from "@/panels/actions/review-actions";
+import { EarlierActions, ReviewActions } from "@/panels/actions/review-actions";
 import type { ReviewText } from "../model/review";
 import { MeasuredTable } from "./measured-table";
 import classes from "./review.module.css";
+import { textOf } from "./use-review";
 
 const WORDS = ["approach", "outcome", "next_action", "feedback"] as const;
 
@@ -11,6 +12,16 @@ const WORDS = ["approach", "outcome", "next_action", "feedback"] as const;
 export function isWritten(text: ReviewText): boolean {
   const lists = [text.expected, text.monitored, text.attendees, text.actions];
   return WORDS.some((field) => text[field] !== "") || lists.some((list) => list.length > 0);
+}
+
+/** What the server holds, as it stands on paper. */
+export function SavedReview({ review }: { review: Review }) {
+  return (
+    <>
+      <EarlierActions scored={review.scored} />
+      <ReviewPrinted text={textOf(review)} review={review} />
+    </>
+  );
 }
 
 /** On paper: what was written, in full and without the boxes to write it in. */

@@ -9,7 +9,7 @@ import { Section } from "@/ui/page/section";
 import { usePrinting } from "@/ui/use-printing";
 import { MeasuredTable } from "./measured-table";
 import classes from "./review.module.css";
-import { ReviewConflicts } from "./review-conflicts";
+import { ReviewConflict } from "./review-conflict";
 import { ReviewForm } from "./review-form";
 import { ReviewHistoryDrawer } from "./review-history";
 import { isWritten, ReviewPrinted } from "./review-printed";
@@ -46,7 +46,7 @@ export function ReviewSection({ run }: { run: Run }) {
       {draft !== null && (
         <>
           <EarlierActions scored={query.data?.scored ?? []} />
-          <ReviewConflicts draft={draft} onChoose={(field, side) => review.dispatch({ kind: "choose", field, side })} />
+          {draft.conflict !== null && <ReviewConflict theirs={draft.conflict} onChoose={review.dispatch} />}
           <div
             className={classes.written}
             data-empty={!isWritten(draft.text) && (query.data?.scored ?? []).length === 0}

@@ -6,17 +6,14 @@ import type { Review } from "@/api/runs/types";
 import { readPreference, writePreference } from "@/lib/view/preferences";
 import {
   EMPTY_REVIEW,
-  isUnsaved,
   type ReviewDraft,
   type ReviewEvent,
   type ReviewText,
   reduceReview,
-  resumeReview,
   reviewPhase,
   type SavedReview,
   startReview,
 } from "../model/review";
-import { dropReview, keepReview, keptReview } from "../model/review-storage";
 
 /** Long enough not to save every letter, short enough that nobody waits for it. */
 const PAUSE_MS = 600;
@@ -32,7 +29,7 @@ const reduce = (draft: ReviewDraft | null, event: Event): ReviewDraft | null => 
   return draft === null ? null : reduceReview(draft, event);
 };
 
-/** The review form's draft, which saves itself; what is not saved yet also lies in this browser. */
+/** The review form's draft, which saves itself. */
 export function useReview(run: string) {
   const client = useQueryClient();
   const query = useQuery({ ...reviewQuery(run), refetchInterval: REFRESH_MS });
@@ -47,18 +44,9 @@ export function useReview(run: string) {
     if (data === undefined) return;
     const theirs = savedOf(data);
     const held = latest.current;
-    if (held === null) {
-      const kept = keptReview(run);
-      dispatch({ kind: "load", draft: kept === null ? startReview(theirs) : resumeReview(kept, theirs) });
-    } else if (theirs.version > held.version && held.sent === null) dispatch({ kind: "met", theirs });
-  }, [data, run]);
-
-  // What is typed is in the browser's storage before anything can happen to the page.
-  useEffect(() => {
-    if (draft === null) return;
-    if (isUnsaved(draft)) keepReview(run, draft);
-    else dropReview(run);
-  }, [run, draft]);
+    if (held === null) dispatch({ kind: "load", draft: startReview(theirs) });
+    else if (theirs.version > held.version && !held.isSending) dispatch({ kind: "met", theirs });
+  }, [data]);
 
   const save = useCallback(
     async (held: ReviewDraft) => {
@@ -101,22 +89,24 @@ export function useReview(run: string) {
   };
 }
 
-/** Whoever leaves before the pause is over is not made to wait: the rest goes out by itself. */
+/** Whoever leaves before the pause is over is not made to wait; the browser asks where something cannot be saved. */
 function useFlush(run: string, latest: { readonly current: ReviewDraft | null }): void {
   useEffect(() => {
     const flush = () => {
       const held = latest.current;
-      if (held === null || held.sent !== null || reviewPhase(held) !== "dirty") return;
+      if (held === null || reviewPhase(held) !== "dirty") return;
       const body = { ...bodyOf(held.text), version: held.version, author: reviewAuthor() };
-      // What fails here is still in this browser's storage, and goes out when the run is opened again.
-      writeReview(run, body, true).then(
-        () => dropReview(run),
-        () => undefined,
-      );
+      writeReview(run, body, true).catch(() => undefined);
+    };
+    const ask = (event: BeforeUnloadEvent) => {
+      const phase = latest.current === null ? "empty" : reviewPhase(latest.current);
+      if (phase === "failed" || phase === "conflict") event.preventDefault();
     };
     globalThis.addEventListener("pagehide", flush);
+    globalThis.addEventListener("beforeunload", ask);
     return () => {
       globalThis.removeEventListener("pagehide", flush);
+      globalThis.removeEventListener("beforeunload", ask);
       flush();
     };
   }, [run, latest]);

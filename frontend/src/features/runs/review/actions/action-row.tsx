@@ -1,4 +1,4 @@
-import { Autocomplete, NativeSelect, Textarea, TextInput } from "@mantine/core";
+import { NativeSelect, Textarea, TextInput } from "@mantine/core";
 import { useTranslation } from "react-i18next";
 import type { ActionStanding } from "@/api/runs/types";
 import { detailOf, formatMeasure } from "@/lib/run-text";
@@ -8,22 +8,21 @@ import { isOverdue } from "@/panels/actions/score-words";
 import { IconButton } from "@/ui/icon-button";
 import { StateMark } from "@/ui/state-mark";
 import { Dim } from "@/ui/text/text";
+import type { Action } from "./action";
 import classes from "./action-rows.module.css";
-import type { Action } from "./merge-actions";
 
 const STATES = ["open", "done", "dropped"] as const;
 
 interface Props {
   readonly place: number;
   readonly action: Action;
-  readonly owners: readonly string[];
   readonly standing: ActionStanding | null;
   readonly onChange: (part: Partial<Action>) => void;
   readonly onRemove: () => void;
 }
 
 /** One action as it is typed, with what is known of it. */
-export function ActionRow({ place, action, owners, standing, onChange, onRemove }: Props) {
+export function ActionRow({ place, action, standing, onChange, onRemove }: Props) {
   const { t } = useTranslation();
   const name = (field: string) => t("actions.row", { place, field });
   return (
@@ -42,15 +41,13 @@ export function ActionRow({ place, action, owners, standing, onChange, onRemove 
       />
       <IconButton icon="trash" label={t("actions.remove", { place })} onClick={onRemove} />
       <div className={classes.fields}>
-        <Autocomplete
+        <TextInput
           size="sm"
           label={t("actions.owner")}
           aria-label={name(t("actions.owner"))}
-          comboboxProps={{ withinPortal: false }}
-          data={[...owners]}
           maxLength={100}
           value={action.owner}
-          onChange={(owner) => onChange({ owner })}
+          onChange={(event) => onChange({ owner: event.currentTarget.value })}
         />
         <TextInput
           size="sm"
@@ -98,13 +95,12 @@ function Known({ standing, dropped }: { standing: ActionStanding; dropped: boole
   const value = formatMeasure(standing.before, standing.unit, locale);
   return (
     <>
-      {standing.problem !== "" && (
+      {standing.detail !== "" && (
         <p className={classes.problem}>
-          <StateMark tone="warn" label={t("actions.unscored")} />{" "}
-          <Dim>{t(`actions.problem_${standing.problem}`, { detail: detailOf(standing, locale) })}</Dim>
+          <StateMark tone="warn" label={t("actions.unscored")} /> <Dim>{detailOf(standing, locale)}</Dim>
         </p>
       )}
-      {standing.problem === "" && standing.scores.length === 0 && (
+      {standing.detail === "" && standing.scores.length === 0 && (
         <Dim>
           {standing.before !== null && `${t("actions.before", { value })} `}
           {!dropped && t("actions.waits")}

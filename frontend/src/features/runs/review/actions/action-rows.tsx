@@ -1,14 +1,12 @@
 import { Button } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
-import { openActionsQuery } from "@/api/runs/queries";
 import type { ActionStanding } from "@/api/runs/types";
 import { Icon } from "@/ui/icon";
 import { Hint } from "@/ui/text/text";
 import reviewClasses from "../review.module.css";
+import { type Action, newAction } from "./action";
 import { ActionRow } from "./action-row";
 import classes from "./action-rows.module.css";
-import { type Action, newAction } from "./merge-actions";
 
 const MOST_ACTIONS = 50;
 
@@ -19,10 +17,9 @@ interface Props {
   readonly onChange: (actions: readonly Action[]) => void;
 }
 
-/** What is done next: by whom, until when, and what it should bring, which the next run of the scenario scores. */
+/** What is done next: by whom, until when, and what it should bring, by which later runs of the scenario are measured. */
 export function ActionRows({ actions, standings, onChange }: Props) {
   const { t } = useTranslation();
-  const owners = useQuery(openActionsQuery).data?.owners ?? [];
   const set = (id: string, part: Partial<Action>) =>
     onChange(actions.map((one) => (one.id === id ? { ...one, ...part } : one)));
   return (
@@ -34,7 +31,6 @@ export function ActionRows({ actions, standings, onChange }: Props) {
           key={action.id}
           place={place + 1}
           action={action}
-          owners={owners}
           standing={standings.find(({ id }) => id === action.id) ?? null}
           onChange={(part) => set(action.id, part)}
           onRemove={() => onChange(actions.filter(({ id }) => id !== action.id))}
@@ -45,7 +41,7 @@ export function ActionRows({ actions, standings, onChange }: Props) {
         variant="default"
         disabled={actions.length >= MOST_ACTIONS}
         leftSection={<Icon name="plus" size={12} />}
-        onClick={() => onChange([...actions, newAction(actions)])}
+        onClick={() => onChange([...actions, newAction()])}
       >
         {t("actions.add")}
       </Button>

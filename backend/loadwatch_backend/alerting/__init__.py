@@ -1,0 +1,1 @@
+"""Rules, the alerts that they raise, and the notifications of them."""

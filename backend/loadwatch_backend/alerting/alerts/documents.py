@@ -1,0 +1,271 @@
+"""Documents from rows and from what the evaluator has this moment. No I/O."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from loadwatch_backend.alerting.alerts.evaluation.evaluator import LiveAlert
+from loadwatch_backend.alerting.alerts.evaluation.machine import MachineSettings, holding_until_ms
+from loadwatch_backend.alerting.alerts.evaluation.state import NO_DATA_LABEL, RUN_LABEL
+from loadwatch_backend.alerting.alerts.history.episodes import (
+    RuleFacts,
+    finite,
+    kept_annotations,
+    notified_annotations,
+    sent_annotations,
+    tracked_alert,
+)
+from loadwatch_backend.alerting.alerts.history.incidents import Member, head_of
+from loadwatch_backend.alerting.alerts.history.tables import EpisodeRow, TransitionRow
+from loadwatch_backend.alerting.alerts.links import alert_path, moment_path
+from loadwatch_backend.alerting.alerts.schemas import (
+    Acknowledgement,
+    AlertFinding,
+    AlertOut,
+    AlertRun,
+    AlertState,
+    FollowsFromOut,
+    IncidentMark,
+    ResolvedReason,
+    RunbookPart,
+    SilenceReference,
+    TransitionOut,
+)
+from loadwatch_backend.alerting.notify.causes.explained import Explain
+from loadwatch_backend.alerting.notify.causes.fitting import (
+    FINDING_ANNOTATIONS,
+    FINDING_FAMILY,
+    FINDING_ID,
+    FINDING_SAID,
+)
+from loadwatch_backend.alerting.notify.contract import FollowsFrom, Quiet
+from loadwatch_backend.alerting.notify.model import NotifiedAlert
+from loadwatch_backend.alerting.notify.schemas import undelivered_out
+from loadwatch_backend.alerting.rules.contract import SourceKey
+from loadwatch_backend.catalogue.runbooks.rendering import Runbooks
+from loadwatch_backend.catalogue.runbooks.steps import MOST_STEPS, runbook_name
+from loadwatch_backend.core.language import Language, translations_of
+from loadwatch_backend.findings.model import Certainty
+from loadwatch_backend.findings.schemas import TextOut
+from loadwatch_backend.findings.snapshot import ActiveFinding, FindingsSnapshot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlertContext:
+    """What is said of an alert besides its row."""
+
+    live: LiveAlert | None = None
+    quiet: Quiet = field(default_factory=Quiet)
+    sparkline: Sequence[float | None] = ()
+    evaluated_ms: int | None = None
+    head: str = ""
+    """Of its incident, where it is not alone."""
+    snapshot: FindingsSnapshot | None = None
+    """What stands now."""
+
+
+NO_CONTEXT = AlertContext()
+
+
+def alert_out(row: EpisodeRow, around: AlertContext, settings: MachineSettings) -> AlertOut:
+    """One alert."""
+    facts = RuleFacts.from_json(row.rule)
+    live = around.live.alert if around.live is not None else None
+    alert = tracked_alert(row) if live is None else live
+    labels: dict[str, str] = dict(alert.labels)
+    kept = kept_annotations(alert)
+    annotations = sent_annotations(kept)
+    state = AlertState(row.state)
+    open_ = state is not AlertState.RESOLVED
+    evaluated_ms = around.live.evaluated_ms if around.live is not None else around.evaluated_ms if open_ else None
+    return AlertOut(
+        id=row.id,
+        rule_id=row.rule_id,
+        group=facts.group,
+        name=labels.get("alertname", facts.name),
+        state=state,
+        severity=labels.get("severity", ""),
+        labels=labels,
+        annotations=annotations,
+        summary=annotations.get("summary", ""),
+        description=annotations.get("description", ""),
+        runbook_url=annotations.get("runbook_url", ""),
+        translations=translations_of(kept),
+        finding=_finding_out(alert.finding, around.snapshot if open_ else None),
+        expression=facts.expression,
+        value=finite(alert.value),
+        unit=facts.unit,
+        active_ms=alert.active_ms,
+        fired_ms=alert.fired_ms if state is not AlertState.PENDING else None,
+        resolved_ms=row.resolved_ms,
+        resolved_reason=None if row.resolved_reason is None else ResolvedReason(row.resolved_reason),
+        evaluated_ms=evaluated_ms or row.evaluated_ms,
+        no_data=open_ and alert.no_data_since_ms is not None,
+        no_data_since_ms=alert.no_data_since_ms if open_ else None,
+        holding_until_ms=holding_until_ms(alert, facts.keep_firing_for_ms, settings)
+        if open_ and alert.no_data_since_ms is None
+        else None,
+        flapping=alert.flapping,
+        recent_transitions=0 if around.live is None else around.live.swings,
+        run=None if row.run_id is None else AlertRun(id=row.run_id, name=row.run_name),
+        incident=IncidentMark(id=row.incident or row.id, head=around.head or row.id),
+        acknowledged=acknowledgement_of(row),
+        silenced_by=[
+            SilenceReference(id=one.id, comment=one.comment, ends_ms=one.ends_ms) for one in around.quiet.silences
+        ],
+        inhibited_by=list(around.quiet.inhibited_by),
+        follows_from=_follows_from(around.quiet.follows_from),
+        muted=around.quiet.muted,
+        receivers=list(around.quiet.receivers),
+        undelivered=[undelivered_out(one) for one in around.quiet.undelivered],
+        sparkline=list(around.sparkline),
+        threshold=facts.threshold,
+        comparison=facts.comparison,
+        signal=facts.signal,
+        moment_url=moment_path(alert.active_ms, row.resolved_ms, facts.signal),
+    )
+
+
+def heads_of_incidents(
+    rows: Iterable[EpisodeRow], explained: Explain, quiet: Mapping[str, Quiet] = {}
+) -> dict[str, str]:
+    """The alert that stands for each incident, by the incident's id; of the rows that are given."""
+    members: dict[str, list[Member]] = {}
+    for row in rows:
+        if row.incident is not None:
+            members.setdefault(row.incident, []).append(
+                member_of(row, explained, held=row.id in quiet and bool(quiet[row.id].inhibited_by))
+            )
+    return {id: head_of(found) for id, found in members.items()}
+
+
+def member_of(row: EpisodeRow, explained: Explain, *, held: bool = False) -> Member:
+    """An alert as incidents know it."""
+    labels: dict[str, str] = orjson.loads(row.labels)
+    known, finding = explained(labels), orjson.loads(row.annotations).get(FINDING_ID, "")
+    return Member(
+        id=row.id,
+        firing=row.state == AlertState.FIRING,
+        held=held,
+        tells=known is not None and finding in known.about,
+        active_ms=row.active_ms,
+        severity=labels.get("severity", ""),
+    )
+
+
+def steps_of(
+    alert: AlertOut, runbooks: Runbooks, active: ActiveFinding | None
+) -> dict[Language, list[list[RunbookPart]]]:
+    """What to do first, by language: what its finding says, then what its runbook does."""
+    name, step = runbook_name(alert.runbook_url), None if active is None else active.step
+    found: dict[Language, list[list[RunbookPart]]] = {}
+    for language in Language:
+        written = () if name is None else runbooks.steps(name, language)
+        steps = [[RunbookPart(text=one.text, code=one.code, href=one.href) for one in parts] for parts in written]
+        if step is not None:
+            steps = [[RunbookPart(text=step.read(language), code=False, href="")], *steps[: MOST_STEPS - 1]]
+        if steps:
+            found[language] = steps
+    return found
+
+
+def active_finding(finding: Mapping[str, str], snapshot: FindingsSnapshot | None) -> ActiveFinding | None:
+    """The finding of an alert as it stands now; None where it does not, or nobody looks."""
+    key = finding.get(FINDING_FAMILY, "").split("\n")[0]
+    return None if snapshot is None else snapshot.by_key.get(key)
+
+
+def _finding_out(annotations: Mapping[str, str], snapshot: FindingsSnapshot | None) -> AlertFinding | None:
+    if not annotations:
+        return None
+    sentence, japanese, id, certainty = (annotations.get(name, "") for name in FINDING_ANNOTATIONS)
+    now = active_finding(annotations, snapshot)
+    if now is not None:
+        return AlertFinding(
+            id=id, sentence=TextOut(en=now.sentence.en, ja=now.sentence.ja), certainty=now.certainty, said_ms=None
+        )
+    # A rule may have written the annotations itself, in words of its own.
+    known = Certainty(certainty) if certainty in set(Certainty) else Certainty.POSSIBLE
+    said = annotations.get(FINDING_SAID, "")
+    return AlertFinding(
+        id=id,
+        sentence=TextOut(en=sentence, ja=japanese or sentence),
+        certainty=known,
+        said_ms=int(said) if said.isdecimal() and len(said) < 16 else None,
+    )
+
+
+def _follows_from(given: FollowsFrom | None) -> FollowsFromOut | None:
+    if given is None:
+        return None
+    sentence = TextOut(en=given.sentence.en, ja=given.sentence.ja)
+    return FollowsFromOut(finding=given.finding, sentence=sentence, alert=given.alert)
+
+
+def acknowledgement_of(row: EpisodeRow) -> Acknowledgement | None:
+    """Who has seen it."""
+    if row.acknowledged_by is None or row.acknowledged_ms is None:
+        return None
+    return Acknowledgement(by=row.acknowledged_by, at_ms=row.acknowledged_ms, comment=row.acknowledged_comment)
+
+
+def transition_out(row: TransitionRow) -> TransitionOut:
+    """One change."""
+    return TransitionOut(
+        id=row.id,
+        alert_id=row.alert_id,
+        from_state=None if row.from_state is None else AlertState(row.from_state),
+        to_state=AlertState(row.to_state),
+        at_ms=row.at_ms,
+        value=row.value,
+        reason=row.reason,
+        by=row.actor,
+    )
+
+
+def acknowledgement_values(row: EpisodeRow, at_ms: int, reason: str, by: str) -> dict[str, Any]:
+    """The change that an acknowledgement is."""
+    return {
+        "alert_id": row.id,
+        "from_state": row.state,
+        "to_state": row.state,
+        "at_ms": at_ms,
+        "value": row.value,
+        "reason": reason,
+        "actor": by,
+    }
+
+
+def asked_alert(row: EpisodeRow, external_url: str) -> NotifiedAlert:
+    """An open alert as receivers know it, or as they would if it fired."""
+    return NotifiedAlert(
+        key=row.id,
+        labels=orjson.loads(row.labels),
+        annotations=notified_annotations(orjson.loads(row.annotations)),
+        starts_ms=row.fired_ms or row.active_ms,
+        ends_ms=row.resolved_ms,
+        generator_url=external_url.rstrip("/") + alert_path(row.id),
+        acknowledged=row.acknowledged_by is not None,
+        run_given=RUN_LABEL not in orjson.loads(row.source),
+    )
+
+
+def routed_alert(row: EpisodeRow) -> NotifiedAlert:
+    """As much of an open alert as routes, silences and inhibition look at."""
+    return NotifiedAlert(
+        key=row.id,
+        labels=orjson.loads(row.labels),
+        annotations={},
+        starts_ms=row.fired_ms or row.active_ms,
+        ends_ms=row.resolved_ms,
+        generator_url="",
+        acknowledged=row.acknowledged_by is not None,
+    )
+
+
+def watched_source(row: EpisodeRow) -> SourceKey:
+    """Labels of the series that an alert is about; those of one that says that it vanished, too."""
+    source: Mapping[str, str] = orjson.loads(row.source)
+    return tuple(sorted((name, value) for name, value in source.items() if name != NO_DATA_LABEL))

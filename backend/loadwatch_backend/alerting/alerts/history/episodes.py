@@ -1,0 +1,208 @@
+"""Episodes as rows, and rows as episodes. No I/O."""
+
+import hashlib
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import orjson
+
+from loadwatch_backend.alerting.alerts.evaluation.state import RUN_LABEL, TrackedAlert, Transition, source_key
+from loadwatch_backend.alerting.alerts.history.tables import EpisodeRow
+from loadwatch_backend.alerting.alerts.schemas import AlertState, ResolvedReason
+from loadwatch_backend.alerting.notify.causes.fitting import FINDING_ANNOTATIONS, FINDING_ID, FINDING_OWN
+from loadwatch_backend.alerting.notify.model import ENDED_ANNOTATION, RUN_NAME, STOPPED_SENDING, NotifiedAlert
+from loadwatch_backend.alerting.rules import model
+from loadwatch_backend.alerting.rules.contract import SourceKey
+from loadwatch_backend.alerting.rules.model import Rule, RuleGroup
+from loadwatch_backend.alerting.rules.presence import value_of
+from loadwatch_backend.core.language import Language, in_language
+from loadwatch_backend.series.store.port import Labels
+
+OWN_ANNOTATIONS = frozenset((*model.OWN_ANNOTATIONS, *FINDING_OWN))
+"""Settings of ours in the place of annotations; not sent on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleFacts:
+    """What is kept of a rule with each episode, so that it can be read when the rule is gone."""
+
+    rule_id: str
+    file: str
+    group: str
+    name: str
+    expression: str
+    unit: str
+    signal: str
+    threshold: float | None
+    for_ms: int
+    keep_firing_for_ms: int
+    comparison: str = ""
+    """Of the value with the threshold; rows of earlier versions do not say it."""
+
+    def to_json(self) -> str:
+        """For the row."""
+        return orjson.dumps(asdict(self)).decode()
+
+    @classmethod
+    def from_json(cls, text: str) -> "RuleFacts":
+        """From the row."""
+        return cls(**orjson.loads(text))
+
+
+def facts_of(group: RuleGroup, rule: Rule) -> RuleFacts:
+    """What is kept of a rule."""
+    view = value_of(rule.parsed)
+    return RuleFacts(
+        rule_id=rule.id,
+        file=group.file,
+        group=group.name,
+        name=rule.name,
+        expression=rule.expression,
+        unit=rule.unit,
+        signal=rule.signal,
+        threshold=finite(view.threshold),
+        comparison=view.comparison,
+        for_ms=rule.for_ms,
+        keep_firing_for_ms=rule.keep_firing_for_ms,
+    )
+
+
+def identity_of(rule_id: str, key: SourceKey) -> str:
+    """Of an alert over its episodes."""
+    return hashlib.sha256(orjson.dumps([rule_id, key])).hexdigest()[:32]
+
+
+def episode_values(facts: RuleFacts, alert: TrackedAlert, now_ms: int) -> dict[str, Any]:
+    """The row of an episode that begins."""
+    annotations = kept_annotations(alert)
+    return {
+        "id": alert.id,
+        "identity": identity_of(facts.rule_id, source_key(alert.source)),
+        "rule_id": facts.rule_id,
+        "rule": facts.to_json(),
+        "source": to_json(alert.source),
+        "labels": to_json(alert.labels),
+        "annotations": to_json(annotations),
+        "words": words_of(alert.labels, annotations),
+        "active_ms": alert.active_ms,
+        "run_id": alert.labels.get(RUN_LABEL, "")[:40] or None,
+        "run_name": alert.run_name[:200],
+        "incident": None,
+        "acknowledged_by": None,
+        "acknowledged_ms": None,
+        "acknowledged_comment": "",
+        **changing_values(alert, now_ms),
+    }
+
+
+def changing_values(alert: TrackedAlert, now_ms: int) -> dict[str, Any]:
+    """The columns that change during an episode."""
+    return {
+        "state": str(alert.state),
+        "value": finite(alert.value),
+        "held_from_ms": alert.held_from_ms,
+        "fired_ms": alert.fired_ms,
+        "false_since_ms": alert.false_since_ms,
+        "flapping": alert.flapping,
+        "swung_ms": alert.swung_ms,
+        "no_data_since_ms": alert.no_data_since_ms,
+        "resolved_ms": alert.resolved_ms,
+        "resolved_reason": None if alert.resolved_reason is None else str(alert.resolved_reason),
+        "evaluated_ms": now_ms,
+    }
+
+
+def transition_values(transition: Transition, actor: str) -> dict[str, Any]:
+    """The row of a change."""
+    return {
+        "alert_id": transition.alert.id,
+        "from_state": None if transition.before is None else str(transition.before),
+        "to_state": str(transition.after),
+        "at_ms": transition.at_ms,
+        "value": finite(transition.alert.value),
+        "reason": str(transition.reason),
+        "actor": actor,
+    }
+
+
+def kept_annotations(alert: TrackedAlert) -> dict[str, str]:
+    """Those of the rule with the finding's, which go before; they name a run, whose id stands in addresses only."""
+    run, texts = alert.labels.get(RUN_LABEL, ""), {**alert.annotations, **alert.finding}
+    if not run or not alert.run_name:
+        return texts
+    texts = {
+        name: re.sub(rf"(?<![/=]){re.escape(run)}", lambda _: alert.run_name, text) for name, text in texts.items()
+    }
+    return {**texts, RUN_NAME: alert.run_name}
+
+
+def tracked_alert(row: EpisodeRow) -> TrackedAlert:
+    """An episode as the machine knows it."""
+    annotations: dict[str, str] = orjson.loads(row.annotations)
+    # A rule may have an annotation `finding` of its own; only ours come with an id.
+    own = (*FINDING_ANNOTATIONS, *FINDING_OWN) if FINDING_ID in annotations else ()
+    finding = {name: annotations.pop(name) for name in own if name in annotations}
+    return TrackedAlert(
+        id=row.id,
+        source=orjson.loads(row.source),
+        labels=orjson.loads(row.labels),
+        annotations=annotations,
+        value=math.nan if row.value is None else row.value,
+        state=AlertState(row.state),
+        active_ms=row.active_ms,
+        held_from_ms=row.held_from_ms,
+        fired_ms=row.fired_ms,
+        false_since_ms=row.false_since_ms,
+        flapping=row.flapping,
+        swung_ms=row.swung_ms,
+        no_data_since_ms=row.no_data_since_ms,
+        resolved_ms=row.resolved_ms,
+        resolved_reason=None if row.resolved_reason is None else ResolvedReason(row.resolved_reason),
+        finding=finding,
+        run_name=row.run_name,
+    )
+
+
+def notified_alert(alert: TrackedAlert, generator_url: str, *, acknowledged: bool = False) -> NotifiedAlert:
+    """An alert that fires or fired, as receivers are told of it."""
+    assert alert.fired_ms is not None
+    stopped = alert.resolved_reason is ResolvedReason.STOPPED_SENDING
+    return NotifiedAlert(
+        key=alert.id,
+        labels=alert.labels,
+        annotations=notified_annotations(kept_annotations(alert))
+        | ({ENDED_ANNOTATION: STOPPED_SENDING} if stopped else {}),
+        starts_ms=alert.fired_ms,
+        ends_ms=alert.resolved_ms,
+        generator_url=generator_url,
+        acknowledged=acknowledged,
+        run_given=not alert.has_own_run,
+    )
+
+
+def notified_annotations(annotations: Mapping[str, str]) -> dict[str, str]:
+    """Without our own settings, and without empty ones; in all languages, as who is told may read any."""
+    return {name: text for name, text in annotations.items() if text and name not in OWN_ANNOTATIONS}
+
+
+def sent_annotations(annotations: Mapping[str, str], language: Language = Language.EN) -> dict[str, str]:
+    """The same in one language."""
+    return in_language(notified_annotations(annotations), language)
+
+
+def words_of(labels: Labels, annotations: Mapping[str, str]) -> str:
+    """What a search looks at."""
+    return " ".join([*labels.values(), annotations.get("summary", "")]).lower()
+
+
+def to_json(mapping: Mapping[str, str]) -> str:
+    """A mapping of texts, for a row."""
+    return orjson.dumps(dict(mapping)).decode()
+
+
+def finite(value: float | None) -> float | None:
+    """None for what JSON and databases have no number for."""
+    return value if value is not None and math.isfinite(value) else None

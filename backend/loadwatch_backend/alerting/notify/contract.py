@@ -1,0 +1,98 @@
+"""How `alerts` and the application use notifications.
+
+- `notify.groups.dispatch.Dispatcher.take(session, alerts, now_ms)`: within the transaction of the caller. Routes each
+  alert that changed (began to fire, resolved, was acknowledged), puts it into its groups, and writes the deliveries of
+  groups that are due at once. What is not due yet is in the database too, so that nothing is lost with the process.
+- `notify.groups.dispatch.Dispatcher.annotate(session, annotations)`: within the same transaction, what has become known
+  of alerts that fire.
+- `notify.groups.dispatch.Dispatcher.flush(now_ms) -> int | None`: writes the deliveries of groups that have come due;
+  the milliseconds until the next one is. Called by the notifier's own thread.
+- `notify.groups.dispatch.Dispatcher.quiet(alerts, now_ms) -> Mapping[str, Quiet]`: why alerts are not sent at present,
+  by key.
+- `notify.groups.dispatch.Dispatcher.notices(notice) -> list[Envelope]`: who is told of a run.
+- `notify.outbox.outbox.Outbox`: `put(session, Envelope)` writes one delivery; `notify.outbox.worker.Workers` send
+  what is due.
+- `notify.notifier.Notifier`: `start()` and `stop()` the threads (only the server that leads runs them), `wake()` after
+  a transaction that wrote deliveries, `announce(notice)` for runs.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+from loadwatch_backend.alerting.notify.model import FailingIntegration
+from loadwatch_backend.core.database.relational import Session
+from loadwatch_backend.core.texts.words import Words
+
+
+class EnvelopeKind(StrEnum):
+    """What a delivery is about."""
+
+    ALERT = "alert"
+    RUN = "run"
+    TEST = "test"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Envelope:
+    """One message for one integration of one receiver, before it is rendered.
+
+    `document` is the Alertmanager v4 body for alerts, and `{"version": "loadwatch/1", "type": ..., ...}` for notices:
+    it is JSON, complete, and all that rendering reads. Envelopes with the same `order_key` are sent one after the
+    other.
+
+    Documents of alerts for senders that acknowledge (`SendRules`) have one key more, `loadwatch`, which is
+    `{"acknowledged": true}` when somebody has acknowledged all alerts in them that fire.
+
+    `alert_keys` are those of the alerts in it. Of envelopes with the same `key`, receiver and integration only the
+    first is kept; without a key each is.
+    """
+
+    kind: EnvelopeKind
+    receiver: str
+    integration: str
+    order_key: str
+    subject: str
+    document: Mapping[str, Any]
+    alert_keys: Sequence[str] = ()
+    key: str = ""
+
+
+class OutboxPort(Protocol):
+    """What the dispatcher needs of the outbox."""
+
+    def put_all(self, session: Session, envelopes: Sequence[Envelope]) -> None:
+        """Write deliveries within the caller's transaction."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SilenceNote:
+    """A silence that holds an alert."""
+
+    id: str
+    comment: str
+    ends_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FollowsFrom:
+    """Why an alert is held back: a finding explains it, and all its receivers were told by another alert, `alert`."""
+
+    finding: str
+    sentence: Words
+    alert: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quiet:
+    """Why an alert is not sent, and who would be told. `inhibited_by` are keys of alerts."""
+
+    silences: Sequence[SilenceNote] = field(default_factory=tuple)
+    inhibited_by: Sequence[str] = field(default_factory=tuple)
+    follows_from: FollowsFrom | None = None
+    muted: bool = False
+    receivers: Sequence[str] = field(default_factory=tuple)
+    undelivered: Sequence[FailingIntegration] = field(default_factory=tuple)
+    """Integrations of these receivers that do not take messages at present."""

@@ -1,0 +1,105 @@
+"""What is handed to notifications: alerts and notices, free of where they come from."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from loadwatch_backend.core.language import Language
+from loadwatch_backend.series.store.port import Labels
+
+RUN_NAME = "run_name"
+"""Annotation with the name of the run whose id is the label `run`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotifiedAlert:
+    """An alert as receivers are told of it.
+
+    `key` names the episode and is the same in all that is sent of it. Times are milliseconds; `ends_ms` is None while
+    it fires. `labels` include `alertname`, and `run` where it began during a load test that goes on; `run_given`: that
+    one is no part of its identity. `acknowledged` alerts are sent when they change, and not repeated.
+    """
+
+    key: str
+    labels: Labels
+    annotations: Mapping[str, str]
+    starts_ms: int
+    ends_ms: int | None
+    generator_url: str
+    acknowledged: bool = False
+    run_given: bool = False
+
+    @property
+    def identity(self) -> Labels:
+        """The labels that stay what they are."""
+        return {name: text for name, text in self.labels.items() if name != "run" or not self.run_given}
+
+    @property
+    def firing(self) -> bool:
+        """Whether it fires still."""
+        return self.ends_ms is None
+
+
+ENDED_ANNOTATION = "ended"
+"""Annotation of an alert that is over without having recovered: why."""
+STOPPED_SENDING = "stopped-sending"
+
+
+def has_stopped(annotations: Mapping[str, str]) -> bool:
+    """Whether an alert is over because nobody sends its target any more, which says nothing of a recovery."""
+    return annotations.get(ENDED_ANNOTATION) == STOPPED_SENDING
+
+
+class NoticeKind(StrEnum):
+    """What a run notice tells."""
+
+    RUN_STARTED = "run-started"
+    RUN_FINISHED = "run-finished"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoticeFinding:
+    """What ran out, in a notice's language."""
+
+    id: str
+    sentence: str
+    severity: str
+    certainty: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoticeText:
+    """What a notice says in one language. `facts` are label and text, in order; `findings` have causes first."""
+
+    title: str
+    text: str
+    facts: Sequence[tuple[str, str]] = field(default_factory=tuple)
+    findings: Sequence[NoticeFinding] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """News of a run for the team's chat. `labels` choose the receivers: scenario, tool, verdict, state, branch, ...
+
+    `key` makes it one notice, however often it is handed over. `texts` has every language.
+    """
+
+    key: str
+    kind: NoticeKind
+    at_ms: int
+    texts: Mapping[Language, NoticeText]
+    url: str
+    labels: Labels
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailingIntegration:
+    """An integration that does not take messages; `waiting` of them since `since_ms`."""
+
+    receiver: str
+    integration: str
+    reason: str
+    refused: bool
+    since_ms: int
+    next_ms: int
+    waiting: int

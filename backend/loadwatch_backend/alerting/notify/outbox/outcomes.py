@@ -1,0 +1,175 @@
+"""What an attempt makes of a delivery, and its record."""
+
+from dataclasses import dataclass, replace
+
+from loadwatch_backend.alerting.notify.outbox.messages import IntegrationKey
+from loadwatch_backend.alerting.notify.outbox.repository import (
+    add_attempt,
+    find_integration,
+    hasten_integration,
+    lock_delivery,
+    overtake,
+)
+from loadwatch_backend.alerting.notify.outbox.schedule import LEAST_PAUSE_MS, SECOND_MS, Random, delay_ms
+from loadwatch_backend.alerting.notify.outbox.tables import (
+    ADDRESS_LENGTH,
+    REASON_LENGTH,
+    AttemptRow,
+    DeliveryRow,
+    IntegrationRow,
+)
+from loadwatch_backend.alerting.notify.schemas import DeliveryState
+from loadwatch_backend.alerting.notify.senders.model import RESPONSE_LENGTH, AttemptOutcome, Result, cut
+from loadwatch_backend.core.database.relational import Session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryState:
+    """Where a delivery, or an integration that fails, stands in the schedule of attempts.
+
+    `next_ms` and `delay_ms` as in `schedule.is_due`; `step` counts attempts that failed alike, `refused` is how.
+    """
+
+    step: int
+    next_ms: int
+    delay_ms: int
+    refused: bool
+
+
+def next_retry(
+    result: Result, state: RetryState, *, early: bool, seconds: float, now_ms: int, random: Random
+) -> RetryState:
+    """The state after an attempt of so many seconds that failed at `now_ms`.
+
+    One `early`, before its time, leaves the schedule as it was, unless it failed in another way than those before.
+    """
+    refused = result.outcome is AttemptOutcome.PERMANENT
+    asked_ms = 0 if result.retry_after_seconds is None else round(result.retry_after_seconds * SECOND_MS)
+    if early and refused == state.refused:
+        left_ms = max(state.next_ms - now_ms, asked_ms)
+        return replace(state, next_ms=now_ms + left_ms, delay_ms=max(state.delay_ms, left_ms))
+    step = state.step if refused == state.refused else 0
+    if result.retry_after_seconds is None:
+        # From attempt to attempt: the time that one took to fail is part of the pause.
+        pause_ms = delay_ms(step, random, refused=refused) - round(seconds * SECOND_MS)
+    else:
+        # The receiver knows best: sooner than the schedule where it says so, and later.
+        pause_ms = asked_ms
+    pause_ms = max(pause_ms, LEAST_PAUSE_MS)
+    return RetryState(step=step + 1, next_ms=now_ms + pause_ms, delay_ms=pause_ms, refused=refused)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One attempt that is over; `target` is a digest of where it went.
+
+    `fresh`: nothing but this attempt made the message known to be undeliverable, so that it says nothing about when the
+    integration is to be tried again.
+    """
+
+    key: IntegrationKey
+    at_ms: int
+    ended_ms: int
+    seconds: float
+    result: Result
+    target: str
+    early: bool
+    fresh: bool
+
+
+def record(session: Session, seq: int, claim: str, attempt: Attempt, random: Random) -> bool:
+    """Write an attempt and what follows from it; False when the delivery was taken away meanwhile.
+
+    The attempt is noted in either case: the message was sent.
+    """
+    row = lock_delivery(session, seq)
+    if row is None:
+        return False
+    mine = row.state == DeliveryState.SENDING and row.claim == claim
+    row.attempts += 1
+    add_attempt(session, attempt_row(seq, row.attempts, attempt))
+    row.last_status = attempt.result.status_code
+    row.last_seconds = attempt.seconds
+    note_integration(session, attempt, random)
+    if attempt.result.outcome is AttemptOutcome.DELIVERED and row.state != DeliveryState.DELIVERED:
+        _settle(row, DeliveryState.DELIVERED, "")
+        row.delivered_ms = attempt.ended_ms
+        overtake(session, row)
+    elif mine:
+        _settle(row, DeliveryState.WAITING, attempt.result.error)
+        state = RetryState(step=row.step, next_ms=row.next_ms, delay_ms=row.delay_ms, refused=row.refused)
+        state = next_retry(
+            attempt.result,
+            state,
+            early=attempt.early,
+            seconds=attempt.seconds,
+            now_ms=attempt.ended_ms,
+            random=random,
+        )
+        row.step, row.next_ms, row.delay_ms, row.refused = state.step, state.next_ms, state.delay_ms, state.refused
+    return mine
+
+
+def _settle(row: DeliveryRow, state: DeliveryState, reason: str) -> None:
+    row.state = state.value
+    row.reason = cut(reason, REASON_LENGTH)
+    row.claim = ""
+    row.early = False
+
+
+def attempt_row(seq: int, number: int, attempt: Attempt) -> AttemptRow:
+    """The record of an attempt."""
+    result = attempt.result
+    return AttemptRow(
+        delivery_seq=seq,
+        number=number,
+        at_ms=attempt.at_ms,
+        seconds=attempt.seconds,
+        status_code=result.status_code,
+        outcome=result.outcome.value,
+        error=cut(result.error, REASON_LENGTH),
+        response=cut(result.response.replace("\0", "�"), RESPONSE_LENGTH),
+        address=cut(result.address, ADDRESS_LENGTH),
+    )
+
+
+def note_integration(session: Session, attempt: Attempt, random: Random) -> None:
+    """Note how an integration does: the first success after failures has all that waits for it sent at once."""
+    row = find_integration(session, attempt.key)
+    if attempt.result.outcome is AttemptOutcome.DELIVERED:
+        row.last_success_ms = attempt.ended_ms
+        if row.failing:
+            _settle_integration(row)
+            hasten_integration(session, attempt.key, attempt.ended_ms)
+        return
+    state = RetryState(step=row.step, next_ms=row.next_ms, delay_ms=row.delay_ms, refused=row.refused)
+    state = next_retry(
+        attempt.result,
+        state,
+        early=row.failing and (attempt.early or attempt.fresh),
+        seconds=attempt.seconds,
+        now_ms=attempt.ended_ms,
+        random=random,
+    )
+    row.step, row.next_ms, row.delay_ms, row.refused = state.step, state.next_ms, state.delay_ms, state.refused
+    if not row.failing:
+        row.since_ms = attempt.ended_ms
+    row.failing = True
+    row.last_failure_ms = attempt.ended_ms
+    row.target = attempt.target
+    row.reason = cut(attempt.result.error, REASON_LENGTH)
+
+
+def _settle_integration(row: IntegrationRow) -> None:
+    row.failing = row.refused = False
+    row.reason = row.target = ""
+    row.since_ms = None
+    row.step = row.next_ms = row.delay_ms = 0
+
+
+def postpone(session: Session, seq: int, claim: str, reason: str, now_ms: int, pause_ms: int) -> None:
+    """Give a delivery back untried, to look at it again later."""
+    row = lock_delivery(session, seq)
+    if row is not None and row.state == DeliveryState.SENDING and row.claim == claim:
+        _settle(row, DeliveryState.WAITING, reason)
+        row.next_ms, row.delay_ms = now_ms + pause_ms, pause_ms

@@ -1,0 +1,247 @@
+"""PagerDuty's Events API v2: an incident for each group of alerts, a change event for news of runs.
+
+https://developer.pagerduty.com/docs/events-api-v2-overview. The key of an incident is Alertmanager's: the SHA-256 of
+the group's key, so that a team may change from one to the other with incidents open.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import orjson
+
+from loadwatch_backend.alerting.notify.nodes import Section, check_url
+from loadwatch_backend.alerting.notify.senders.content import (
+    SEVERITIES,
+    AlertText,
+    Content,
+    content_of,
+    describe_labels,
+    describe_times,
+)
+from loadwatch_backend.alerting.notify.senders.http import judge, post_json, shown_host
+from loadwatch_backend.alerting.notify.senders.http_config import HttpConfig, read_http
+from loadwatch_backend.alerting.notify.senders.model import (
+    TEMPLATE,
+    AttemptOutcome,
+    Integration,
+    Message,
+    Result,
+    SendContext,
+    Sender,
+    SendRules,
+    cut,
+    cut_bytes,
+)
+from loadwatch_backend.core.secret import Secret
+from loadwatch_backend.core.texts.words import Texts, Words
+
+API_URL = "https://events.pagerduty.com/v2/enqueue"
+SUMMARY_LENGTH = 1_024
+DETAIL_BYTES = 32_768
+"""Of one text in the details: PagerDuty takes 512 KiB in all."""
+MOST_ALERTS = 50
+MOST_LINKS = 10
+SEVERITY: Mapping[str, str] = {
+    "critical": "critical",
+    "page": "critical",
+    "error": "error",
+    "high": "error",
+    "warning": "warning",
+    "warn": "warning",
+    "info": "info",
+    "none": "info",
+    "low": "info",
+}
+_LINKS = "links are made from each alert's runbook and dashboard"
+_UNSUPPORTED = {
+    **dict.fromkeys(("service_key", "service_key_file"), "it belongs to Events API v1; use routing_key"),
+    **dict.fromkeys(("description", "details"), TEMPLATE),
+    "images": _LINKS,
+    "links": _LINKS,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PagerDutyIntegration(Integration):
+    """Events API v2. `severity` empty: by the alert's label; others empty: left out."""
+
+    routing_key: Secret
+    url: str = API_URL
+    client: str = ""
+    client_url: str = ""
+    source: str = ""
+    severity: str = ""
+    event_class: str = ""
+    component: str = ""
+    group: str = ""
+
+
+class PagerDutySender(Sender[PagerDutyIntegration]):
+    """Posts events; a test opens an incident of severity `info` and resolves it."""
+
+    kind: ClassVar[str] = "pagerduty"
+    title: ClassVar[Words] = Words("PagerDuty", "PagerDuty")
+    rules: ClassVar[SendRules] = SendRules(acknowledges=True)
+
+    def reader(self, common: Section, http: HttpConfig) -> Callable[[Section, str], PagerDutyIntegration]:
+        """`pagerduty_url` is that of all that have none."""
+        url = _url(common, "pagerduty_url", API_URL)
+        return lambda section, id: _read(section, id, url, http)
+
+    def target(self, own: PagerDutyIntegration) -> str:
+        """The address of the API, of one's own only the host; the routing key is a secret."""
+        url = own.url
+        return url if url == API_URL else shown_host(url)
+
+    def send(self, own: PagerDutyIntegration, message: Message, context: SendContext, seconds: float) -> Result:
+        """Post one event; two for a test."""
+        content = content_of(message, own.language)
+        if content.is_news:
+            return _post(own, change_url(own.url), change_event(own, content), context, seconds)
+        event = alert_event(own, content)
+        result = _post(own, own.url, event, context, seconds)
+        if content.is_test and result.outcome is AttemptOutcome.DELIVERED:
+            end = {"routing_key": event["routing_key"], "event_action": "resolve", "dedup_key": event["dedup_key"]}
+            return _post(own, own.url, end, context, seconds)
+        return result
+
+
+def _read(section: Section, id: str, url: str, http: HttpConfig) -> PagerDutyIntegration:
+    key = section.secret("routing_key")
+    severity = section.take("severity")
+    if severity is not None and severity.plain() not in SEVERITIES:
+        raise severity.error(f"severity must be one of {', '.join(SEVERITIES)}; without it the alert's label counts")
+    made = PagerDutyIntegration(
+        id=id,
+        send_resolved=section.flag("send_resolved", True),
+        timeout_ms=section.duration("timeout") or 0,
+        http=read_http(section.section("http_config")) or http,
+        line=section.line,
+        routing_key=key or Secret(""),
+        url=_url(section, "url", url),
+        client=section.text("client"),
+        client_url=section.text("client_url"),
+        source=section.text("source"),
+        severity="" if severity is None else severity.plain(),
+        event_class=section.text("class"),
+        component=section.text("component"),
+        group=section.text("group"),
+    )
+    section.finish("pagerduty_configs", _UNSUPPORTED)
+    if key is None:
+        raise section.error("pagerduty_configs need a routing_key or a routing_key_file")
+    return made
+
+
+def _url(section: Section, name: str, otherwise: str) -> str:
+    given = section.take(name)
+    return otherwise if given is None else check_url(given)
+
+
+def _post(
+    own: PagerDutyIntegration, url: str, event: Mapping[str, Any], context: SendContext, seconds: float
+) -> Result:
+    return judge(post_json(url, orjson.dumps(event), {}, own.http, context, seconds), context.clock())
+
+
+def change_url(url: str) -> str:
+    """Where change events go, beside the address of alerts."""
+    return url.replace("/v2/enqueue", "/v2/change/enqueue")
+
+
+def dedup_key(group_key: str) -> str:
+    """The key of the incident of a group."""
+    return hashlib.sha256(group_key.encode()).hexdigest()
+
+
+def alert_event(own: PagerDutyIntegration, content: Content) -> dict[str, Any]:
+    """Trigger while an alert fires, acknowledge when somebody has seen all that do, resolve when none does.
+
+    What has stopped sending resolves nothing: the incident stays open, and says so.
+    """
+    event: dict[str, Any] = {
+        "routing_key": own.routing_key.reveal(),
+        "dedup_key": dedup_key(content.group_key),
+        "event_action": "resolve" if not content.open else "acknowledge" if content.acknowledged else "trigger",
+    }
+    if event["event_action"] != "trigger":
+        return event
+    severity = "info" if content.is_test else own.severity or content.severity
+    payload: dict[str, Any] = {
+        "summary": cut(_summary(content), SUMMARY_LENGTH),
+        "source": cut(own.source or content.labels.get("instance") or content.labels.get("job") or "loadwatch", 255),
+        "severity": SEVERITY.get(severity.lower(), "error"),
+        "custom_details": _details(content),
+    }
+    since = min((alert.since for alert in content.firing_alerts or content.alerts if alert.since), default="")
+    optional = {
+        "timestamp": since,
+        "class": own.event_class,
+        "component": own.component,
+        "group": own.group,
+    }
+    event["payload"] = payload | {name: value for name, value in optional.items() if value}
+    event["client"] = own.client or "Loadwatch"
+    event["client_url"] = own.client_url or content.url
+    event["links"] = _links(content)
+    return event
+
+
+def change_event(own: PagerDutyIntegration, content: Content) -> dict[str, Any]:
+    """News of a run: it stands beside incidents, and wakes nobody."""
+    facts = {label: cut_bytes(text, 2_000) for label, text in content.facts}
+    return {
+        "routing_key": own.routing_key.reveal(),
+        "payload": {
+            "summary": cut(f"{content.title}: {content.text}" if content.text else content.title, SUMMARY_LENGTH),
+            "source": cut(own.source or "loadwatch", 255),
+            "custom_details": facts,
+        },
+        "links": _links(content),
+    }
+
+
+def _summary(content: Content) -> str:
+    if not content.firing:
+        return content.title
+    first = next((alert.headline for alert in content.firing_alerts), "")
+    more = len(content.firing_alerts) - 1 + content.hidden
+    return content.texts("with_more", first=first, count=more) if first and more > 0 else first or content.title
+
+
+def _details(content: Content) -> dict[str, Any]:
+    found = next((alert.finding for alert in content.firing_alerts if alert.finding), "")
+    return {
+        **({"finding": cut_bytes(found, 2_000)} if found else {}),
+        "firing": _list(content.firing_alerts, content.texts),
+        "resolved": _list(content.resolved_alerts, content.texts),
+        "num_firing": str(len(content.firing_alerts)),
+        "num_resolved": str(len(content.resolved_alerts)),
+        "labels": cut_bytes(describe_labels(content.labels), 4_000),
+    }
+
+
+def _list(alerts: list[AlertText], texts: Texts) -> str:
+    lines: list[str] = []
+    for alert in alerts[:MOST_ALERTS]:
+        lines.append(f"{alert.headline} ({describe_labels(alert.labels)}), {describe_times(alert, texts)}")
+        if alert.description:
+            lines.append(f"  {alert.description}")
+        if alert.finding:
+            lines.append(f"  {alert.finding}")
+    if len(alerts) > MOST_ALERTS:
+        lines.append(texts("more", count=len(alerts) - MOST_ALERTS))
+    return cut_bytes("\n".join(lines), DETAIL_BYTES)
+
+
+def _links(content: Content) -> list[dict[str, str]]:
+    found: dict[str, str] = {}
+    if content.url:
+        found[content.url] = content.texts("run" if content.is_news else "open_alert")
+    for alert in content.alerts:
+        if alert.runbook_url:
+            found.setdefault(alert.runbook_url, content.texts("runbook_of", name=alert.name))
+    usable = [(url, text) for url, text in found.items() if url.startswith(("http://", "https://"))]
+    return [{"href": url, "text": text} for url, text in usable[:MOST_LINKS]]

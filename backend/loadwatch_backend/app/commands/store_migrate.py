@@ -1,0 +1,211 @@
+"""`loadwatch store migrate`: what the embedded store holds, to a second engine."""
+
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+from loadwatch_formats.terminal import echo
+
+from loadwatch_backend.core.clock import system_clock
+from loadwatch_backend.core.data_directory import DataDirectoryError
+from loadwatch_backend.core.settings import Settings, SettingsError, load_settings
+from loadwatch_backend.series.store.embedded.stored_hours import StoredHours, open_stored_hours
+from loadwatch_backend.series.store.errors import EngineSettingsError, StoreReadError
+from loadwatch_backend.series.store.prometheus.connection import Connection
+from loadwatch_backend.series.store.prometheus.engine import QUEUE_DIRECTORY
+from loadwatch_backend.series.store.prometheus.listing import KnownMetadata
+from loadwatch_backend.series.store.sample_store import remote_settings
+from loadwatch_backend.series.store.transfer.errors import TransferError
+from loadwatch_backend.series.store.transfer.progress import hour_text, progress_line
+from loadwatch_backend.series.store.transfer.state import StateFile
+from loadwatch_backend.series.store.transfer.target import Target
+from loadwatch_backend.series.store.transfer.transfer import Job, count_all, transfer
+
+SETTLE_SECONDS = 10.0
+"""After which an engine is asked what it took of the last part: VictoriaMetrics shows a new series so late."""
+SHOWN_SECONDS = 30.0
+"""After which it shows what it has just taken, or does not have it."""
+DATABASE_BYTES = 192 << 20
+DATABASE_THREADS = 2
+"""For DuckDB: each part is read once, so that nothing is gained by keeping it."""
+_SHOWN_LINES = 200
+
+
+@click.command()
+@click.option("--to", metavar="URL", help="Address of the engine. Instead of LOADWATCH_STORE_URL.")
+@click.option("--write-to", metavar="URL", help="Address of its remote write. Instead of LOADWATCH_STORE_WRITE_URL.")
+@click.option("--data", type=click.Path(path_type=Path, file_okay=False), help="Instead of LOADWATCH_DATA.")
+@click.option("--verify", is_flag=True, help="Send nothing: count only.")
+@click.option("--no-verify", is_flag=True, help="Do not count when all is sent.")
+@click.option("--missing", is_flag=True, help="Ask the engine before each part, and send only what it does not have.")
+@click.option("--skip-refused", is_flag=True, help="Leave out samples that the engine refuses, instead of stopping.")
+@click.option("--restart", is_flag=True, help="Forget how far an earlier migration has come; implies --missing.")
+@click.option(
+    "--patience",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    default=3_600.0,
+    show_default=True,
+    help="How long to wait for an engine that does not answer, or asks to wait.",
+)
+def migrate(
+    to: str | None,
+    write_to: str | None,
+    data: Path | None,
+    patience: float,
+    *,
+    verify: bool,
+    no_verify: bool,
+    missing: bool,
+    skip_refused: bool,
+    restart: bool,
+) -> None:
+    """Send all samples of a stopped server's own store to another engine, oldest first, and count what is there then.
+
+    Tenant, login and certificates are those of the LOADWATCH_STORE_ settings. Cut off at any time, it goes on where it
+    was when it is run again. The store stays as it is.
+
+    Exit status: 0; 1 samples are missing, or it could not go on; 2 the command was wrong.
+    """
+    if verify and (no_verify or missing or skip_refused or restart):
+        raise click.UsageError("--verify sends nothing: give none of the options about sending.")
+    try:
+        settings = _settings(to, write_to, data)
+        with open_stored_hours(settings.data, DATABASE_BYTES, DATABASE_THREADS) as source:
+            if restart:
+                StateFile(settings.data).path.unlink(missing_ok=True)
+            remote = remote_settings(settings)
+            target = Target(
+                Connection(remote),
+                request_samples=remote.request_samples,
+                patience_seconds=patience,
+                tell=_Screen.tell,
+                clock=system_clock,
+            )
+            target.check()
+            name = remote.write_url + (f" (tenant {remote.login.tenant})" if remote.login.tenant else "")
+            if not verify:
+                _send(target, name, settings.data, source, skip_refused=skip_refused, ask_all=missing or restart)
+            if not no_verify:
+                _count(target, name, source, _left(StateFile(settings.data).path, SHOWN_SECONDS))
+    except DataDirectoryError as error:
+        raise click.ClickException(f"{error}. The server of these samples must be stopped; nothing was sent") from error
+    except (EngineSettingsError, SettingsError, TransferError) as error:
+        raise click.ClickException(str(error)) from error
+    except StoreReadError as error:
+        raise click.ClickException(error.detail) from error
+    except OSError as error:
+        raise click.ClickException(f"cannot write {error.filename}: {error.strerror}") from error
+
+
+def _settings(to: str | None, write_to: str | None, data: Path | None) -> Settings:
+    overrides: dict[str, Any] = {"store_url": to, "store_write_url": write_to, "data": data}
+    settings = load_settings(**{name: value for name, value in overrides.items() if value is not None})
+    if not settings.store_url:
+        raise click.UsageError("Name the engine with --to URL or LOADWATCH_STORE_URL.")
+    return settings
+
+
+def _send(
+    target: Target, name: str, directory: Path, source: StoredHours, *, skip_refused: bool, ask_all: bool
+) -> None:
+    """Send what is left."""
+    file = StateFile(directory)
+    before = file.read()
+    job = Job(
+        source=source,
+        target=target,
+        file=file,
+        name=name,
+        skip_refused=skip_refused,
+        ask_all=ask_all,
+        settle=partial(_settle, file.path),
+        watch=_Screen("sent").show,
+        now_ms=system_clock(),
+    )
+    _keep_metadata(directory, source)
+    begun = time.monotonic()
+    state = transfer(job)
+    sent, seconds = state.sent - (before.sent if before else 0), time.monotonic() - begun
+    already = f"; {state.present:,} were there already" if state.present else ""
+    refused = f"; {state.refused:,} were refused and left out" if state.refused else ""
+    rate = f", {sent:,} of them now, {sent / seconds:,.0f} a second" if sent else ""
+    _Screen.tell(f"{state.sent:,} samples sent to {job.name}{rate}{already}{refused}")
+
+
+def _settle(path: Path) -> None:
+    """Wait until the engine shows what went out before the state was written the last time."""
+    time.sleep(_left(path, SETTLE_SECONDS))
+
+
+def _left(path: Path, seconds: float) -> float:
+    """Of the seconds since samples went out, in this run or in one before: the state is written with each of them."""
+    if not path.exists():
+        return 0.0
+    return min(max(path.stat().st_mtime + seconds - time.time(), 0.0), seconds)
+
+
+def _keep_metadata(directory: Path, source: StoredHours) -> None:
+    """For the server that will use the engine: most engines forget what remote write says of metrics."""
+    queue = directory / QUEUE_DIRECTORY
+    queue.mkdir(mode=0o700, exist_ok=True)
+    known = KnownMetadata(queue / "metadata.json")
+    known.keep({name: entry for name, entry in source.metadata().items() if name not in known.entries})
+
+
+def _count(target: Target, name: str, source: StoredHours, patience_seconds: float) -> None:
+    shown_from = time.monotonic() + patience_seconds
+    screen = _Screen("counted")
+    counts = count_all(source, target, screen.show, settled=lambda: time.monotonic() >= shown_from)
+    for (hour_ms, metric), count in list(counts.missing.items())[:_SHOWN_LINES]:
+        echo(f"{metric} {hour_text(hour_ms)}: {count:,} samples missing")
+    if len(counts.missing) > _SHOWN_LINES:
+        echo(f"and {len(counts.missing) - _SHOWN_LINES:,} metrics and hours more")
+    if counts.nan:
+        _Screen.tell(f"{counts.nan:,} stale markers and other NaN were not counted: engines need not show them")
+    if counts.missing:
+        raise click.ClickException(
+            f"{counts.missing.total():,} of {counts.samples:,} samples are missing in {name}. Where the oldest"
+            " hours are missing, its retention is shorter than theirs (VictoriaMetrics drops such samples without a"
+            " word: -retentionPeriod); --missing sends what is not there"
+        )
+    echo(f"all {counts.samples:,} samples of {counts.hours:,} hours are in {name}")
+
+
+class _Screen:
+    """Progress on standard error: one line that is written over on a terminal, else one each ten seconds."""
+
+    def __init__(self, what: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._what = what
+        self._clock = clock
+        self._begun = clock()
+        self._begun_with: int | None = None
+        self._next = self._begun
+
+    def show(self, hour_ms: int, done: int, total: int) -> None:
+        """See `Watch`."""
+        if self._begun_with is None:
+            self._begun_with = done
+        now = self._clock()
+        if now < self._next:
+            return
+        terminal = sys.stderr.isatty()
+        self._next = now + (0.5 if terminal else 10.0)
+        line = progress_line(
+            hour_ms=hour_ms, done=done, total=total, seconds=now - self._begun, begun_with=self._begun_with
+        )
+        if terminal:
+            click.echo(f"\r\x1b[K{self._what} {line}", err=True, nl=False)  # noqa: TID251 - our own figures
+        else:
+            echo(f"{self._what} {line}", err=True)
+
+    @staticmethod
+    def tell(text: str) -> None:
+        """A line of its own."""
+        if sys.stderr.isatty():
+            click.echo("\r\x1b[K", err=True, nl=False)  # noqa: TID251 - over the line of figures
+        echo(text, err=True)

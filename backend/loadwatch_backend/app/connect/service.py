@@ -1,0 +1,149 @@
+"""Asks `loadwatch connect` on behalf of the page, and has the agent started anew when its file has changed.
+
+The page names a port and the digest of lines that it has shown; which lines those are, the command finds out itself.
+So nobody can have anything else written or asked by it, whoever reaches a server that is open on loopback.
+"""
+
+import json
+import subprocess
+import threading
+from typing import Any, cast
+
+from loadwatch_backend.app.connect.schemas import (
+    CheckedCollectorOut,
+    ConnectCheckOut,
+    ConnectIn,
+    ConnectOut,
+    ConnectWrittenOut,
+    ListenerOut,
+)
+from loadwatch_backend.core.clock import Clock
+from loadwatch_backend.core.errors import InvalidError, UnavailableError
+from loadwatch_backend.core.processes.agent_control import AgentControl, AgentState, NoAgentControlError
+
+KEPT_MS = 10_000
+_SECONDS = 90.0
+_FAILED, _CONFIG, _OTHER = 1, 2, 3
+"""Exit status of the command: a collector fails, the configuration is wrong, other lines."""
+_MOST_SAID = 2_000
+
+
+class AgentElsewhereError(InvalidError, code="agent-elsewhere", title="The agent is configured elsewhere"):
+    """The agent is not this server's to configure."""
+
+
+class OtherListenerError(InvalidError, code="listener-changed", title="What listens there has changed"):
+    """What listens at the port is not what was shown."""
+
+
+class AgentFileError(InvalidError, code="agent-file", title="The agent's file stays as it is"):
+    """The agent's file is wrong, or cannot be written."""
+
+
+class ConnectFailedError(UnavailableError, code="connect-failed", title="This host could not be looked at"):
+    """The command did not answer."""
+
+
+class ConnectService:
+    """One question at a time; safe to use from any thread. Without control there is no agent to speak of."""
+
+    def __init__(self, control: AgentControl | None, clock: Clock) -> None:
+        self._control = control
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._looking = threading.Lock()
+        self._kept: ConnectOut | None = None
+
+    def look(self, *, fresh: bool = False) -> ConnectOut:
+        """What listens on this host; programs that their name does not tell are asked.
+
+        An answer is kept for some seconds, unless a `fresh` one is wanted: open pages do not ask programs in turn.
+        """
+        asked_ms = self._clock()
+        with self._looking:
+            return self._look(asked_ms, fresh=fresh)
+
+    def _look(self, asked_ms: int, *, fresh: bool) -> ConnectOut:
+        """What somebody else looked up since it was asked will do."""
+        now_ms = self._clock()
+        kept = self._kept
+        if kept is not None and (kept.looked_ms > asked_ms or (not fresh and 0 <= now_ms - kept.looked_ms < KEPT_MS)):
+            return kept
+        state = self._state()
+        if state is None:
+            return ConnectOut(agent="elsewhere", config=None, host=None, listeners=[], more=0, looked_ms=now_ms)
+        document = self._run(state, ())
+        self._kept = seen = ConnectOut(
+            agent="here" if state.running else "displaced",
+            config=str(state.config) if state.running else None,
+            host=document["host"],
+            listeners=[ListenerOut.model_validate(one) for one in document["listeners"]],
+            more=document["more"],
+            looked_ms=self._clock(),
+        )
+        return seen
+
+    def check(self, given: ConnectIn) -> ConnectCheckOut:
+        """Run each collector of the lines, and change nothing."""
+        return self._checked(self._needed_state(), given)
+
+    def watch(self, given: ConnectIn) -> ConnectCheckOut:
+        """The same, and where all work the lines are added and the agent starts anew."""
+        answer = self._checked(self._needed_state(), given, "--write")
+        if answer.written is not None and self._control is not None:
+            self._kept = None
+            self._control.restart()
+        return answer
+
+    def _checked(self, state: AgentState, given: ConnectIn, *more: str) -> ConnectCheckOut:
+        document = self._run(state, (str(given.port), "--digest", given.digest, *more))
+        collectors = [_collector(one) for one in document["collectors"]]
+        written = document["written"]
+        return ConnectCheckOut(
+            works=not any(one.error for one in collectors),
+            collectors=collectors,
+            written=ConnectWrittenOut.model_validate(written) if written else None,
+        )
+
+    def _state(self) -> AgentState | None:
+        try:
+            return self._control.state() if self._control is not None else None
+        except NoAgentControlError:
+            return None
+
+    def _needed_state(self) -> AgentState:
+        state = self._state()
+        if state is None or not state.running:
+            raise AgentElsewhereError(
+                "This server was not started together with an agent (`loadwatch up`), so it can neither try nor write "
+                "lines. On the host of the agent: `loadwatch connect`, and `loadwatch connect PORT --write --config "
+                "loadwatch.yml`."
+            )
+        return state
+
+    def _run(self, state: AgentState, arguments: tuple[str, ...]) -> dict[str, Any]:
+        """What the command says; it is our own, with words of our own."""
+        config = ("--config", str(state.config)) if state.running else ()
+        command = [*state.command, "connect", "--json", *config, *arguments]
+        try:
+            with self._lock:
+                done = subprocess.run(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    capture_output=True,
+                    timeout=_SECONDS,
+                    check=False,
+                )
+            document = cast("dict[str, Any]", json.loads(done.stdout))
+        except (OSError, subprocess.TimeoutExpired, ValueError) as error:
+            raise ConnectFailedError(f"`loadwatch connect` did not answer: {error}"[:_MOST_SAID]) from error
+        if done.returncode == _OTHER:
+            raise OtherListenerError(document["error"])
+        if done.returncode not in (0, _FAILED):
+            raise AgentFileError(document["error"])
+        return document
+
+
+def _collector(document: dict[str, Any]) -> CheckedCollectorOut:
+    known = CheckedCollectorOut.model_fields
+    return CheckedCollectorOut.model_validate({key: value for key, value in document.items() if key in known})

@@ -1,0 +1,1 @@
+"""What is known of measured things: signals, panels, resources, runbooks."""

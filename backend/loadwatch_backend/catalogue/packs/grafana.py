@@ -1,0 +1,379 @@
+"""A pack made of a Grafana dashboard: its panels, queries, units and legends; see docs/guide/packs.md. Pure."""
+
+import functools
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from loadwatch_backend.catalogue.packs.grafana_queries import NotTakenError, Query, Variables, items, mapping, text_of
+from loadwatch_backend.catalogue.packs.quality import labels_made, metrics_in
+from loadwatch_backend.catalogue.signals.interval import any_tree_of, selectors_of
+from loadwatch_backend.catalogue.signals.legend import LABEL
+from loadwatch_backend.core.errors import ProblemError
+from loadwatch_backend.series.promql.parsing.expression import Binary, Expression, Negation, ValueType
+from loadwatch_backend.series.promql.parsing.parse import value_type
+from loadwatch_backend.series.store.port import MatchOperator
+
+_PROMETHEUS = ("prometheus", "victoriametrics", "mimir", "thanos", "cortex")
+_OTHERS = ("loki", "cloudwatch", "influx", "elastic", "graphite", "__expr__", "-- dashboard --", "-- grafana --")
+_CHANGING = ("calculateField", "groupBy", "filterByValue", "reduce", "histogram", "heatmap", "regression", "smoothing")
+_NO_TITLE = ("", "row", "new row", "dashboard row", "row title")
+_MOST_ID = 80
+_MOST_THERE = 5
+
+
+@functools.cache
+def _units() -> tuple[Mapping[str, tuple[str, str]], Mapping[str, str]]:
+    """Of Grafana's ids: our unit and what follows the expression; the names of those that we do not have."""
+    file = Path(__file__).with_name("grafana_units.yml")
+    data: dict[str, dict[str, str]] = yaml.safe_load(file.read_text("utf-8"))
+    names = data.pop("names")
+    return {id: (unit, scale) for unit, ids in data.items() for id, scale in ids.items()}, names
+
+
+class Imported(NamedTuple):
+    """The text of a `pack.yml`, and remarks on it, one a line."""
+
+    text: str
+    remarks: Sequence[str]
+
+
+def slug(text: str, most: int = 60, empty: str = "panel") -> str:
+    """An id of a title."""
+    found = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:most].strip("-")
+    return found if found[:1].isalpha() else f"{empty}-{found}".strip("-")
+
+
+def read_dashboard(model: Any) -> Mapping[str, Any]:
+    """The dashboard in what Grafana exports or its API answers.
+
+    Raises:
+        ValueError: there is none in it.
+    """
+    found = mapping(model)
+    for key in ("dashboard", "spec"):
+        found = mapping(found[key]) if key in found else found
+    if "elements" in found and "layout" in found:
+        raise ValueError("it has Grafana's schema v2; export it in the classic form (V1)")
+    if not items(found.get("panels")) and not items(found.get("rows")):
+        raise ValueError("it is no Grafana dashboard with panels")
+    return found
+
+
+class DashboardImport:
+    """A dashboard as the pack `name`; `known` are ids of other packs."""
+
+    def __init__(self, dashboard: Mapping[str, Any], name: str, known: Collection[str]) -> None:
+        self._dashboard = dashboard
+        self._name = name
+        self._variables = Variables(dashboard)
+        self._ids = set(known)
+        self._metrics = Counter[str]()
+        self._notes: list[str] = []
+        listed = items(mapping(dashboard.get("templating")).get("list")) + items(dashboard.get("__inputs"))
+        sources = [one for one in listed if one.get("pluginId") or one.get("type") == "datasource"]
+        self._sources = {text_of(one.get("name")): text_of(one.get("pluginId") or one.get("query")) for one in sources}
+
+    def pack(self) -> Imported:
+        """Raises: ValueError: no panel can be taken."""
+        title = text_of(self._dashboard.get("title")) or self._name
+        groups: list[dict[str, Any]] = []
+        left: list[str] = []
+        promql = taken = 0
+        for row, models in self._rows():
+            panels: list[dict[str, Any]] = []
+            for model in models:
+                shown = self._words(text_of(model.get("title")))
+                before = promql
+                try:
+                    whole = self._library(model)
+                    targets = self._targets(whole, shown)
+                    promql += 1
+                    panels.append(self._panel(whole, shown, targets))
+                except NotTakenError as error:
+                    shown = shown or f"a {text_of(model.get('type'))} panel"
+                    left.append(f"not taken: {shown}: {error}" + (" (PromQL)" if promql > before else ""))
+            taken += len(panels)
+            if panels:
+                full = title if row in ("", title) else f"{title}: {row}"
+                groups.append({"id": self._id(row or "panels"), "title": full, "panels": panels})
+        if not groups:
+            raise ValueError("\n  ".join(["no panel can be taken", *left]))
+        used = sorted(self._variables.used.items())
+        kept = ", ".join(f"${name} = {value or 'empty'}" for name, value in used if value is not None)
+        free = ", ".join(f"${name}" for name, value in used if value is None)
+        remarks = [f"{taken} of {promql} PromQL panels of the Grafana dashboard {title!r}"]
+        remarks += [f"no filter, as with All in Grafana (filter the page by job and instance): {free}"] if free else []
+        remarks += [f"set: {kept}"] if kept else []
+        remarks += self._notes + left
+        there = [one for one, _ in self._metrics.most_common(_MOST_THERE)] or ["up"]
+        pack = {"pack": self._name, "title": title, "there_when": there, "groups": groups}
+        text = yaml.safe_dump(pack, sort_keys=False, allow_unicode=True, width=100_000)
+        comments = ("".join(each if each.isprintable() else " " for each in one) for one in remarks)
+        return Imported("".join(f"# {one}\n" for one in comments) + text, remarks)
+
+    # The layout ---------------------------------------------------------------------------------------------------
+
+    def _rows(self) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+        """Titles and panels of rows, from top to bottom."""
+        for row in items(self._dashboard.get("rows")):
+            yield self._row_title(row), items(row.get("panels"))
+        top = items(self._dashboard.get("panels"))
+        places = [(mapping(one.get("gridPos")).get("y"), mapping(one.get("gridPos")).get("x", 0)) for one in top]
+        if all(isinstance(y, int) and isinstance(x, int) for y, x in places):
+            top = [one for _, one in sorted(zip(places, top, strict=True), key=lambda pair: pair[0])]
+        title, panels = "", list[dict[str, Any]]()
+        for model in top:
+            if model.get("type") != "row":
+                panels.append(model)
+                continue
+            yield title, panels
+            title, panels = self._row_title(model), items(model.get("panels"))
+        yield title, panels
+
+    def _row_title(self, row: Mapping[str, Any]) -> str:
+        title = self._words(text_of(row.get("title")))
+        return "" if title.lower() in _NO_TITLE else title
+
+    def _library(self, model: dict[str, Any]) -> dict[str, Any]:
+        """A panel with what it takes from a library."""
+        library = mapping(model.get("libraryPanel"))
+        if not library:
+            return model
+        elements = mapping(self._dashboard.get("__elements"))
+        element = mapping(elements.get(text_of(library.get("uid")))) or library
+        found = mapping(element.get("model"))
+        if not found and not items(model.get("targets")):
+            raise NotTakenError(f"the library panel {text_of(library.get('name'))!r} is not in the file")
+        return {**found, **model}
+
+    # A panel ------------------------------------------------------------------------------------------------------
+
+    def _targets(self, model: Mapping[str, Any], title: str) -> list[dict[str, Any]]:
+        """Its queries in PromQL that are shown.
+
+        Raises:
+            NotTakenError: it has none.
+        """
+        targets = items(model.get("targets"))
+        if not targets:
+            raise NotTakenError(f"no query ({text_of(model.get('type')) or 'no type'})")
+        own = self._source(model.get("datasource"))
+        sources = [self._source(one.get("datasource")) or own for one in targets]
+        ours = [
+            one
+            for one, source in zip(targets, sources, strict=True)
+            if source in ("", "prometheus") and text_of(one.get("expr")).strip()
+        ]
+        others = ", ".join(sorted(set(sources) - {"", "prometheus"}))
+        if not ours:
+            raise NotTakenError(f"another data source: {others}" if others else "no query in PromQL")
+        shown = [one for one in ours if not one.get("hide")] or (ours if "__expr__" in others else [])
+        if not shown:
+            raise NotTakenError("all its queries in PromQL are hidden")
+        if others:
+            self._notes.append(f"changed: {title}: without its queries of another data source: {others}")
+        return shown
+
+    def _source(self, value: Any) -> str:
+        """The type of a data source; empty where the file does not tell."""
+        kind = text_of(mapping(value).get("type"))
+        name = text_of(value) or text_of(mapping(value).get("uid"))
+        if kind in ("", "datasource") or kind.startswith("$"):
+            told = next((one for one in (*_PROMETHEUS, *_OTHERS) if one in name.lower()), "")
+            kind = self._sources.get(name.strip("${}[]")) or told
+        return "prometheus" if any(one in kind.lower() for one in _PROMETHEUS) and "logs" not in kind else kind
+
+    def _panel(self, model: Mapping[str, Any], title: str, targets: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        made: dict[tuple[str, str, str], tuple[dict[str, Any], Query, Expression]] = {}
+        faults: list[str] = []
+        names: set[str] = set()
+        for target in targets:
+            try:
+                query = self._variables.query(text_of(target.get("expr")))
+                tree = _tree(query.text)
+            except NotTakenError as error:
+                faults.append(str(error))
+                continue
+            unit, scale, name = _unit_of(_unit_id(model, target))
+            names.add(name)
+            text = query.text
+            if scale:
+                text = f"({text}) {scale}" if isinstance(tree, Binary | Negation) else f"{text} {scale}"
+            legend = self._legend(text_of(target.get("legendFormat")), query, tree)
+            own = title or _readable(query.text)
+            if len(targets) > 1:
+                named = self._words(_overridden(model, target, "displayName") or _column(model, target))
+                named = named or _tidy(LABEL.sub(" ", legend)) or _readable(query.text)
+                own = named or text_of(target.get("refId")) or own
+                legend = " ".join(one[0] for one in LABEL.finditer(legend))
+            signal = {"id": "", "title": own, "unit": unit, "expr": text, "legend": legend}
+            made.setdefault((own, text, legend), (signal, query, tree))
+            self._metrics.update(sorted(metrics_in(query.text)))
+        fault = "; ".join(dict.fromkeys(faults))
+        if not made:
+            raise NotTakenError(fault)
+        title = title or next(iter(made.values()))[0]["title"]
+        panel_id = self._id(title)
+        for signal, _, _ in made.values():
+            more = "" if len(made) == 1 else f"-{slug(signal['title'], 40, 'query')}"
+            signal["id"] = self._unique(f"{panel_id}{more}".replace("-", "_"))
+        changes = [text_of(one.get("id")) for one in items(model.get("transformations")) if not one.get("disabled")]
+        self._notes += [f"changed: {title}: without {len(faults)} of its queries: {fault}"] if fault else []
+        self._notes += [f"changed: {title}: without the transformation {one}" for one in changes if one in _CHANGING]
+        if shift := text_of(model.get("timeShift")):
+            self._notes.append(f"changed: {title}: without its time shift of {shift}")
+        name = names.pop() if len(names) == 1 else ""
+        panel: dict[str, Any] = {"id": panel_id, "title": f"{title} ({name})" if name else title}
+        label = _split(text_of(model.get("repeat")), [(query, tree) for _, query, tree in made.values()])
+        panel |= {"split": label} if label else {}
+        signals = [signal for signal, _, _ in made.values()]
+        panel |= {"form": "stacked"} if _stacked(model, signals, label) else {}
+        return panel | {"signals": signals}
+
+    def _legend(self, template: str, query: Query, tree: Expression) -> str:
+        """Names of series: those of Grafana, and the labels that Grafana had one value of."""
+        kept = labels_made(tree)
+        text = self._variables.words(
+            "" if template == "__auto" else template,
+            lambda name: f"{{{{{query.dropped[name]}}}}}" if name in query.dropped else "",
+        )
+        text = LABEL.sub(lambda found: f"{{{{{found[1]}}}}}" if kept is None or found[1] in kept else "", text)
+        more = [*query.dropped.values()]
+        if not text:
+            more += sorted(kept - {"le"} if kept is not None else _distinguishing_labels(tree))
+        more = [one for one in dict.fromkeys(more) if kept is None or one in kept]
+        skipped = [*LABEL.findall(text), *(("job",) if "instance" in more else ())]
+        return " ".join([*(f"{{{{{one}}}}}" for one in more if one not in skipped), *text.split()])
+
+    def _words(self, text: str) -> str:
+        found = self._variables.words(text, lambda _: "")
+        return " ".join(text.split()) if found == text else _tidy(found)
+
+    def _id(self, title: str) -> str:
+        return self._unique(f"{self._name}-{slug(title, _MOST_ID - 8 - len(self._name))}"[: _MOST_ID - 4])
+
+    def _unique(self, id: str) -> str:
+        id = id[: _MOST_ID - 4].rstrip("-_")
+        found, number = id, 2
+        while found in self._ids:
+            found, number = f"{id}-{number}" if "-" in id else f"{id}_{number}", number + 1
+        self._ids.add(found)
+        return found
+
+
+def _tree(text: str) -> Expression:
+    try:
+        tree = any_tree_of(text)
+    except ProblemError as error:
+        raise NotTakenError(f"no PromQL that is evaluated here: {error.detail}") from None
+    if value_type(tree) not in (ValueType.VECTOR, ValueType.SCALAR):
+        raise NotTakenError("its query has no value at an instant")
+    return tree
+
+
+def _distinguishing_labels(tree: Expression) -> set[str]:
+    """Labels by which series of an expression are likely to differ."""
+    matchers = [one for selector in selectors_of(tree) for one in selector.matchers]
+    return {"instance"} | {
+        one.label for one in matchers if one.operator is not MatchOperator.EQUAL and one.label != "__name__"
+    }
+
+
+def _split(variable: str, made: Sequence[tuple[Query, Expression]]) -> str:
+    """The label of the variable that a panel was repeated for, where all its series have it."""
+    labels = {query.dropped.get(variable, "") for query, _ in made}
+    label = labels.pop() if len(labels) == 1 else ""
+    kept = [labels_made(tree) for _, tree in made]
+    return label if all(one is None or label in one for one in kept) else ""
+
+
+def _stacked(model: Mapping[str, Any], signals: Sequence[dict[str, Any]], split: str) -> bool:
+    """Whether a panel is a stack, whose signals get layers: not with the same labels in several, or negative values."""
+    custom = mapping(mapping(mapping(model.get("fieldConfig")).get("defaults")).get("custom"))
+    stacked = model.get("stack") is True or mapping(custom.get("stacking")).get("mode") in ("normal", "percent")
+    own = ("job", "instance", split)
+    layers = [[label for label in LABEL.findall(one["legend"]) if label not in own] for one in signals]
+    negative = any(one["expr"].lstrip("( ").startswith("-") for one in signals)
+    if not stacked or negative or (len(signals) > 1 and any(layers)):
+        return False
+    for one, labels in zip(signals, layers, strict=True):
+        one |= {"layers": labels, "total": "mean" if one["unit"] == "ratio" else "sum"}
+    return True
+
+
+def _unit_of(id: str) -> tuple[str, str, str]:
+    """Our unit, what follows the expression, and the name of a unit that we do not have."""
+    known, names = _units()
+    if id in known:
+        return *known[id], ""
+    return "count", "", names.get(id, re.sub(r"^(?:suffix|prefix|currency|count|si:.?|time):?", "", id))
+
+
+def _unit_id(model: Mapping[str, Any], target: Mapping[str, Any]) -> str:
+    """Of Grafana, for one query of a panel, from where its versions have it."""
+    if unit := _overridden(model, target, "unit"):
+        return unit
+    ref, legend = text_of(target.get("refId")), text_of(target.get("legendFormat"))
+    axes = [text_of(one.get("format")) for one in items(model.get("yaxes"))] or model.get("y_formats") or []
+    for one in items(model.get("seriesOverrides")):
+        alias = text_of(one.get("alias"))
+        if one.get("yaxis") == 2 and len(axes) > 1 and (alias == legend or _meets(alias, legend)):
+            return axes[1]
+    styles = {text_of(one.get("pattern")): text_of(one.get("unit")) for one in items(model.get("styles"))}
+    older = mapping(mapping(mapping(model.get("options")).get("fieldOptions")).get("defaults"))
+    defaults = mapping(mapping(model.get("fieldConfig")).get("defaults"))
+    found = (defaults.get("unit"), older.get("unit"), *axes[:1], model.get("format"))
+    return next((text_of(one) for one in (*found, styles.get(f"Value #{ref}"), styles.get("Value")) if one), "")
+
+
+def _overridden(model: Mapping[str, Any], target: Mapping[str, Any], key: str) -> str:
+    """What a panel sets of one query's series; empty where it sets nothing."""
+    ref, legend = text_of(target.get("refId")), text_of(target.get("legendFormat"))
+    for one in items(mapping(model.get("fieldConfig")).get("overrides")):
+        matcher = mapping(one.get("matcher"))
+        option = text_of(matcher.get("options"))
+        met = {
+            "byFrameRefID": option == ref,
+            "byName": option in (legend, f"Value #{ref}", _column(model, target)) and bool(option),
+            "byRegexp": _meets(option, legend),
+        }
+        values = [text_of(each.get("value")) for each in items(one.get("properties")) if each.get("id") == key]
+        if values and met.get(text_of(matcher.get("id"))):
+            return values[0]
+    return ""
+
+
+def _column(model: Mapping[str, Any], target: Mapping[str, Any]) -> str:
+    """What one query is called in a table; empty where nothing says it."""
+    value = f"Value #{text_of(target.get('refId'))}"
+    options = [mapping(one.get("options")) for one in items(model.get("transformations"))]
+    renamed = [mapping(one.get("renameByName")).get(value) for one in options]
+    styled = [one.get("alias") for one in items(model.get("styles")) if one.get("pattern") == value]
+    return next((text_of(one) for one in (*renamed, *styled) if one), "")
+
+
+def _meets(pattern: str, text: str) -> bool:
+    found = re.fullmatch(r"/(.*)/[gimsuy]*", pattern)
+    try:
+        return bool(found and text and re.search(found[1], text))
+    except re.error:
+        return False
+
+
+def _tidy(text: str) -> str:
+    """Without what stands around a word that was taken away."""
+    text = re.sub(r"\(\s*\)|\[\s*\]|\{\s*\}", " ", " ".join(text.split()))
+    text = re.sub(r"^[\s\-–:,;|/=.]+|[\s\-–:,;|/=]+$", "", text)
+    text = re.sub(r"\s+(?:for|on|of|in|by|at|from|per)$", "", text)
+    return " ".join(text.split())
+
+
+def _readable(expression: str) -> str:
+    """The name of its first metric as words."""
+    name = min(metrics_in(expression), key=expression.find, default="")
+    return re.sub(r"[_:]+", " ", name.removesuffix("_total")).strip().capitalize()

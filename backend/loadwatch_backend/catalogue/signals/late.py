@@ -1,0 +1,148 @@
+"""Reads late values from the store: each once, at the end of its period, and never beyond the newest."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from loadwatch_backend.catalogue.signals.cadence import (
+    FACTS_LOOKBACK_MS,
+    GIVEN_UP_MS,
+    NEWEST_WITHIN_MS,
+    bridged,
+    held,
+    newest_step,
+)
+from loadwatch_backend.catalogue.signals.grid import Plan
+from loadwatch_backend.catalogue.signals.headroom import join_limits
+from loadwatch_backend.catalogue.signals.info_join import join_info
+from loadwatch_backend.catalogue.signals.interval import selectors_of
+from loadwatch_backend.catalogue.signals.model import Cadence, Resource, Signal
+from loadwatch_backend.catalogue.signals.reduce import reduce_extrema, reduce_means
+from loadwatch_backend.series.promql.engine import Engine
+from loadwatch_backend.series.promql.parsing.expression import Expression
+from loadwatch_backend.series.promql.value import Matrix
+
+FloatArray = npt.NDArray[np.float64]
+Labels = Mapping[str, str]
+
+WINDOW = "$window"
+FACTS_WINDOW = f"{FACTS_LOOKBACK_MS // 1_000}s"
+
+
+def read_late(
+    engine: Engine, signal: Signal, tree: Expression, plan: Plan, newest_ms: int, *, stacked: bool = False
+) -> tuple[Sequence[Labels], FloatArray, int | None]:
+    """Labels, the drawn points [series, plan.count], and the time of the newest value that was delivered.
+
+    A look-back of one step of the grid repeats nothing: neither beyond the newest value, nor into a hole.
+
+    Raises:
+        ProblemError: the engine or the store refused.
+    """
+    evaluated = min((newest_ms - plan.start_ms) // plan.fine_ms + 1, plan.fine_count)
+    labels: Sequence[Labels] = []
+    fine = np.empty((0, plan.fine_count))
+    if evaluated > 0:
+        labels, found = _evaluate(engine, signal, plan, evaluated)
+        fine = np.full((len(labels), plan.fine_count), np.nan)
+        fine[:, :evaluated] = found
+    step = newest_step(fine)
+    newest = _newest_sample(engine, tree, newest_ms) if step is None else plan.start_ms + step * plan.fine_ms
+    if plan.reduced:
+        per_bucket = plan.per_bucket
+        fine = reduce_means(fine, per_bucket, _wholes(labels, signal)) if stacked else reduce_extrema(fine, per_bucket)
+    return labels, fine, newest
+
+
+def _wholes(labels: Sequence[Labels], signal: Signal) -> list[int]:
+    """Which series are parts of one instance's whole: a number for each."""
+    numbers: dict[frozenset[tuple[str, str]], int] = {}
+    own = [frozenset(pair for pair in one.items() if pair[0] not in signal.layers) for one in labels]
+    return [numbers.setdefault(one, len(numbers)) for one in own]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LateResource:
+    """One entry of a resource at the time of its newest value, with which `used`, `limit` and `ratios` end.
+
+    `history` has all ratios that were asked for; it ends with NaN for the periods that are still to come.
+    """
+
+    labels: Labels
+    used: FloatArray
+    limit: FloatArray
+    ratios: FloatArray
+    history: FloatArray
+    time_ms: int
+
+
+def read_late_resource(
+    engine: Engine, resource: Resource, cadence: Cadence, at_ms: int, points: int
+) -> list[LateResource]:
+    """The entries of a resource whose newest value is not too old; one value each period, `points` of them."""
+    step_ms = cadence.period_ms
+    end_ms = at_ms // step_ms * step_ms
+    start_ms = end_ms - (points - 1) * step_ms
+
+    def read(text: str, lookback_ms: int) -> Matrix:
+        text = text.replace(WINDOW, FACTS_WINDOW)
+        return engine.range(text, start_ms, end_ms, step_ms, lookback_ms=lookback_ms)
+
+    used, limit = read(resource.used, step_ms), read(resource.limit, FACTS_LOOKBACK_MS)
+    used_values, limit_values = _with_gaps(used), held(_with_gaps(limit))
+    found: list[LateResource] = []
+    for row, place in enumerate(join_limits(used.labels, limit.labels)):
+        if place is None:
+            continue
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = np.where(limit_values[place] > 0, used_values[row] / limit_values[place], np.nan)
+        step = newest_step(ratios[None])
+        if step is None or at_ms - (start_ms + step * step_ms) > GIVEN_UP_MS:
+            continue
+        upto = slice(None, step + 1)
+        found.append(
+            LateResource(
+                labels={name: value for name, value in used.labels[row].items() if name != "__name__"},
+                used=used_values[row][upto],
+                limit=limit_values[place][upto],
+                ratios=ratios[upto],
+                history=ratios,
+                time_ms=start_ms + step * step_ms,
+            )
+        )
+    return found
+
+
+def _evaluate(engine: Engine, signal: Signal, plan: Plan, count: int) -> tuple[Sequence[Labels], FloatArray]:
+    end_ms = plan.start_ms + (count - 1) * plan.fine_ms
+    text = signal.expression.replace(WINDOW, FACTS_WINDOW)
+    matrix = engine.range(text, plan.start_ms, end_ms, plan.fine_ms, lookback_ms=plan.fine_ms)
+    values = _with_gaps(matrix)
+    if signal.cadence is not None and signal.cadence.usual_ms is not None and len(matrix.labels):
+        wider = engine.range(text, plan.start_ms, end_ms, plan.fine_ms, lookback_ms=plan.fine_ms * 5 // 4)
+        rows = {tuple(sorted(one.items())): row for row, one in enumerate(wider.labels)}
+        values = bridged(values, _with_gaps(wider)[[rows[tuple(sorted(one.items()))] for one in matrix.labels]])
+    if signal.facts is None or len(matrix.labels) == 0:
+        return matrix.labels, values
+    # What was discovered since the last instant of the grid is known too: one instant more.
+    info = engine.range(
+        signal.facts.info, plan.start_ms, end_ms + plan.fine_ms, plan.fine_ms, lookback_ms=FACTS_LOOKBACK_MS
+    )
+    padded = np.pad(values, ((0, 0), (0, 1)), constant_values=np.nan)
+    labels, found = join_info(signal.facts, matrix.labels, padded, info.labels, info.present)
+    return labels, found[:, :-1]
+
+
+def _newest_sample(engine: Engine, tree: Expression, before_ms: int) -> int | None:
+    """Time of the newest sample where the span asked for has none: it may be shorter than the delay."""
+    found = [
+        engine.select(selector.matchers, before_ms - NEWEST_WITHIN_MS, before_ms).timestamps
+        for selector in selectors_of(tree)
+    ]
+    return min((int(times.max()) for times in found if len(times)), default=None)
+
+
+def _with_gaps(matrix: Matrix) -> FloatArray:
+    return np.where(matrix.present, matrix.values, np.nan)

@@ -1,0 +1,376 @@
+"""Answers questions about signals: the catalogue, values on one grid, headroom."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from loadwatch_backend.catalogue.packs.library import Catalogue, Library
+from loadwatch_backend.catalogue.signals.cadence import FACTS_LOOKBACK_MS, tell_apart
+from loadwatch_backend.catalogue.signals.grid import MAX_EVALUATED, Plan, plan_grid
+from loadwatch_backend.catalogue.signals.interval import (
+    WINDOW,
+    IntervalDetector,
+    Intervals,
+    any_tree_of,
+    cover_of,
+    fill_window,
+    lookback_of,
+    settled_after,
+    slowest,
+    tree_of,
+)
+from loadwatch_backend.catalogue.signals.late import read_late
+from loadwatch_backend.catalogue.signals.legend import name_series
+from loadwatch_backend.catalogue.signals.limits import SETTLED_MS, Limits
+from loadwatch_backend.catalogue.signals.model import Group, Panel, Resource, Signal
+from loadwatch_backend.catalogue.signals.narrow import matchers_of, narrowed
+from loadwatch_backend.catalogue.signals.reduce import reduce_extrema
+from loadwatch_backend.catalogue.signals.schemas import (
+    GroupOut,
+    PanelOut,
+    ResourceOut,
+    SignalCatalogue,
+    SignalDelivery,
+    SignalOut,
+    SignalQuery,
+)
+from loadwatch_backend.catalogue.signals.together import together, total_of
+from loadwatch_backend.core.clock import Clock
+from loadwatch_backend.core.errors import InvalidError, LimitError, ProblemError
+from loadwatch_backend.core.language import Language
+from loadwatch_backend.core.texts.words import Words
+from loadwatch_backend.series.promql.admission.memory import Ticket
+from loadwatch_backend.series.promql.engine import Engine
+from loadwatch_backend.series.promql.parsing.expression import Expression
+from loadwatch_backend.series.promql.parsing.parse import parse_expression
+from loadwatch_backend.series.promql.value import Matrix
+from loadwatch_backend.series.store.port import Matcher
+
+FloatArray = npt.NDArray[np.float64]
+
+DEFAULT_INTERVAL_MS = 1_000
+AWAITED_UNTIL = (
+    "min(max by (run) (timestamp(loadtest_request_duration_seconds))"
+    " - max by (run) (max_over_time(loadtest_request_duration_seconds[10m])))"
+)
+"""The newest second of which the end of a request was told, less the longest that one of the last minutes took."""
+LONGEST_AWAITED_MS = 40_000
+"""Longer than most load tools wait for an answer; their live figures change no older second."""
+
+
+class SignalSpanError(InvalidError, code="signal-span"):
+    """The end lies before the start."""
+
+
+class SignalPointsError(LimitError, code="signal-points"):
+    """The step asked for makes too many points."""
+
+
+def parse_with_window(expression: str, window_ms: int) -> Expression:
+    """The tree of an expression whose rates look back over `window_ms`."""
+    return parse_expression(fill_window(expression, window_ms))
+
+
+class SignalService:
+    """Evaluates the catalogue's expressions; safe to use from any thread."""
+
+    def __init__(self, engine: Engine, clock: Clock, library: Library) -> None:
+        self._engine = engine
+        self._clock = clock
+        self._library = library
+        self._intervals = IntervalDetector(engine.store, clock)
+        self._limits = Limits(engine, clock, self._intervals, library)
+        self._known: tuple[Catalogue, Mapping[str, tuple[Panel, Signal]], Mapping[str, tuple[Panel, Signal]]] | None = (
+            None
+        )
+
+    def _tables(self) -> tuple[Catalogue, Mapping[str, tuple[Panel, Signal]], Mapping[str, tuple[Panel, Signal]]]:
+        """The catalogue of now, its signals by id, and those with what is made of them."""
+        catalogue, known = self._library.current(), self._known
+        if known is None or known[0] is not catalogue:
+            signals = {
+                one.id: (panel, one) for group in catalogue.groups for panel in group.panels for one in panel.signals
+            }
+            asked = {one.id: (panel, one) for panel, signal in signals.values() for one in (signal, *together(signal))}
+            known = self._known = (catalogue, signals, asked)
+        return known
+
+    @property
+    def _signals(self) -> Mapping[str, tuple[Panel, Signal]]:
+        return self._tables()[1]
+
+    @property
+    def _asked(self) -> Mapping[str, tuple[Panel, Signal]]:
+        return self._tables()[2]
+
+    def catalogue(self, language: Language) -> SignalCatalogue:
+        """All there is, in page order."""
+        known = self._library.current()
+        return SignalCatalogue(
+            groups=[
+                GroupOut(id=group.id, title=group.title.read(language), optional=group.optional)
+                for group in known.groups
+            ],
+            signals=[
+                _signal_out(group, panel, signal, language)
+                for group in known.groups
+                for panel in group.panels
+                for signal in panel.signals
+            ],
+            resources=[_resource_out(resource, language) for resource in known.resources],
+        )
+
+    def query(self, question: SignalQuery, ticket: Ticket) -> dict[str, Any]:
+        """Values of signals on one grid, as in `SignalAnswer`, with numpy arrays for numbers.
+
+        The ticket's memory holds what is answered.
+
+        Raises:
+            SignalSpanError, SignalPointsError: the question; what is wrong with one signal is in its result.
+        """
+        if question.end_ms < question.start_ms:
+            raise SignalSpanError(f"end_ms {question.end_ms} lies before start_ms {question.start_ms}.")
+        newest_ms = min(question.end_ms, self._engine.store.newest_ms() or 0)
+        conditions = matchers_of(question.filters)
+        intervals = {
+            id: self._interval(id, question.start_ms, newest_ms, conditions)
+            for id in question.signals
+            if id in self._asked
+        }
+        plan = plan_grid(
+            question.start_ms,
+            question.end_ms,
+            question.max_points,
+            min((interval for interval in intervals.values() if interval), default=DEFAULT_INTERVAL_MS),
+            question.step_ms,
+        )
+        if plan.fine_count > MAX_EVALUATED:
+            raise SignalPointsError(
+                f"A step of {plan.step_ms} ms makes {plan.count} points of this span; leave step_ms out, or shorten it."
+            )
+        engine = self._engine.bound(ticket, narrowed(self._engine.select, question.filters), conditions)
+        results = [self._result(engine, id, plan, newest_ms, question) for id in question.signals]
+        bucket = 2 * plan.step_ms
+        settled_ms = newest_ms - max(
+            (self._settled(result, intervals.get(result["signal"])) for result in results), default=SETTLED_MS
+        )
+        final_ms = self._final(engine) if any(self._is_awaited(id) for id in question.signals) else None
+        if final_ms is not None and final_ms < newest_ms:
+            settled_ms = min(settled_ms, final_ms)
+            results = [
+                result | {"final_ms": final_ms} if self._is_awaited(result["signal"]) else result for result in results
+            ]
+        return {
+            "start_ms": plan.start_ms,
+            "step_ms": plan.step_ms,
+            "count": plan.count,
+            "reduced": plan.reduced,
+            "complete_ms": max(settled_ms // bucket * bucket, plan.start_ms),
+            "results": results,
+        }
+
+    def definition(self, id: str) -> Signal | None:
+        """A signal of the catalogue; None when there is none of that name."""
+        found = self._signals.get(id)
+        return None if found is None else found[1]
+
+    def full_title(self, id: str) -> Words:
+        """The title of a signal where its chart does not stand around it: with the panel's."""
+        panel, signal = self._signals[id]
+        if panel.title == signal.title or len(panel.signals) == 1:
+            return panel.title
+        return Words(f"{panel.title.en}: {signal.title.en}", f"{panel.title.ja}: {signal.title.ja}")
+
+    def definitions(self) -> Sequence[Signal]:
+        """All signals in page order."""
+        return [signal for _, signal in self._signals.values()]
+
+    def over(
+        self, id: str, start_ms: int, end_ms: int, most_points: int
+    ) -> Mapping[tuple[tuple[str, str], ...], FloatArray]:
+        """Values of one signal over a past span, a series each by its labels, NaN where it has none; for statistics.
+
+        Steps are the data's own interval, or longer to stay within `most_points`.
+
+        Raises:
+            KeyError: there is no such signal.
+            ProblemError: the engine or the store refused.
+        """
+        _, signal = self._signals[id]
+        interval = self._interval(id, start_ms, end_ms)
+        span = max(end_ms - start_ms, 1_000)
+        step = max(interval or DEFAULT_INTERVAL_MS, -(-span // most_points // 1_000) * 1_000, 1_000)
+        # A late value stands for its own period only.
+        if signal.cadence is not None:
+            lookback, tree = step, parse_with_window(signal.expression, FACTS_LOOKBACK_MS)
+        else:
+            intervals = self._intervals_of(signal, start_ms, end_ms)
+            lookback, tree = lookback_of(interval), tree_of(signal.expression, intervals, step)
+        matrix = self._engine.range_of(tree, start_ms, max(end_ms, start_ms), step, lookback_ms=lookback)
+        values = _with_gaps(matrix)
+        return {tuple(sorted(labels.items())): values[row] for row, labels in enumerate(matrix.labels)}
+
+    def headroom(self, at_ms: int | None, language: Language, ticket: Ticket) -> dict[str, Any]:
+        """Every resource of every target, as in `Headroom`."""
+        return self._limits.headroom(at_ms, language, ticket)
+
+    # One signal -----------------------------------------------------------------------------------------------
+
+    def _interval(self, id: str, start_ms: int, end_ms: int, conditions: Sequence[Matcher] = ()) -> int | None:
+        signal = self._asked[id][1]
+        cadence = signal.cadence
+        if cadence is None:
+            return slowest(self._intervals_of(signal, start_ms, end_ms, conditions))
+        if cadence.usual_ms is None:
+            return cadence.period_ms
+        found = self._intervals.detect_finest(any_tree_of(signal.expression), end_ms, conditions)
+        return cadence.usual_ms if found is None else max(found, cadence.period_ms)
+
+    def _intervals_of(
+        self, signal: Signal, start_ms: int, end_ms: int, conditions: Sequence[Matcher] = ()
+    ) -> Intervals:
+        return self._intervals.detect(any_tree_of(signal.expression), start_ms, end_ms, conditions)
+
+    def _is_awaited(self, id: str) -> bool:
+        return id in self._asked and self._asked[id][1].awaited
+
+    def _final(self, engine: Engine) -> int | None:
+        """Up to when all requests of the runs under way are known; None without such a run."""
+        now_ms = self._engine.store.newest_ms()
+        if now_ms is None:
+            return None
+        try:
+            found = engine.instant(AWAITED_UNTIL, now_ms).values
+        except ProblemError:
+            return None
+        if not found.size or not np.isfinite(found).all():
+            return None
+        return min(max(round(float(found.min()) * 1_000), now_ms - LONGEST_AWAITED_MS), now_ms)
+
+    def _settled(self, result: Mapping[str, Any], interval_ms: int | None) -> int:
+        """How far back from the newest sample a result may still change."""
+        found = self._asked.get(result["signal"])
+        cadence = None if found is None or result["newest_ms"] is None else found[1].cadence
+        if cadence is not None:
+            return cadence.settled_ms
+        return SETTLED_MS + (settled_after(interval_ms) if found is not None and WINDOW in found[1].expression else 0)
+
+    def _result(self, engine: Engine, id: str, plan: Plan, newest_ms: int, question: SignalQuery) -> dict[str, Any]:
+        if id not in self._asked:
+            detail = f"There is no signal {id!r}; GET /api/signals lists all."
+            return _failed(id, "unknown-signal", detail)
+        panel, signal = self._asked[id]
+        newest_value_ms: int | None = None
+        intervals: Intervals = {}
+        try:
+            if signal.cadence is None:
+                filters = matchers_of(question.filters)
+                intervals = self._intervals_of(signal, question.start_ms, newest_ms, filters)
+                labels, values = self._values(engine, signal, intervals, plan, newest_ms)
+            else:
+                labels, values, newest_value_ms = read_late(
+                    engine, signal, any_tree_of(self._asked[id][1].expression), plan, newest_ms, stacked=panel.stacked
+                )
+        except ProblemError as error:
+            return _failed(id, error.code, error.detail)
+        title = signal.title.read(question.lang)
+        shared = len(panel.signals) > 1
+        names = [name_series(title, signal.legend, one, shared=shared) for one in labels]
+        series = [
+            {
+                "name": name,
+                "labels": {name: value for name, value in one.items() if name != "__name__"},
+                "values": values[row],
+            }
+            for row, (name, one) in enumerate(
+                zip(names if signal.cadence is None else tell_apart(names, labels), labels, strict=True)
+            )
+        ]
+        return {
+            "signal": id,
+            "series": series,
+            "error": None,
+            "newest_ms": newest_value_ms,
+            "final_ms": None,
+            "mean_ms": _mean_ms(signal, intervals, plan),
+        }
+
+    def _values(
+        self, engine: Engine, signal: Signal, intervals: Intervals, plan: Plan, newest_ms: int
+    ) -> tuple[Sequence[Mapping[str, str]], FloatArray]:
+        """Labels and the drawn points, [series, plan.count]; nothing after the newest sample."""
+        # What a rate is at an instant lies before it: a bucket's last instant is its end, and its start another's.
+        start_ms = plan.start_ms + (plan.fine_ms if plan.reduced else 0)
+        evaluated = min((newest_ms - start_ms) // plan.fine_ms + 1, plan.fine_count)
+        if evaluated <= 0:
+            return [], np.empty((0, plan.count))
+        matrix = engine.range_of(
+            tree_of(signal.expression, intervals, plan.fine_ms),
+            start_ms,
+            start_ms + (evaluated - 1) * plan.fine_ms,
+            plan.fine_ms,
+            lookback_ms=lookback_of(slowest(intervals)),
+        )
+        fine = np.full((len(matrix.labels), plan.fine_count), np.nan)
+        fine[:, :evaluated] = _with_gaps(matrix)
+        return matrix.labels, reduce_extrema(fine, plan.per_bucket) if plan.reduced else fine
+
+
+def _with_gaps(matrix: Matrix) -> FloatArray:
+    return np.where(matrix.present, matrix.values, np.nan)
+
+
+def _failed(id: str, code: str, detail: str) -> dict[str, Any]:
+    error = {"code": code, "detail": detail}
+    return {"signal": id, "series": [], "error": error, "newest_ms": None, "final_ms": None, "mean_ms": None}
+
+
+def _mean_ms(signal: Signal, intervals: Intervals, plan: Plan) -> int | None:
+    if signal.cadence is not None or WINDOW not in signal.expression:
+        return None
+    known = {interval for interval in intervals.values() if interval is not None} or {None}
+    windows = {cover_of(interval, plan.fine_ms).window_ms for interval in known}
+    # Of alternatives that come differently often it is not told which one is drawn.
+    return windows.pop() if len(windows) == 1 else None
+
+
+def _signal_out(group: Group, panel: Panel, signal: Signal, language: Language) -> SignalOut:
+    return SignalOut(
+        id=signal.id,
+        title=signal.title.read(language),
+        unit=signal.unit,
+        help=signal.help.read(language),
+        orientation=signal.orientation,
+        expression=signal.expression,
+        group=group.id,
+        panel=PanelOut(
+            id=panel.id,
+            title=panel.title.read(language),
+            split=panel.split,
+            stacked=panel.stacked,
+            table=panel.table,
+        ),
+        legend=signal.legend,
+        delivery=None
+        if signal.cadence is None
+        else SignalDelivery(
+            source=signal.cadence.source, period_ms=signal.cadence.period_ms, events=signal.cadence.events
+        ),
+        total=total_of(signal),
+        layers=list(signal.layers),
+        limit=signal.limit,
+    )
+
+
+def _resource_out(resource: Resource, language: Language) -> ResourceOut:
+    return ResourceOut(
+        id=resource.id,
+        title=resource.title.read(language),
+        unit=resource.unit,
+        help=resource.help.read(language),
+        used=resource.used,
+        limit=resource.limit,
+        group=resource.group,
+    )

@@ -1,0 +1,1 @@
+"""The relational database: connection, migrations, outages, leadership, what is set aside."""

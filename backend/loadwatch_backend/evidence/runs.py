@@ -1,0 +1,70 @@
+"""Runs as evidence sees them: values, since the registry of runs stands on evidence and not below it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from loadwatch_backend.evidence.records.model import Seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunWindow:
+    """When a run was; `steady_ms` is its steady window, None without one.
+
+    `requests` and `steady_requests` are those that its load tool sent; None where no result tells.
+    """
+
+    id: str
+    name: str
+    from_ms: int
+    to_ms: int
+    steady_ms: tuple[int, int] | None = None
+    requests: int | None = None
+    steady_requests: int | None = None
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """All of it, ms."""
+        return self.from_ms, self.to_ms
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldRun:
+    """A run, held against a base run where there is one: of their steady windows, or `whole`."""
+
+    run: RunWindow
+    base: RunWindow | None
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherRun:
+    """A run of the same scenario."""
+
+    id: str
+    name: str
+    started_ms: int
+
+
+class Runs(Protocol):
+    """The registry of runs (`runs.registry.registry`); each raises NotFoundError of a run that is not there."""
+
+    def window(self, run_id: str) -> RunWindow:
+        """One run, analysed."""
+        ...
+
+    def name(self, run_id: str) -> str:
+        """Its name, else its id."""
+        ...
+
+    def reference(self, run_id: str) -> str | None:
+        """The run that it is held against: the pinned baseline of its scenario, else the run before it."""
+        ...
+
+    def others(self, run_id: str) -> Sequence[OtherRun]:
+        """Other runs of its scenario, the newest first."""
+        ...
+
+    def raw_seconds(self, run_id: str) -> Seconds | None:
+        """Its per-second series; None where nothing tells."""
+        ...

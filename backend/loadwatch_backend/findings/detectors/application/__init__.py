@@ -1,1 +1,0 @@
-"""The application itself, beside its pool and its process."""

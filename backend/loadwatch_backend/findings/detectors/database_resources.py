@@ -1,0 +1,570 @@
+"""What the database runs out of: CPU, disk operations, memory, room."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from loadwatch_backend.core.texts.words import SILENT, Words
+from loadwatch_backend.evidence.records.model import FloatArray
+from loadwatch_backend.findings.measures.cloud import (
+    PERIOD_MS,
+    SWITCHED_ON_BY,
+    CloudDatabase,
+    cloud_databases,
+    for_minutes,
+)
+from loadwatch_backend.findings.measures.databases import CONNECTED, RUNNING
+from loadwatch_backend.findings.measures.demand import broken, unmet
+from loadwatch_backend.findings.measures.evidence import evidence
+from loadwatch_backend.findings.measures.facts import added, largest, load_effects, longest_episode, selector, usual
+from loadwatch_backend.findings.measures.host_cpu import (
+    FOREIGN,
+    PROGRAM_CPU,
+    PROGRAM_METRICS,
+    STOLEN,
+    Program,
+    programs,
+)
+from loadwatch_backend.findings.measures.hosts import HOST_METRICS, instance_of_host
+from loadwatch_backend.findings.measures.outcomes import Clear, Observation, Outcome, detector, finding
+from loadwatch_backend.findings.messages.read import message, step
+from loadwatch_backend.findings.model import Evidence, Finding, Step
+from loadwatch_backend.findings.window import BoolArray, Episode, Table, Window
+
+CPU_FULL = 0.92
+CPU_MOST = 0.5
+"""Share of a full host from which the database is the one that fills it."""
+LEADING = 0.6
+"""Share of its cores from which statements that wait belong to what comes."""
+CPU_QUEUE = 1.5
+"""Statements at work for each core, from which some of them wait for one."""
+LEAST_SECONDS = 5.0
+CLOUD_FULL = 95.0
+"""Percent, as CloudWatch has it: a minute of 95 % has seconds of 100 %."""
+
+CLOUD_CPU = "aws_rds_cpuutilization_average"
+CLOUD_LOAD = "aws_rds_dbload_relative_to_num_vcpus_average"
+
+
+@detector(
+    "database-cpu-full",
+    least_seconds=LEAST_SECONDS,
+    needs=(PROGRAM_CPU, CLOUD_CPU),
+    reads=(*PROGRAM_METRICS, CONNECTED, RUNNING, CLOUD_LOAD),
+    follows=("read-write-imbalance", "n-plus-one", "statement-scans"),
+    switched_on_by="host: {}\nprocess:\n  port: 3306",
+)
+def cpu_full(window: Window) -> Iterator[Outcome]:
+    """The database uses all the CPU that it may, and more statements wait to be worked on.
+
+    One finding for each database that had no core left while statements waited.
+    """
+    for program in programs(window):
+        most = largest(program.cpu, window.focus)
+        if not program.database or not np.isfinite(most + program.allowed):
+            continue
+        words = message("database-cpu-full.figures", program=program, most=most)
+        yield _outcome(_of_program(window, program), words)
+    for database in cloud_databases(window, CLOUD_CPU):
+        cpu = database.values(window, CLOUD_CPU)
+        most = largest(cpu, window.focus)
+        if not np.isfinite(most):
+            continue
+        words = message("database-cpu-full.figures-cloud", name=database.name, most=most / 100)
+        yield _outcome(_cpu_of_cloud(window, database, cpu), words)
+
+
+def _outcome(seen: Finding | bool, words: Words) -> Outcome:
+    """A finding, or whether it was full and hurt nobody."""
+    if isinstance(seen, Finding):
+        return seen
+    return Observation(words) if seen else Clear(words)
+
+
+def _of_program(window: Window, program: Program) -> Finding | bool:
+    full = longest_episode(window, _full(program), program.interval_ms, seconds=LEAST_SECONDS)
+    if full is None:
+        return False
+    target = {name: program.labels.get(name, "") for name in ("job", "instance")}
+    running = window[RUNNING].where(**target).max
+    episode = _led_to(window, program, running, full)
+    queued = usual(running, episode.span)
+    demand = [_queue_shown(window, program, running, queued)] if queued > CPU_QUEUE * program.allowed + 1 else []
+    held_up, effects = unmet(window, episode), load_effects(window, episode) or broken(window, episode)
+    demand += [] if held_up is None else [held_up]
+    if not demand and not effects:
+        return True
+    used = usual(program.cpu, episode.span)
+    consequence = [*demand, *effects][-1].text
+    return finding(
+        window,
+        episode,
+        "database-cpu-full.sentence",
+        labels=program.labels,
+        evidence=[_cores_shown(window, program, used, episode), *demand, *effects],
+        steps=_STEPS,
+        program=program,
+        used=used,
+        consequence=consequence,
+    )
+
+
+def _full(program: Program) -> BoolArray:
+    """Where it uses all that it may, or most of a full host of which others take little."""
+    own = program.cpu >= CPU_FULL * program.allowed
+    host = program.host
+    if host is None:
+        return own
+    alone = (host.foreign < FOREIGN * host.cores) & ~(host.stolen >= STOLEN * host.cores)
+    return own | (host.full & alone & (program.cpu >= CPU_MOST * host.cores))
+
+
+def _led_to(window: Window, program: Program, running: FloatArray, episode: Episode) -> Episode:
+    """With the instants before, in which statements already waited for cores that were nearly all in use."""
+    waited = (running > CPU_QUEUE * program.allowed + 1) & (program.cpu >= LEADING * program.allowed)
+    first = episode.first
+    while first > window.focus.start and waited[first - 1]:
+        first -= 1
+    return Episode(first, episode.end)
+
+
+def _cpu_of_cloud(window: Window, database: CloudDatabase, cpu: FloatArray) -> Finding | bool:
+    episode = for_minutes(window, cpu >= CLOUD_FULL)
+    if episode is None:
+        return bool(np.nan_to_num(largest(cpu, window.focus)) >= CLOUD_FULL)
+    load = database.values(window, CLOUD_LOAD)
+    per_core = usual(load, episode.span)
+    demand: list[Evidence] = []
+    if per_core > 1:
+        demand.append(
+            evidence(window, "database-cpu-full.demand-cloud", load, limit=1.0, per_core=per_core, key=database.key)
+        )
+    held_up, effects = unmet(window, episode), load_effects(window, episode) or broken(window, episode)
+    demand += [] if held_up is None else [held_up]
+    if not demand and not effects:
+        return True
+    used, consequence = usual(cpu, episode.span) / 100, [*demand, *effects][-1].text
+    return finding(
+        window,
+        episode,
+        "database-cpu-full.sentence-cloud",
+        labels=database.labels,
+        evidence=[
+            evidence(window, "database-cpu-full.limit-cloud", cpu / 100, limit=1.0, used=used, key=database.key),
+            *demand,
+            *effects,
+        ],
+        steps=_STEPS,
+        name=database.name,
+        used=used,
+        minutes=len(episode) * window.step_seconds / 60,
+        consequence=consequence,
+    )
+
+
+def _cores_shown(window: Window, program: Program, used: float, episode: Episode) -> Evidence:
+    return evidence(
+        window,
+        "database-cpu-full.limit",
+        program.cpu,
+        value=used,
+        at=episode.first,
+        limit=program.allowed,
+        labels=program.labels,
+    )
+
+
+def _queue_shown(window: Window, program: Program, running: FloatArray, queued: float) -> Evidence:
+    chosen = selector({name: program.labels[name] for name in ("job", "instance") if name in program.labels})
+    return evidence(window, "database-cpu-full.demand", running, limit=program.allowed, queued=queued, chosen=chosen)
+
+
+_STEPS: Sequence[Step] = (
+    step("database-cpu-full.step"),
+    step("database-cpu-full.step-2"),
+    step("database-cpu-full.step-3"),
+)
+
+
+IOPS_FULL = 0.95
+IOPS_BUSY = 0.95
+"""Share of the time in which the disk had work; alone it says little of a disk that does many things at once."""
+IOPS_QUEUE = 4.0
+CLOUD_QUEUE = 10.0
+IOPS_OWN = 0.5
+"""Share of the disk's bytes that are InnoDB's: with less, somebody else keeps the disk busy."""
+
+READS, WRITES, PROVISIONED, DEPTH = (
+    "aws_rds_read_iops_average",
+    "aws_rds_write_iops_average",
+    "aws_rds_provisioned_iops",
+    "aws_rds_disk_queue_depth_average",
+)
+BUSY_TIME, QUEUE_TIME = "node_disk_io_time_seconds_total", "node_disk_io_time_weighted_seconds_total"
+DISK_BYTES = ("node_disk_read_bytes_total", "node_disk_written_bytes_total")
+OWN_BYTES = (
+    "mysql_global_status_innodb_data_read",
+    "mysql_global_status_innodb_data_written",
+    "mysql_global_status_innodb_os_log_written",
+)
+
+
+@detector(
+    "database-iops-full",
+    least_seconds=LEAST_SECONDS,
+    needs=(READS, BUSY_TIME),
+    reads=(WRITES, PROVISIONED, DEPTH, QUEUE_TIME, *DISK_BYTES, *OWN_BYTES, CONNECTED, *HOST_METRICS),
+    follows=("database-memory-low",),
+    usual=False,
+    switched_on_by=SWITCHED_ON_BY,
+)
+def iops_full(window: Window) -> Iterator[Outcome]:
+    """The database's disk does as many operations as it may, and more of them wait.
+
+    One finding for each database whose disk was full while operations waited.
+    """
+    for database in cloud_databases(window, READS):
+        used = added([database.values(window, READS), database.values(window, WRITES)])
+        bound, most = database.fact(window, PROVISIONED), largest(used, window.focus)
+        if not np.isfinite(bound + most) or bound <= 0:
+            continue
+        found = _iops_of_cloud(window, database, used, bound)
+        words = message("database-iops-full.figures-cloud", name=database.name, most=most, bound=bound)
+        if found is not None:
+            yield found
+        else:
+            yield Observation(words) if most >= IOPS_FULL * bound else Clear(words)
+    for labels, _ in window[CONNECTED].by("job", "instance"):
+        yield from _of_disks(window, labels)
+
+
+def _iops_of_cloud(window: Window, database: CloudDatabase, used: FloatArray, bound: float) -> Finding | None:
+    episode = for_minutes(window, used >= IOPS_FULL * bound)
+    if episode is None:
+        return None
+    depth = database.values(window, DEPTH)
+    queued, level = usual(depth, episode.span), usual(used, episode.span)
+    demand: list[Evidence] = []
+    if queued >= CLOUD_QUEUE:
+        demand.append(evidence(window, "database-iops-full.demand-cloud", depth, queued=queued, key=database.key))
+    asked, effects = unmet(window, episode), load_effects(window, episode)
+    demand += [] if asked is None else [asked]
+    if not demand:
+        return None
+    consequence = [*demand, *effects][-1].text
+    return finding(
+        window,
+        episode,
+        "database-iops-full.sentence-cloud",
+        labels=database.labels,
+        evidence=[
+            evidence(window, "database-iops-full.limit-cloud", used, limit=bound, level=level, key=database.key),
+            *demand,
+            *effects,
+        ],
+        steps=[step("database-iops-full.step-cloud", bound=bound * 2, name=database.name, iops=round(bound * 2))],
+        name=database.name,
+        level=level,
+        bound=bound,
+        consequence=consequence,
+    )
+
+
+def _of_disks(window: Window, labels: Mapping[str, str]) -> Iterator[Outcome]:
+    """The busiest disk of the host that a database runs on."""
+    place, name = instance_of_host(window, labels), labels.get("instance", "the database")
+    seen = (
+        []
+        if place is None
+        else [
+            (group.get("device", ""), table.rate, table.slowest_ms)
+            for group, table in window[BUSY_TIME].where(instance=place or "").by("device")
+        ]
+    )
+    seen = [one for one in seen if np.isfinite(largest(one[1], window.focus))]
+    if place is None or not seen:
+        return
+    device, busy, interval_ms = max(seen, key=lambda one: float(np.nansum(window.inside(one[1]))))
+    on_disk = {"instance": place, "device": device}
+    queue = window[QUEUE_TIME].where(**on_disk).rate
+    episode = longest_episode(window, (busy >= IOPS_BUSY) & (queue >= IOPS_QUEUE), interval_ms, seconds=LEAST_SECONDS)
+    words = message("database-iops-full.figures", device=device, name=name, busy=min(largest(busy, window.focus), 1.0))
+    if episode is None:
+        yield Clear(words)
+        return
+    moved = sum(window.total(window[metric].where(**on_disk).rate, episode.span) for metric in DISK_BYTES)
+    own = sum(window.total(window[metric].where(**labels).rate, episode.span) for metric in OWN_BYTES)
+    effects = load_effects(window, episode)
+    if moved <= 0 or own < IOPS_OWN * moved or not effects:
+        yield Observation(words)
+        return
+    part = min(own / moved, 1.0)
+    queued = usual(queue, episode.span)
+    chosen = selector(on_disk)
+    yield finding(
+        window,
+        episode,
+        "database-iops-full.sentence",
+        labels=labels,
+        evidence=[
+            evidence(
+                window,
+                "database-iops-full.limit",
+                busy,
+                limit=1.0,
+                busy=min(usual(busy, episode.span), 1.0),
+                chosen=chosen,
+            ),
+            evidence(window, "database-iops-full.demand", queue, queued=queued, part=part, chosen=chosen),
+            *effects,
+        ],
+        steps=[step("database-iops-full.step"), step("database-iops-full.step-2")],
+        device=device,
+        name=name,
+        queued=queued,
+        text=effects[0].text,
+    )
+
+
+MEMORY_LOW = 0.05
+SWAP_GREW = 64 * 1024**2
+LEAST_WAITS = 10.0
+"""Waits for a free page per second; a few come with every burst of writes."""
+
+MEMORY_FREE, MEMORY, SWAP = "aws_rds_freeable_memory_minimum", "aws_rds_memory_bytes", "aws_rds_swap_usage_average"
+PAGE_WAITS, POOL_SIZE = (
+    "mysql_global_status_innodb_buffer_pool_wait_free",
+    "mysql_global_variables_innodb_buffer_pool_size",
+)
+PAGES = "mysql_global_status_buffer_pool_pages"
+
+
+@detector(
+    "database-memory-low",
+    least_seconds=LEAST_SECONDS,
+    needs=(MEMORY_FREE, PAGE_WAITS),
+    reads=(MEMORY, SWAP, POOL_SIZE, PAGES),
+    usual=False,
+    switched_on_by=SWITCHED_ON_BY,
+)
+def memory_low(window: Window) -> Iterator[Outcome]:
+    """The database has too little memory: it swaps, or its buffer pool has no free page when one is needed.
+
+    One finding for each database that lacked memory while the load felt it.
+    """
+    for database in cloud_databases(window, MEMORY_FREE):
+        free, whole = database.values(window, MEMORY_FREE), database.fact(window, MEMORY)
+        least = -largest(-free, window.focus)
+        if not np.isfinite(least + whole) or whole <= 0:
+            continue
+        found = _memory_of_cloud(window, database, free, whole)
+        words = message("database-memory-low.figures-cloud", name=database.name, least=least, whole=whole)
+        if found is not None:
+            yield found
+        else:
+            yield Observation(words) if least < MEMORY_LOW * whole else Clear(words)
+    for labels, table in window[PAGE_WAITS].by("job", "instance"):
+        if not np.isfinite(window.inside(table.rate)).any():
+            continue
+        found = _of_pages(window, dict(labels), table)
+        if found is not None:
+            yield found
+            continue
+        waits, name = window.total(table.rate), labels.get("instance", "the database")
+        yield Clear(message("database-memory-low.clear", waits=waits, name=name))
+
+
+def _memory_of_cloud(window: Window, database: CloudDatabase, free: FloatArray, whole: float) -> Finding | None:
+    episode = for_minutes(window, free < MEMORY_LOW * whole)
+    if episode is None:
+        return None
+    swap = database.values(window, SWAP)
+    grew = largest(swap, episode.span) + largest(-swap, slice(0, episode.end))
+    effects = load_effects(window, episode)
+    if not grew >= SWAP_GREW or not effects:
+        return None
+    least = -largest(-free, episode.span)
+    return finding(
+        window,
+        episode,
+        "database-memory-low.sentence-cloud",
+        labels=database.labels,
+        evidence=[
+            evidence(
+                window,
+                "database-memory-low.limit-cloud",
+                free,
+                value=least,
+                at=episode.first,
+                limit=whole,
+                least=least / whole,
+                key=database.key,
+            ),
+            evidence(window, "database-memory-low.demand-cloud", swap, grew=grew, key=database.key),
+            *effects,
+        ],
+        steps=[
+            step("database-memory-low.step-cloud"),
+            step("database-memory-low.step-cloud-2", whole=whole * 0.6, bytes=round(whole * 0.6)),
+        ],
+        name=database.name,
+        least=least,
+        whole=whole,
+        grew=grew,
+        text=effects[0].text,
+    )
+
+
+def _of_pages(window: Window, labels: dict[str, str], table: Table) -> Finding | None:
+    waits = table.rate
+    episode = longest_episode(window, waits >= LEAST_WAITS, table.slowest_ms, seconds=LEAST_SECONDS, gap=3)
+    effects = [] if episode is None else load_effects(window, episode)
+    if episode is None or not effects:
+        return None
+    times = window.total(waits, episode.span)
+    whole, name = largest(window[POOL_SIZE].where(**labels).held, slice(None)), labels.get("instance", "the database")
+    of = message("database-memory-low.of", whole=whole) if np.isfinite(whole) else SILENT
+    return finding(
+        window,
+        episode,
+        "database-memory-low.sentence",
+        labels=labels,
+        evidence=[*_pages_shown(window, labels, episode.span), _waits_shown(window, labels, waits), *effects],
+        steps=[
+            Step(
+                text=message("database-memory-low.step"),
+                code=f"SET GLOBAL innodb_buffer_pool_size = {round(whole * 2)};" if np.isfinite(whole) else "",
+            ),
+            step("database-memory-low.step-2"),
+        ],
+        of=of,
+        name=name,
+        times=times,
+        text=effects[0].text,
+    )
+
+
+def _pages_shown(window: Window, labels: dict[str, str], span: slice) -> list[Evidence]:
+    free = window[PAGES].where(**labels, state="free").max
+    least = usual(free, span)
+    if not np.isfinite(least):
+        return []
+    return [
+        evidence(
+            window, "database-memory-low.limit", free, value=least, at=span.start, target={**labels, "state": "free"}
+        )
+    ]
+
+
+def _waits_shown(window: Window, labels: dict[str, str], waits: FloatArray) -> Evidence:
+    most = largest(waits, window.focus)
+    return evidence(window, "database-memory-low.demand", waits, most=most, labels=labels)
+
+
+STORAGE_FULL = 0.01
+STORAGE_LOW = 0.05
+LEAST_FAILED = 3
+
+STORAGE_FREE, WHOLE = "aws_rds_free_storage_space_minimum", "aws_rds_allocated_storage_bytes"
+DISK_FREE, DISK_WHOLE = "node_filesystem_avail_bytes", "node_filesystem_size_bytes"
+NOT_STORED = "ingest_failed_total"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Storage:
+    labels: Mapping[str, str]
+    name: str
+    free: FloatArray
+    whole: float
+    interval_ms: int
+    expression: str
+    source: Words
+
+
+@detector(
+    "database-storage-full",
+    needs=(STORAGE_FREE, DISK_FREE),
+    reads=(WHOLE, DISK_WHOLE, NOT_STORED, CONNECTED, *HOST_METRICS),
+    switched_on_by="host: {}",
+)
+def storage_full(window: Window) -> Iterator[Outcome]:
+    """The database has no room left to write to.
+
+    One finding for each database that failed to write for lack of room; little room is an observation.
+    """
+    for storage in _storages(window):
+        least, before = -largest(-storage.free, window.focus), largest(storage.free, slice(None))
+        # What never moves is no file system that a database writes to: a mounted image is always full.
+        if not np.isfinite(least + storage.whole) or storage.whole <= 0 or before <= least:
+            continue
+        episode = longest_episode(window, storage.free <= STORAGE_FULL * storage.whole, storage.interval_ms, samples=2)
+        if episode is not None and (harm := _harm(window, episode)):
+            yield _finding(window.during(episode), storage, episode, least, harm)
+            continue
+        words = message("database-storage-full.figures", storage=storage, least=least)
+        yield Observation(words) if least < STORAGE_LOW * storage.whole else Clear(words)
+
+
+def _storages(window: Window) -> Iterator[_Storage]:
+    for database in cloud_databases(window, STORAGE_FREE):
+        yield _Storage(
+            labels=database.labels,
+            name=database.name,
+            free=database.values(window, STORAGE_FREE),
+            whole=database.fact(window, WHOLE),
+            interval_ms=PERIOD_MS,
+            expression=f"{STORAGE_FREE}{selector(database.key)}",
+            source=message("database-storage-full.source"),
+        )
+    for labels, _ in window[CONNECTED].by("job", "instance"):
+        place = instance_of_host(window, labels)
+        if place is None:
+            continue
+        for disk, table in window[DISK_FREE].where(instance=place).by("device", "mountpoint"):
+            at = message("database-storage-full.at", mountpoint=disk.get("mountpoint", "?"))
+            yield _Storage(
+                labels={**labels, **{name: disk[name] for name in ("mountpoint",) if name in disk}},
+                name=labels.get("instance", "The database"),
+                free=table.max,
+                whole=largest(window[DISK_WHOLE].where(instance=place, **disk).held, slice(None)),
+                interval_ms=table.slowest_ms,
+                expression=f"{DISK_FREE}{selector({'instance': place, **disk})}",
+                source=at,
+            )
+
+
+def _harm(window: Window, episode: Episode) -> list[Evidence]:
+    """Rows that could not be stored, and what the load felt; both are wanted: a full disk may be anybody's."""
+    lost = window[NOT_STORED].rate
+    failed, effects = window.total(lost, episode.span), load_effects(window, episode)
+    if failed < LEAST_FAILED or not np.isfinite(failed):
+        return []
+    shown = evidence(window, "database-storage-full.demand", lost, failed=failed)
+    return [shown, *effects]
+
+
+def _finding(window: Window, storage: _Storage, episode: Episode, least: float, harm: list[Evidence]) -> Finding:
+    return finding(
+        window,
+        episode,
+        "database-storage-full.sentence",
+        labels=storage.labels,
+        evidence=[
+            evidence(
+                window,
+                "database-storage-full.limit",
+                storage.free,
+                value=least,
+                at=episode.first,
+                limit=storage.whole,
+                least=least / storage.whole,
+                storage=storage,
+            ),
+            *harm,
+        ],
+        steps=[step("database-storage-full.step"), step("database-storage-full.step-2", whole=storage.whole * 2)],
+        storage=storage,
+        least=least,
+        text=harm[0].text,
+    )

@@ -1,0 +1,378 @@
+"""A host: its memory, its network, and who else uses its CPU."""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from loadwatch_backend.core.texts.words import SILENT
+from loadwatch_backend.evidence.records.model import FloatArray
+from loadwatch_backend.findings.limit import Limit
+from loadwatch_backend.findings.measures.costs import largest_sender
+from loadwatch_backend.findings.measures.demand import unmet
+from loadwatch_backend.findings.measures.evidence import evidence
+from loadwatch_backend.findings.measures.facts import (
+    clock_of,
+    focused,
+    largest,
+    load_effects,
+    longest_episode,
+    selector,
+    usual,
+)
+from loadwatch_backend.findings.measures.host_cpu import NOISE_METRICS, OWN_JOBS, STOLEN, HostCpu, host_cpus
+from loadwatch_backend.findings.measures.hosts import AGENT, CPU, instance_of_host
+from loadwatch_backend.findings.measures.network import DECLARED, FULL, RECEIVED, SENT, SPEED, Way, ways
+from loadwatch_backend.findings.measures.outcomes import Clear, Observation, Outcome, detector, finding
+from loadwatch_backend.findings.messages.read import message, step
+from loadwatch_backend.findings.model import Evidence, Finding, Step
+from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
+
+LEAST_WAITING = 0.3
+"""Share of the time in which some task waited for a core, from which others were felt."""
+
+SWAP_IN, SWAP_OUT = "node_vmstat_pswpin", "node_vmstat_pswpout"
+FAULTS = "node_vmstat_pgmajfault"
+PRESSURE = "node_pressure_memory_waiting_seconds_total"
+SWAPPING = 50.0
+"""Pages a second: what lies in swap may lie there since yesterday, pages that move hurt now."""
+LEAST_FAULTS = 20.0
+LEAST_MEMORY_WAITING = 0.1
+PAGE_BYTES = 4_096
+
+RESIDENT = "process_resident_memory_bytes"
+AVAILABLE, TOTAL = "node_memory_MemAvailable_bytes", "node_memory_MemTotal_bytes"
+PARTS = 6
+"""Of the window: memory that grows does so from each part to the next, a cache that fills stops."""
+LEAST_GROWTH = 0.1
+"""Of the host's memory, over the window."""
+LITTLE = 0.1
+"""Share of the host's memory that is left, from which the kernel takes pages away."""
+
+QUEUED = "node_tcp_connection_states"
+FLAT = 0.02
+"""How far a flat top's seconds lie from each other, as a share of the rate."""
+FLAT_SECONDS, FULL_SECONDS = 10.0, 5.0
+LEAST_BYTES = 1_000_000.0
+STANDING_SECONDS = 0.05
+"""Worth of sending that stands in the sockets' queues, from which the network is what they wait for."""
+
+
+@detector("host-noise", needs=(CPU,), reads=NOISE_METRICS, switched_on_by="host: {}")
+def host_noise(window: Window) -> Iterator[Outcome]:
+    """One finding for each host whose CPU others took: programs that are not watched, or the hypervisor."""
+    for host in host_cpus(window):
+        least = least_instants(window.grid, host.interval_ms, seconds=5)
+        found = episodes(focused(window, host.noisy), least=least, gap=5)
+        if found:
+            yield _noise(window, host, found)
+            continue
+        busy = largest(host.busy, window.focus) / host.cores
+        if not np.isfinite(busy):
+            continue
+        if np.isfinite(host.foreign[window.focus]).any():
+            others = largest(host.foreign, window.focus)
+            yield Clear(message("host-noise.clear", name=host.name, busy=busy, others=others, cores=host.cores))
+        elif episodes(focused(window, host.full), least=least, gap=5):
+            yield Observation(message("host-noise.nobody_watched", name=host.name, busy=min(busy, 1.0)))
+
+
+def _noise(window: Window, host: HostCpu, found: list[Episode]) -> Finding:
+    episode = window.one_of(found)
+    holds = np.zeros(window.grid.count, dtype=np.bool_)
+    for one in found:
+        holds[one.span] = True
+    stolen, foreign = (usual(np.where(holds, taken, np.nan), episode.span) for taken in (host.stolen, host.foreign))
+    by_hypervisor = stolen >= STOLEN * host.cores
+    amount = stolen if by_hypervisor else foreign
+    chosen = selector(host.labels)[1:-1]
+    most, waiting = largest(host.busy, episode.span), usual(host.waiting, episode.span)
+    shown = [
+        evidence(window, "host-noise.busy", host.busy, limit=host.cores, chosen=chosen, most=most),
+        evidence(
+            window,
+            "host-noise.stolen" if by_hypervisor else "host-noise.foreign",
+            host.stolen if by_hypervisor else host.foreign,
+            value=amount,
+            at=episode.first,
+            limit=host.cores,
+            chosen=chosen,
+        ),
+    ]
+    if waiting >= LEAST_WAITING:
+        shown.append(
+            evidence(
+                window,
+                "host-noise.waiting",
+                host.waiting,
+                labels=host.labels,
+                value=waiting,
+                at=episode.first,
+                share=min(waiting, 1.0),
+            )
+        )
+    return finding(
+        window,
+        episode,
+        "host-noise.sentence",
+        labels=host.labels,
+        seconds=sum(len(one) for one in found) * window.step_seconds,
+        who=message("host-noise.hypervisor" if by_hypervisor else "host-noise.programs"),
+        amount=amount,
+        cores=host.cores,
+        name=host.name,
+        evidence=[*shown, *load_effects(window, episode)],
+        steps=[step("host-noise.see"), step("host-noise.repeat")],
+    )
+
+
+@detector(
+    "host-memory-growing",
+    needs=(RESIDENT,),
+    reads=(AVAILABLE, TOTAL, SWAP_OUT, AGENT, CPU),
+    follows=("ingest-lag-growing", "queue-full", "database-cpu-full", "database-lock-waits", "app-lock-stall"),
+    switched_on_by="host: {}\nprocess:\n  port: 8080",
+)
+def host_memory_growing(window: Window) -> Iterator[Outcome]:
+    """One finding for each program whose memory grows all the time on a host whose memory ends."""
+    for labels, table in window[RESIDENT].by("job", "instance", "name"):
+        place = instance_of_host(window, labels)
+        if labels.get("job") in OWN_JOBS or place is None:
+            continue
+        total = largest(window[TOTAL].where(instance=place).max, window.focus)
+        taken = table.sum
+        first, last = _ends(window, taken)
+        if not np.isfinite(first + last + total) or total <= 0:
+            continue
+        name = labels.get("name") or labels.get("instance", "the process")
+        text = message("host-memory-growing.clear", name=name, last=last, first=first, total=total)
+        if not _grows(window, taken, LEAST_GROWTH * total):
+            yield Clear(text)
+            continue
+        available = window[AVAILABLE].where(instance=place)
+        swapped = window[SWAP_OUT].where(instance=place).rate
+        short = (available.max < LITTLE * total) | (swapped > SWAPPING)
+        episode = longest_episode(window, short, available.slowest_ms)
+        if episode is None:
+            yield Observation(text)
+        else:
+            yield _memory_growing(window, labels, name, place, taken, available.max, total, episode)
+
+
+def _ends(window: Window, taken: FloatArray) -> tuple[float, float]:
+    known = taken[window.focus][np.isfinite(taken[window.focus])]
+    return (float(known[0]), float(known[-1])) if known.size else (float("nan"), float("nan"))
+
+
+def _grows(window: Window, taken: FloatArray, least: float) -> bool:
+    """Whether each part of the window has more than the one before, and all together at least so many bytes."""
+    medians = np.array([usual(part, slice(None)) for part in np.array_split(taken[window.focus], PARTS)])
+    return bool((np.diff(medians) > 0).all() and medians[-1] - medians[0] >= least)
+
+
+def _memory_growing(
+    window: Window,
+    labels: Mapping[str, str],
+    name: str,
+    place: str,
+    taken: FloatArray,
+    available: FloatArray,
+    total: float,
+    episode: Episode,
+) -> Finding:
+    first, last = _ends(window, taken)
+    least = -largest(-available, episode.span)
+    seconds = (window.to_ms - window.from_ms) / 1_000
+    pace = (last - first) / seconds
+    now = SILENT if window.of_run else message("host-memory-growing.now", clock=clock_of(window.to_ms))
+    at, chosen = window.focus.stop - 1, {"instance": place}
+    return finding(
+        window,
+        episode,
+        "host-memory-growing.sentence",
+        labels=labels,
+        name=name,
+        first=first,
+        last=last,
+        seconds=seconds,
+        place=place,
+        least=least,
+        total=total,
+        left=least / pace if pace > 0 else float("nan"),
+        now=now,
+        evidence=[
+            evidence(
+                window,
+                "host-memory-growing.available",
+                available,
+                labels=chosen,
+                value=least,
+                at=at,
+                limit=total,
+                share=least / total,
+            ),
+            evidence(window, "host-memory-growing.resident", taken, labels=labels, grown=last - first),
+            *load_effects(window, episode),
+        ],
+        steps=[
+            step("host-memory-growing.find"),
+            step("host-memory-growing.bound", bound=0.6 * total, mebibytes=int(0.6 * total / 2**20)),
+        ],
+    )
+
+
+@detector(
+    "host-swapping",
+    needs=(SWAP_IN,),
+    reads=(SWAP_OUT, FAULTS, PRESSURE),
+    follows=("host-memory-growing", "ingest-lag-growing", "queue-full"),
+    switched_on_by="host: {}",
+)
+def host_swapping(window: Window) -> Iterator[Outcome]:
+    """One finding for each host that moved memory to and from disk while somebody waited for it."""
+    for labels, table in window[SWAP_IN].by("job", "instance"):
+        moved = table.rate + np.nan_to_num(window[SWAP_OUT].where(**labels).rate)
+        at = Limit(window=window, used=moved, full=moved > SWAPPING, interval_ms=table.slowest_ms)
+        if not np.isfinite(at.most):
+            continue
+        name = labels.get("instance", "the host")
+        text = message("host-swapping.clear", name=name, most=at.most)
+        if at.episode is None:
+            yield Clear(text)
+        else:
+            yield _swapping(window, labels, name, moved, at.episode) or Observation(text)
+
+
+def _swapping(
+    window: Window, labels: Mapping[str, str], name: str, moved: FloatArray, episode: Episode
+) -> Finding | None:
+    """None where nobody waited: no faults that read from disk, and no time that tasks stood still for memory."""
+    waits, effects = list[Evidence](), load_effects(window, episode)
+    for metric, key, least in (
+        (FAULTS, "host-swapping.faults", LEAST_FAULTS),
+        (PRESSURE, "host-swapping.pressure", LEAST_MEMORY_WAITING),
+    ):
+        values = window[metric].where(**labels).rate
+        value = usual(values, episode.span)
+        if value >= least:
+            waits.append(
+                evidence(window, key, values, labels=labels, value=value, at=episode.first, share=min(value, 1.0))
+            )
+    if not waits or (window.load is not None and not effects):
+        return None
+    window, harm = window.during(episode), [*waits, *effects]
+    pages = window.total(moved)
+    return finding(
+        window,
+        episode,
+        "host-swapping.sentence",
+        labels=labels,
+        name=name,
+        pages=pages,
+        bytes=pages * PAGE_BYTES,
+        most=largest(moved, window.focus),
+        effect=harm[-1].text,
+        evidence=[evidence(window, "host-swapping.moved", moved, labels=labels, pages=pages), *harm],
+        steps=[step("host-swapping.see"), step("host-swapping.bound")],
+    )
+
+
+@detector(
+    "network-capped",
+    needs=(SENT,),
+    reads=(RECEIVED, SPEED, DECLARED, QUEUED),
+    follows=("route-bytes",),
+    switched_on_by="host: {}\nsockets: {}\nlimits:\n  eth0: 100Mbit/s",
+)
+def network_capped(window: Window) -> Iterator[Outcome]:
+    """One finding for each interface that was full, or flat, while more was wanted."""
+    for way in ways(window):
+        full = way.rate >= FULL * way.cap
+        at = Limit(window=window, used=way.rate, full=full, interval_ms=way.interval_ms, seconds=FULL_SECONDS, gap=3)
+        if not np.isfinite(at.most):
+            continue
+        of = message("network-capped.of", cap=way.cap) if np.isfinite(way.cap) else SILENT
+        text = message("network-capped.clear", name=way.name, verb=way.verb, most=at.most, of=of)
+        episode = at.episode or _flat_top(window, way)
+        if episode is None:
+            if np.isfinite(way.cap):
+                yield Clear(text)
+        elif found := _capped(window, way, episode, flat=at.episode is None):
+            yield found
+        elif at.episode is not None:
+            yield Observation(text)
+
+
+def _flat_top(window: Window, way: Way) -> Episode | None:
+    """Where the rate stood at its own maximum, second for second."""
+    inside = way.rate[window.focus]
+    known = inside[np.isfinite(inside)]
+    # The highest second may be a burst that the cap lets through; the tenth of the highest ones is the top.
+    top = float(np.quantile(known, 0.9))
+    if top < LEAST_BYTES:
+        return None
+    least = least_instants(window.grid, way.interval_ms, seconds=FLAT_SECONDS)
+    found = episodes(focused(window, np.abs(way.rate - top) <= FLAT * top), least=least, gap=1)
+    return max(found, key=len, default=None)
+
+
+def _queued(window: Window, way: Way, episode: Episode) -> Evidence | None:
+    """Bytes that stand in the sockets of the host, waiting to be sent."""
+    chosen = {"instance": way.labels.get("instance", ""), "state": "tx_queued_bytes"}
+    waiting = window[QUEUED].where(**chosen).max
+    stands, rate = usual(waiting, episode.span), usual(way.rate, episode.span)
+    if not way.sends or not stands >= STANDING_SECONDS * rate:
+        return None
+    return evidence(window, "network-capped.queued", waiting, labels=chosen, value=stands, at=episode.first)
+
+
+def _capped(window: Window, way: Way, episode: Episode, *, flat: bool) -> Finding | None:
+    asked, queued = unmet(window, episode), _queued(window, way, episode)
+    harm = [*([] if asked is None else [asked]), *load_effects(window, episode)]
+    # A flat top alone may be any limit; sockets that cannot get rid of what they send make it the network's.
+    if not harm or (flat and queued is None):
+        return None
+    harm = [*([] if queued is None else [queued]), *harm]
+    used, of = usual(way.rate, episode.span), message("network-capped.flat")
+    if not flat:
+        why = message("network-capped.declared" if way.declared else "network-capped.of_the_link")
+        of = message("network-capped.of_bits", cap=way.cap * 8 / 1e6, why=why)
+    limit = None if flat else way.cap
+    device, megabits = way.labels.get("device", "eth0"), max(round(used * 8 / 1e6), 1)
+    return finding(
+        window,
+        episode,
+        "network-capped.sentence",
+        labels=way.labels,
+        name=way.name,
+        verb=way.verb,
+        of=of,
+        megabits=used * 8 / 1e6,
+        effect=harm[-1].text,
+        evidence=[
+            evidence(
+                window,
+                "network-capped.rate",
+                way.rate,
+                labels=way.labels,
+                limit=limit,
+                metric=way.metric,
+                used=used,
+                verb=way.verb,
+                of=of,
+            ),
+            *harm,
+        ],
+        steps=[
+            *(_sender(window) if way.sends else []),
+            step("network-capped.send_less"),
+            step("network-capped.measure", device=device, megabits=megabits),
+        ],
+    )
+
+
+def _sender(window: Window) -> list[Step]:
+    found = largest_sender(window)
+    if found is None:
+        return []
+    totals = found[0].totals
+    return [step("network-capped.sender", name=totals.key.name, sent=totals.sent_bytes or 0.0, share=found[1])]

@@ -1,1 +1,0 @@
-"""The machine, and what else runs on it."""

@@ -1,0 +1,338 @@
+"""Rows that are accepted, wait, and are stored."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from loadwatch_backend.core.texts.words import SILENT, Words
+from loadwatch_backend.evidence.records.model import FloatArray, IntArray
+from loadwatch_backend.findings.measures.evidence import evidence
+from loadwatch_backend.findings.measures.facts import focused, largest
+from loadwatch_backend.findings.measures.ingest_counters import (
+    ACCEPTED,
+    FLOW_METRICS,
+    STORED,
+    IngestCounters,
+    floor_of,
+    ingest_counters,
+    tolerance,
+)
+from loadwatch_backend.findings.measures.outcomes import Clear, Outcome, Unjudged, detector, finding
+from loadwatch_backend.findings.messages.read import message, step
+from loadwatch_backend.findings.model import Evidence, Finding, Severity, Step
+from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
+
+PAUSE_SECONDS = 10.0
+"""A shorter pause of the load does not end it."""
+BLIND_SECONDS = 5.0
+"""Where nothing tells the lag, what a writer with an interval leaves in so long and longer is compared."""
+STALLED_SECONDS = 45.0
+BEHIND_SECONDS = 3.0
+"""So many seconds of writing have to wait before they are worth a word by themselves."""
+LEAST_SHARE = 0.05
+"""Of what was accepted, not written in the meantime."""
+LAG_GROWN = 1.5
+LAG_LATER, LATER_SECONDS = 1.25, 0.4
+"""By so much the lag has to rise."""
+LAG_DIP, LAG_EACH = 0.05, 0.15
+MEASURED_SHARE = 0.5
+EXPLAINED = 0.4
+WRITE_SHARE = 0.02
+"""Of the load's rate: slower writes are those of a probe."""
+SPEED_SECONDS = 4.0
+GRAVE_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Growth:
+    """What waits, over an episode of load: `end` of `taken` requests at last; `accepted` and `stored` per second of it.
+
+    Attributes:
+        speed: rows per second while there was something to write; NaN where that is not known.
+        until: what ended it, as a person says it; None while the load goes on.
+    """
+
+    episode: Episode
+    backlog: FloatArray
+    end: float
+    taken: float
+    accepted: float
+    stored: float
+    speed: float
+    until: Words | None
+
+    @property
+    def rate(self) -> float:
+        return self.stored if math.isnan(self.speed) else self.speed
+
+    @property
+    def per_second(self) -> float:
+        return self.end / self.taken * self.accepted
+
+
+@detector(
+    "ingest-lag-growing",
+    needs=(ACCEPTED, STORED),
+    reads=FLOW_METRICS,
+    follows=(
+        "pool-exhausted",
+        "pool-per-request",
+        "database-connections-exhausted",
+        "database-cpu-full",
+        "database-lock-waits",
+        "database-deadlocks",
+        "database-iops-full",
+        "database-storage-full",
+        "database-memory-low",
+        "file-descriptors-exhausted",
+        "app-cpu-full",
+        "container-throttled",
+        "app-lock-stall",
+        "cold-cache",
+        "tables-grown",
+    ),
+    usual=False,
+    switched_on_by="dbstats:\n  url: http://127.0.0.1:8080/debug/dbstats"
+    "  # with ingest.accepted, ingest.stored, ingest.queue",
+)
+def lag_growing(window: Window) -> Iterator[Outcome]:
+    """More is accepted than is stored, and what waits grows for as long as the load lasts.
+
+    A finding for each instance that falls behind.
+    """
+    for flow in ingest_counters(window):
+        seen = [one for loaded in _loads(window, flow) if (one := _judge(window, flow, loaded)) is not None]
+        # Of a run the first load in which an instance fell behind, of the present the last one; else the last load.
+        found = [one for one in seen if isinstance(one, Finding)] or seen[-1:]
+        if found:
+            yield found[0 if window.of_run else -1]
+
+
+def _loads(window: Window, flow: IngestCounters) -> list[Episode]:
+    """Where requests were accepted, each by one process."""
+    least = least_instants(window.grid, flow.interval_ms)
+    gap = least_instants(window.grid, flow.interval_ms, seconds=PAUSE_SECONDS)
+    found = episodes(focused(window, flow.accepted >= _least_rate(window, flow)), least=least, gap=gap)
+    parts = ((one.first, *(at for at in flow.restarts.tolist() if one.first < at < one.end), one.end) for one in found)
+    return [Episode(first, end) for part in parts for first, end in pairwise(part) if end - first >= least]
+
+
+def _least_rate(window: Window, flow: IngestCounters) -> float:
+    """Requests per second that are load, and not those of a probe."""
+    return max(1.0, 0.1 * float(np.nan_to_num(largest(flow.accepted, window.focus))))
+
+
+def _judge(window: Window, flow: IngestCounters, loaded: Episode) -> Outcome | None:
+    backlog = flow.backlog(window, loaded)
+    known = loaded.first + np.flatnonzero(np.isfinite(backlog[loaded.span]))
+    if not len(known):
+        return None
+    last, seconds = int(known[-1]), len(loaded) * window.step_seconds
+    taken = window.total(flow.accepted, loaded.span)
+    accepted = taken / seconds
+    # A request without an answer is late for its client, not behind its answer.
+    behind = float((backlog - np.nan_to_num(flow.in_flight))[last])
+    writes = _writes(window, flow, loaded)
+    falls, needed = False, 0.0
+    if behind >= min(max(LEAST_SHARE * taken, LATER_SECONDS * accepted), BEHIND_SECONDS * accepted):
+        falls, needed = _falls_behind(window, flow, loaded, writes, behind)
+    if falls is None:
+        return Unjudged(
+            message(
+                "ingest-lag-growing.unjudged",
+                needed=needed,
+                name=flow.name,
+                seconds=seconds,
+                behind=behind,
+                taken=taken,
+            )
+        )
+    if not falls:
+        most, late = largest(backlog, loaded.span), largest(flow.lag, loaded.span)
+        told = SILENT if math.isnan(late) else message("ingest-lag-growing.late", late=late)
+        return Clear(message("ingest-lag-growing.clear", name=flow.name, most=most, told=told))
+    small = np.flatnonzero(~(backlog[loaded.span] > accepted))
+    first = loaded.first + (int(small[-1]) + 1 if len(small) else 0)
+    growth = _Growth(
+        episode=Episode(min(first, loaded.end - 1), loaded.end),
+        backlog=backlog,
+        end=float(backlog[last]),
+        taken=taken,
+        accepted=accepted,
+        stored=window.total(flow.stored, loaded.span) / seconds,
+        speed=_speed(window, flow, writes),
+        until=_until(window, flow, loaded),
+    )
+    return _lag_finding(window, flow, growth)
+
+
+def _until(window: Window, flow: IngestCounters, loaded: Episode) -> Words | None:
+    if loaded.end in flow.restarts:
+        return message("ingest-lag-growing.until-restart")
+    is_over = (flow.accepted[loaded.end : loaded.end + 2] < _least_rate(window, flow)).any()
+    return message("ingest-lag-growing.until-load-ended") if is_over else None
+
+
+def _writes(window: Window, flow: IngestCounters, loaded: Episode) -> IntArray:
+    """Instants at which rows were stored, up to the next load."""
+    busy = np.flatnonzero(flow.accepted[loaded.end :] >= _least_rate(window, flow))
+    end = loaded.end + int(busy[0]) if len(busy) else window.grid.count
+    least = WRITE_SHARE * largest(flow.accepted, loaded.span)
+    return loaded.first + np.flatnonzero(flow.stored[loaded.first : end] > least)
+
+
+def _speed(window: Window, flow: IngestCounters, writes: IntArray) -> float:
+    """Rows per second from the first write to the last one; NaN where these are too near to tell."""
+    if not len(writes):
+        return 0.0
+    between = slice(int(writes[0]) + 1, int(writes[-1]) + 1)
+    seconds = (between.stop - between.start) * window.step_seconds
+    return window.total(flow.stored, between) / seconds if seconds >= SPEED_SECONDS else math.nan
+
+
+def _falls_behind(
+    window: Window, flow: IngestCounters, loaded: Episode, writes: IntArray, behind: float
+) -> tuple[bool | None, float]:
+    """Whether it does, None where that cannot be told; and how many seconds of load it takes to tell."""
+    step, tail = window.step_seconds, max([loaded.end, *(writes[-1:] + 1).tolist()])
+    # The first write may come early or late in an interval: where there are several, it tells nothing of the pauses.
+    known = np.array([*writes, *([] if tail > loaded.end else [loaded.end])])
+    pauses = np.diff(known if len(writes) > 2 else [loaded.first - 1, *known])
+    pause = int(max(*pauses, flow.interval_ms // window.grid.step_ms, 1))
+    saw = max(math.ceil(1.5 * pause), 2)
+    backlog = flow.backlog(window, loaded)
+    lag = flow.lag if _is_measured(flow.lag[writes]) else flow.probe
+    needed = math.inf
+    if _is_measured(lag[writes]):
+        # What is left when the load has ended is written in less time.
+        first = int(known[1 + int(np.argmax(np.diff(known) > 2))]) if len(known) > 1 else tail
+        worst = -floor_of(-lag, saw)[first:tail]
+        needed = first - loaded.first + 2 * saw
+        late = window.total(flow.accepted, loaded.span) / (len(loaded) * step) * largest(worst, slice(None))
+        # Of a probe's row that was lost the age grows, too, and faster than what waits.
+        is_late = lag is flow.lag or EXPLAINED * late <= behind <= late / EXPLAINED
+        if len(worst) >= 2 * saw and np.isfinite(late) and is_late:
+            last = int(np.nanargmax(worst)) + 1
+            if first + last <= loaded.end - saw:
+                return False, 0.0
+            return _rises(worst[:last], LAG_LATER, LATER_SECONDS, BEHIND_SECONDS), 2 * len(loaded) * step
+    blind = saw = round(STALLED_SECONDS / step)
+    levels = backlog[loaded.span]
+    if len(writes):
+        first = int(writes[0]) - loaded.first
+        saw = max(math.ceil(1.5 * max(pause, first)), round(BLIND_SECONDS / step), 2)
+        blind = first + 2 * saw
+        levels = floor_of(backlog, saw)[loaded.first + first + saw : loaded.end]
+    if len(loaded) >= blind:
+        rises = _rises(levels, LAG_GROWN, least=1.0, enough=math.inf)
+        if not rises or _stays(backlog, behind, tail, saw):
+            return False if rises else rises, 2 * len(loaded) * step
+        waits = float(levels[-1]) / max(window.total(flow.stored, loaded.span), 1.0)
+        enough = BEHIND_SECONDS / waits
+        return (True if enough <= len(loaded) * step else None), enough
+    caught_up = backlog[loaded.end : loaded.end + pause] <= tolerance(behind)
+    return (False if caught_up.any() else None), min(needed, blind) * step
+
+
+def _stays(backlog: FloatArray, behind: float, tail: int, saw: int) -> bool:
+    """Whether most of what was behind is still missing when nothing has been written for long: it is lost, not late."""
+    later = backlog[tail + saw :]
+    return bool((later > behind / 2).any())
+
+
+def _is_measured(lag: FloatArray) -> bool:
+    return len(lag) > 0 and bool(np.isfinite(lag).mean() >= MEASURED_SHARE)
+
+
+def _rises(values: FloatArray, factor: float, least: float, enough: float) -> bool | None:
+    """Whether it rises from the first to the last of four places, by a factor and at least so much, or by `enough`.
+
+    What begins at zero and comes to rest does not: it has to rise at last, too. None where it is higher at last, and
+    did not rise all the time.
+    """
+    known = values[np.isfinite(values)]
+    if not len(known):
+        return False
+    levels: FloatArray = known[np.linspace(0, len(known) - 1, 4).astype(np.int64)]
+    grown = levels[-1] - levels[0]
+    steps = np.diff(levels)
+    if grown < least or (levels[-1] < factor * levels[0] and grown < enough):
+        return False
+    least_step = -LAG_DIP * levels[-1] if grown >= enough else LAG_EACH * grown
+    return True if steps.min() >= least_step and steps[2] >= LAG_EACH * grown else None
+
+
+def _lag_finding(window: Window, flow: IngestCounters, growth: _Growth) -> Finding:
+    episode = growth.episode
+    lag = largest(flow.lag, episode.span)
+    limit = largest(flow.queue_limit, episode.span)
+    left = (limit - growth.end) / growth.per_second if limit > growth.end and growth.until is None else math.nan
+    waits = message("ingest-lag-growing.waits", end=growth.end)
+    if growth.until is not None:
+        waits = message("ingest-lag-growing.left", growth=growth)
+    writing = message("ingest-lag-growing.writing", time=growth.end / growth.speed) if growth.speed > 0 else SILENT
+    full = message("ingest-lag-growing.full", limit=limit, left=left) if math.isfinite(left) else SILENT
+    grave = math.isfinite(lag) and lag >= GRAVE_SECONDS
+    return finding(
+        window,
+        episode,
+        "ingest-lag-growing.sentence",
+        labels=flow.labels,
+        evidence=_evidence(window, flow, growth, lag),
+        steps=_lag_steps(growth, limit),
+        severity=Severity.CRITICAL if grave else None,
+        name=flow.name,
+        growth=growth,
+        waits=waits,
+        writing=writing,
+        full=full,
+    )
+
+
+def _evidence(window: Window, flow: IngestCounters, growth: _Growth, lag: float) -> list[Evidence]:
+    span = growth.episode.span
+    found = [
+        evidence(
+            window,
+            "ingest-lag-growing.limit",
+            flow.stored,
+            value=growth.rate,
+            at=growth.episode.end - 1,
+            limit=growth.accepted,
+            chosen=flow.chosen,
+        ),
+        evidence(
+            window,
+            "ingest-lag-growing.demand",
+            growth.backlog,
+            value=growth.end,
+            at=growth.episode.end - 1,
+            per_second=growth.per_second,
+            chosen=flow.chosen,
+        ),
+    ]
+    if lag >= BEHIND_SECONDS:
+        found.append(
+            evidence(
+                window, "ingest-lag-growing.effect", flow.lag, lag=lag, opened=flow.chosen[:-1], chosen=flow.chosen
+            )
+        )
+    seen = largest(flow.probe, span)
+    if seen >= BEHIND_SECONDS:
+        found.append(evidence(window, "ingest-lag-growing.effect-probe", flow.probe, seen=seen, chosen=flow.chosen))
+    return found
+
+
+def _lag_steps(growth: _Growth, limit: float) -> list[Step]:
+    factor = f" ({growth.accepted / growth.speed:.1f} ×)" if growth.speed > 0 else ""
+    steps = [
+        step("ingest-lag-growing.step", accepted=growth.accepted, factor=factor),
+        step("ingest-lag-growing.step-2", growth=growth),
+    ]
+    if growth.speed > 0 and not limit > 0:
+        bound = max(round(growth.speed * 10), 1)
+        steps.append(step("ingest-lag-growing.step-3", bound=bound))
+    return steps

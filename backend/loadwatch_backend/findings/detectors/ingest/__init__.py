@@ -1,1 +1,0 @@
-"""Between a request that was accepted and its row in the database."""

@@ -1,1 +1,0 @@
-"""Instances that should be equal, held against each other."""

@@ -1,1 +1,0 @@
-"""The load: whether it was what it says it was."""

@@ -1,1 +1,0 @@
-"""The application's connection pool."""

@@ -1,0 +1,444 @@
+"""Watched processes: their CPU and its quota, their files, and how they end."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from loadwatch_backend.core.texts.words import SILENT, Words
+from loadwatch_backend.evidence.records.model import FloatArray
+from loadwatch_backend.findings.limit import Limit
+from loadwatch_backend.findings.measures.costs import whole
+from loadwatch_backend.findings.measures.demand import IN_FLIGHT, broken, queued, unmet
+from loadwatch_backend.findings.measures.evidence import evidence
+from loadwatch_backend.findings.measures.facts import (
+    LEAST_FAILED,
+    largest,
+    load_effects,
+    longest_episode,
+    program_name,
+    since_start,
+    usual,
+)
+from loadwatch_backend.findings.measures.host_cpu import (
+    FOREIGN,
+    PROGRAM_CPU,
+    PROGRAM_METRICS,
+    STOLEN,
+    Program,
+    programs,
+    smooth,
+)
+from loadwatch_backend.findings.measures.hosts import AGENT, CPU, PERIOD, QUOTA, instance_of_host
+from loadwatch_backend.findings.measures.ingest_counters import answered, rows_grown, tolerance
+from loadwatch_backend.findings.measures.outcomes import Clear, Observation, Outcome, Unjudged, detector, finding
+from loadwatch_backend.findings.measures.process_ends import (
+    LIFE_METRICS,
+    START,
+    Death,
+    deaths,
+    gone,
+    lost_requests,
+    process_starts,
+    torn,
+)
+from loadwatch_backend.findings.messages.read import message, step
+from loadwatch_backend.findings.model import Evidence, Finding, Link, Severity, Step
+from loadwatch_backend.findings.window import BoolArray, Episode, Table, Window
+
+CPU_FULL = 0.88
+"""Share of the cores that it may use: scheduling and garbage collection leave holes, 9 % in Go on one core."""
+MOST = 0.5
+"""Share of a full host from which one program is the one that fills it."""
+BY_FAR = 0.6
+OTHERS = 0.6
+"""What others may take of a full host, as a share of what the program takes."""
+LEAST_WAITING = 0.5
+LEAST_CPU_SECONDS = 5.0
+
+LEAST_CORE, MOST_CORE = 0.95, 1.05
+"""Cores: one that is full, and no second one. Mean of five seconds."""
+LEAST_CORE_SECONDS = 10.0
+ROOM = 0.9
+"""Cores of the host that are idle meanwhile."""
+
+PERIODS = "container_cpu_cfs_periods_total"
+THROTTLED = "container_cpu_cfs_throttled_periods_total"
+SECONDS = "container_cpu_cfs_throttled_seconds_total"
+HELD_BACK = 0.25
+"""Share of the periods in which the group was held back; a burst of garbage collection holds back a few."""
+
+MAX_FILES, MAX_FILES_HARD = "process_max_fds", "process_max_fds_hard"
+KERNEL_FILES = "kernel_nr_open"
+UNIT_FILES = "process_unit_max_fds"
+USUAL_NR_OPEN = 1_048_576.0
+"""fs.nr_open where nobody changed it: Linux, fs/file.c, sysctl_nr_open."""
+IN_FORCE = {"soft": MAX_FILES, "hard": MAX_FILES_HARD}
+
+KILLS = "node_vmstat_oom_kill"
+
+
+@detector(
+    "container-throttled",
+    needs=(THROTTLED,),
+    reads=(PERIODS, SECONDS, QUOTA, PERIOD),
+    usual=False,
+    switched_on_by="process:\n  port: 8080",
+)
+def container_throttled(window: Window) -> Iterator[Outcome]:
+    """One finding for each control group that was held back by its CPU quota while somebody waited."""
+    for labels, table in window[THROTTLED].by("job", "instance", "id"):
+        held_back = _held_back(window, labels, table)
+        at = Limit(
+            window=window,
+            used=held_back,
+            full=held_back >= HELD_BACK,
+            settings=(window[QUOTA].where(**labels).max,),
+            interval_ms=table.slowest_ms,
+            seconds=5,
+        )
+        if not np.isfinite(at.most):
+            continue
+        name = program_name(window, labels) or labels.get("id", "")
+        text = message("container-throttled.clear", name=name, most=at.most)
+        if at.episode is None:
+            yield Clear(text)
+        else:
+            yield _throttled(window.during(at.episode), labels, name, held_back) or Observation(text)
+
+
+def _held_back(window: Window, labels: Mapping[str, str], table: Table) -> FloatArray:
+    """[instant], share of the periods; NaN where no period passed: the group was idle."""
+    periods = smooth(window, window[PERIODS].where(**labels).rate, table.slowest_ms)
+    held = smooth(window, table.rate, table.slowest_ms)
+    return np.where(periods > 0, held / np.where(periods > 0, periods, 1.0), np.nan)
+
+
+def _throttled(window: Window, labels: Mapping[str, str], name: str, held_back: FloatArray) -> Finding | None:
+    effects = load_effects(window)
+    # Without a load that is known, the pauses are harm enough; with one, somebody has to feel them.
+    if window.load is not None and not effects:
+        return None
+    paused = window[SECONDS].where(**labels).rate
+    quota, period = (largest(window[metric].where(**labels).max, window.focus) for metric in (QUOTA, PERIOD))
+    cores = quota / period if period > 0 else float("nan")
+    allowed, steps = SILENT, list[Step]()
+    if np.isfinite(cores):
+        more = int(np.ceil(cores * 2))
+        allowed = message("container-throttled.allowed", cores=cores)
+        steps = [
+            step("container-throttled.raise", more=more, cores=cores, percent=more * 100),
+            step("container-throttled.threads", threads=max(int(cores), 1)),
+        ]
+    lost = window.total(paused)
+    return finding(
+        window,
+        window.episode,
+        "container-throttled.sentence",
+        labels=labels,
+        name=name,
+        allowed=allowed,
+        most=largest(held_back, window.focus),
+        lost=lost,
+        effect=effects[0].text if effects else SILENT,
+        evidence=[
+            evidence(window, "container-throttled.periods", held_back, labels=labels),
+            evidence(window, "container-throttled.paused", paused, labels=labels, lost=lost),
+            *effects,
+        ],
+        steps=steps,
+    )
+
+
+@detector(
+    "app-cpu-full",
+    needs=(PROGRAM_CPU,),
+    reads=(*PROGRAM_METRICS, IN_FLIGHT),
+    follows=("container-throttled", "host-swapping", "pool-per-request", "keep-alive-off"),
+    switched_on_by="host: {}\nprocess:\n  port: 8080",
+    least_seconds=LEAST_CPU_SECONDS,
+)
+def app_cpu_full(window: Window) -> Iterator[Outcome]:
+    """One finding for each application that had no core left while the load was held up."""
+    for program in programs(window):
+        at = Limit(
+            window=window,
+            used=program.cpu,
+            full=_cpu_is_full(program),
+            settings=(process_starts(window, program.labels),),
+            interval_ms=program.interval_ms,
+            seconds=LEAST_CPU_SECONDS,
+        )
+        if program.database or not np.isfinite(at.most + program.allowed):
+            continue
+        text = message("app-cpu-full.clear", name=program.name, most=at.most, allowed=program.allowed)
+        if at.episode is None:
+            yield Clear(text)
+        else:
+            yield _cpu_full(window, program, at.episode) or Observation(text)
+
+
+def _cpu_is_full(program: Program) -> BoolArray:
+    """Where it uses all that it may, which others then did not take from it, or most of a host that is theirs alone."""
+    own = program.cpu >= CPU_FULL * program.allowed
+    host = program.host
+    if host is None:
+        return own
+    stolen = host.stolen >= STOLEN * host.cores
+    alone = host.foreign < FOREIGN * host.cores
+    # Others may take something as long as it is the program that fills the host, by far.
+    by_far = (program.cpu >= BY_FAR * host.cores) & (host.foreign <= OTHERS * program.cpu)
+    return own | (host.full & ~stolen & ((alone & (program.cpu >= MOST * host.cores)) | by_far))
+
+
+def _cpu_full(window: Window, program: Program, episode: Episode) -> Finding | None:
+    """None where nothing shows that more was wanted."""
+    asked = unmet(window, episode)
+    effects = load_effects(window, episode) or queued(window, program, episode) or broken(window, episode)
+    if asked is None and not effects:
+        return None
+    harm = [] if asked is None else [asked]
+    host = program.host
+    if host is not None and (waiting := usual(host.waiting, episode.span)) >= LEAST_WAITING:
+        harm.append(
+            evidence(
+                window,
+                "app-cpu-full.waiting",
+                host.waiting,
+                labels=host.labels,
+                value=waiting,
+                at=episode.first,
+                share=min(waiting, 1.0),
+            )
+        )
+    harm += effects
+    window = window.during(episode)
+    used = usual(program.cpu, window.focus)
+    return finding(
+        window,
+        episode,
+        "app-cpu-full.sentence",
+        labels=program.labels,
+        name=program.name,
+        used=used,
+        allowed=program.allowed,
+        why=message(_WHY[program.why]),
+        effect=harm[-1].text,
+        evidence=[
+            evidence(
+                window, "app-cpu-full.cores", program.cpu, labels=program.labels, limit=program.allowed, used=used
+            ),
+            *harm,
+        ],
+        steps=_cpu_steps(window, program, used),
+    )
+
+
+_WHY = {
+    "host": "app-cpu-full.host",
+    "GOMAXPROCS": "app-cpu-full.gomaxprocs",
+    "quota": "app-cpu-full.quota",
+    "declared": "app-cpu-full.declared",
+}
+
+
+def _cpu_steps(window: Window, program: Program, used: float) -> list[Step]:
+    steps: list[Step] = []
+    host, load = program.host, window.load
+    if program.why in ("GOMAXPROCS", "quota") and host is not None and host.cores > program.allowed:
+        code = f"GOMAXPROCS={host.cores}" if program.why == "GOMAXPROCS" else f"CPUQuota={host.cores * 100}%"
+        steps.append(step("app-cpu-full.use_more", cores=host.cores, code=code))
+    rate = float("nan") if load is None else usual(load.outcomes.get("ok", load.rate), window.focus)
+    if rate > 0:
+        steps.append(step("app-cpu-full.profile", each=used / rate * 1_000, used=used, rate=rate))
+    return [*steps, step("app-cpu-full.instances")]
+
+
+@detector(
+    "one-core-busy",
+    needs=(PROGRAM_CPU,),
+    reads=(*PROGRAM_METRICS, IN_FLIGHT),
+    switched_on_by="host: {}\nprocess:\n  name: redis-server",
+    least_seconds=LEAST_CORE_SECONDS,
+)
+def one_core_busy(window: Window) -> Iterator[Outcome]:
+    """One finding for each program that computes on one core, which was full while the load was held up."""
+    for program in programs(window):
+        host = program.host
+        most = largest(program.cpu, window.focus)
+        if host is None or host.cores < 2 or program.database or not np.isfinite(most):
+            continue
+        if program.allowed <= 1 and program.why in ("quota", "GOMAXPROCS"):
+            continue  # what holds it at one core is known, and told elsewhere
+        text = message("one-core-busy.clear", name=program.name, most=most, cores=host.cores)
+        episode = None
+        # One thread never uses more.
+        if most <= MOST_CORE:
+            episode = longest_episode(
+                window,
+                (program.cpu >= LEAST_CORE) & (host.busy <= host.cores - ROOM),
+                program.interval_ms,
+                process_starts(window, program.labels),
+                seconds=LEAST_CORE_SECONDS,
+                gap=3,
+            )
+        if episode is None:
+            yield Clear(text)
+        else:
+            yield _one_core(window, program, host.cores, episode) or Observation(text)
+
+
+def _one_core(window: Window, program: Program, cores: int, episode: Episode) -> Finding | None:
+    alone = replace(program, allowed=1.0)
+    effects = load_effects(window, episode) or queued(window, alone, episode) or broken(window, episode)
+    asked = unmet(window, episode)
+    harm = [*([] if asked is None else [asked]), *effects]
+    if not harm:
+        return None
+    window = window.during(episode)
+    used = usual(program.cpu, window.focus)
+    return finding(
+        window,
+        episode,
+        "one-core-busy.sentence",
+        labels=program.labels,
+        name=program.name,
+        used=used,
+        cores=cores,
+        effect=harm[-1].text,
+        evidence=[
+            evidence(window, "one-core-busy.core", program.cpu, labels=program.labels, limit=1.0, used=used),
+            *harm,
+        ],
+        steps=[step("one-core-busy.see_threads"), step("one-core-busy.divide")],
+    )
+
+
+@detector(
+    "limit-not-in-force",
+    needs=(UNIT_FILES, MAX_FILES),
+    reads=(MAX_FILES_HARD, KERNEL_FILES),
+    usual=False,
+    switched_on_by="process:\n  systemd_unit: app.service",
+)
+def limit_not_in_force(window: Window) -> Iterator[Outcome]:
+    """One finding for each service that runs with fewer open files than its unit allows by the newest readings."""
+    for labels, units in window[UNIT_FILES].by("job", "instance"):
+        name = program_name(window, labels)
+        if len({one.get("unit") for one in units.labels}) != 1:
+            yield Unjudged(message("limit-not-in-force.unjudged", name=name))
+            continue
+        lower = [one for bound in IN_FORCE if (one := _lower(window, labels, units, bound)) is not None]
+        if not lower:
+            yield Clear(message("limit-not-in-force.clear", name=name))
+            continue
+        unit, shown = units.labels[0]["unit"], lower[0]
+        yield finding(
+            window,
+            whole(window),
+            "limit-not-in-force.sentence",
+            labels=labels,
+            unit=unit,
+            allowed=shown.limit,
+            name=name,
+            in_force=shown.value,
+            evidence=[shown],
+            steps=[step("limit-not-in-force.restart", unit=unit)],
+        )
+
+
+def _lower(window: Window, labels: Mapping[str, str], units: Table, bound: str) -> Evidence | None:
+    """The limit in force, where the unit's is higher; the program's main process has the highest."""
+    table = window[IN_FORCE[bound]].where(**labels)
+    in_force, allowed = _newest(window, table), _newest(window, units.where(bound=bound))
+    # systemd gives no service more than the kernel allows, whatever the unit says.
+    kernel = window.inside(window[KERNEL_FILES].values)
+    allowed = min(allowed, float(np.min(kernel[np.isfinite(kernel)], initial=USUAL_NR_OPEN)))
+    if not np.isfinite(in_force + allowed) or in_force >= allowed:
+        return None
+    key, metric = "limit-not-in-force.limit", IN_FORCE[bound]
+    return evidence(window, key, table.max, labels=labels, value=in_force, limit=allowed, metric=metric, bound=bound)
+
+
+def _newest(window: Window, table: Table) -> float:
+    """The newest value in the window; NaN where none is known, or it is no number (infinity)."""
+    known = window.inside(table.max)
+    known = known[np.isfinite(known)]
+    return float(known[-1]) if known.size else float("nan")
+
+
+@detector(
+    "process-died",
+    needs=(START,),
+    reads=(*LIFE_METRICS, KILLS, AGENT, CPU),
+    follows=("host-memory-growing", "host-swapping", "file-descriptors-exhausted"),
+    switched_on_by="process:\n  port: 8080",
+)
+def process_died(window: Window) -> Iterator[Outcome]:
+    """One finding for each process that ended while requests failed; a planned restart accuses nobody."""
+    ended = deaths(window)
+    for death in ended:
+        effects = load_effects(window, gone(window, death))
+        failed = lost_requests(window, death)
+        if failed >= LEAST_FAILED and effects:
+            yield _died(window, death, failed, effects)
+        else:
+            yield Observation(_ended(window, death))
+    names = {one.get("instance", one.get("job", "")) for one in window[START].labels}
+    if names and not ended:
+        yield Clear(message("process-died.clear", number=len(names)))
+
+
+def _ended(window: Window, death: Death) -> Words:
+    when = since_start(window, window.grid.time_ms(death.at), "at ")
+    again = message("process-died.started_anew") if death.back else SILENT
+    return message("process-died.ended", name=death.name, when=when, again=again)
+
+
+def _died(window: Window, death: Death, failed: float, effects: list[Evidence]) -> Finding:
+    killed = _killed(window, death)
+    told, rows = answered(window), rows_grown(window)
+    lost_rows = told is not None and rows is not None and told - rows > tolerance(told)
+    planned = death.back is not None and not torn(window, death) and not killed and not lost_rows
+    away = message("process-died.away")
+    if death.back == death.at:
+        away = message("process-died.replaced")
+    elif death.back is not None:
+        away = message("process-died.back", seconds=(death.back - death.at) * window.step_seconds)
+    return finding(
+        window,
+        gone(window, death),
+        "process-died.sentence",
+        labels=death.labels,
+        name=death.name,
+        killed=message("process-died.killed") if killed else SILENT,
+        away=away,
+        failed=failed,
+        evidence=[
+            evidence(
+                window,
+                "process-died.up",
+                death.running,
+                labels={**death.labels, "collector": "process"},
+                value=0.0,
+                at=death.at,
+                ended=_ended(window, death),
+            ),
+            *killed,
+            *(replace(one, link=Link.DEMAND) if 'outcome="refused"' in one.expression else one for one in effects),
+        ],
+        steps=[step("process-died.see_why")],
+        severity=Severity.INFO if planned else None,
+    )
+
+
+def _killed(window: Window, death: Death) -> list[Evidence]:
+    """The kernel killed a process of this host for lack of memory, about then."""
+    place = instance_of_host(window, death.labels)
+    if place is None:
+        return []
+    kills = window[KILLS].where(instance=place).rate
+    around = slice(max(death.at - 5, 0), min(death.at + 5, window.grid.count))
+    if window.total(kills, around) < 0.5:
+        return []
+    return [evidence(window, "process-died.kills", kills, labels={"instance": place})]

@@ -1,1 +1,0 @@
-"""A process and its limits."""

@@ -1,1 +1,0 @@
-"""Sockets: queues, ports, and connections that are not kept."""

@@ -1,1 +1,0 @@
-"""What requests ask of the database, one statement at a time."""

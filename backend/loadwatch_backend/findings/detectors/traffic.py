@@ -1,0 +1,475 @@
+"""What stands between the load and the system."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from loadwatch_formats.metrics.timeouts import GIVEN, LONGER
+
+from loadwatch_backend.core.language import Language
+from loadwatch_backend.core.texts.words import SILENT, Words
+from loadwatch_backend.evidence.cost.model import Cost, RouteTotals
+from loadwatch_backend.findings.measures.against import worse
+from loadwatch_backend.findings.measures.costs import evidence_of_whole, largest_sender, whole
+from loadwatch_backend.findings.measures.evidence import evidence
+from loadwatch_backend.findings.measures.facts import (
+    IMPACT_SHARE,
+    LEAST_FAILED,
+    focused,
+    largest,
+    load_effects,
+    since_start,
+)
+from loadwatch_backend.findings.measures.network import DECLARED, FULL, SENT, SPEED, Way, ways
+from loadwatch_backend.findings.measures.outcomes import Clear, Observation, Outcome, detector, finding, further
+from loadwatch_backend.findings.measures.process_ends import LIFE_METRICS, Death, deaths, torn
+from loadwatch_backend.findings.measures.routes import LEAST_REQUESTS, named, of_route, total_requests
+from loadwatch_backend.findings.messages.read import kind, message, step
+from loadwatch_backend.findings.model import Evidence, Finding, Severity, Step
+from loadwatch_backend.findings.timeouts.model import Check, Ladder, OrderVerdict
+from loadwatch_backend.findings.timeouts.readings import BALANCER_IDLE, METRICS, Latest, find_paths
+from loadwatch_backend.findings.timeouts.rules import check_ladder
+from loadwatch_backend.findings.timeouts.rungs import build_rungs
+from loadwatch_backend.findings.timeouts.schemas import CheckOut
+from loadwatch_backend.findings.timeouts.writing import write_ladder
+from loadwatch_backend.findings.window import Baseline, Episode, Window, episodes
+
+MIX_TAKES = 0.5
+"""Of all requests, from which a route has the mix."""
+MIX_GREW = 0.25
+"""By so much of all requests."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Taken:
+    """A route with its share now and before; `when`: where the earlier share is of."""
+
+    route: RouteTotals
+    now: float
+    before: float
+    when: Words
+    episode: Episode
+    harm: list[Evidence]
+
+
+@detector("mix-taken-over", needs=(), usual=False)
+def mix_taken_over(window: Window) -> Iterator[Outcome]:
+    """One route takes over the mix of requests: figures before and after are of another load.
+
+    At most one finding: against the baseline, else against the first third of the time.
+    """
+    cost = window.cost
+    if cost is None or len(cost.routes) < 2:
+        return
+    taken = _against_baseline(window, cost) or _against_beginning(window, cost)
+    if taken is not None:
+        yield _mix_finding(window, cost, taken)
+
+
+def _against_baseline(window: Window, cost: Cost) -> _Taken | None:
+    baseline = window.baseline
+    other = None if baseline is None else baseline.cost
+    if baseline is None or other is None or min(total_requests(cost), total_requests(other)) < LEAST_REQUESTS:
+        return None
+    most = max(named(cost), key=lambda one: one.requests, default=None)
+    # A name that the other run does not know may be a route that was renamed: that is no change of the mix.
+    same = None if most is None else next((one for one in named(other) if one.key == most.key), None)
+    if most is None or same is None:
+        return None
+    now, before = most.requests / total_requests(cost), same.requests / total_requests(other)
+    if now < MIX_TAKES or now - before < MIX_GREW:
+        return None
+    when = message("mix-taken-over.when-baseline", name=baseline.name)
+    return _Taken(route=most, now=now, before=before, when=when, episode=whole(window), harm=worse(window, baseline))
+
+
+def _against_beginning(window: Window, cost: Cost) -> _Taken | None:
+    first, last = (sum(one.totals.thirds[third] for one in cost.routes) for third in (0, 2))
+    if min(first, last) < LEAST_REQUESTS / 2:
+        return None
+    most = max(named(cost), key=lambda one: one.thirds[2], default=None)
+    if most is None:
+        return None
+    now, before = most.thirds[2] / last, most.thirds[0] / first
+    if now < MIX_TAKES or now - before < MIX_GREW:
+        return None
+    episode = Episode(window.focus.stop - max((window.focus.stop - window.focus.start) // 3, 1), window.focus.stop)
+    when = message("mix-taken-over.when-beginning")
+    return _Taken(route=most, now=now, before=before, when=when, episode=episode, harm=load_effects(window, episode))
+
+
+def _mix_finding(window: Window, cost: Cost, taken: _Taken) -> Finding:
+    name = taken.route.key.name
+    from_ms = window.grid.time_ms(taken.episode.first)
+    last = taken.episode.first > window.focus.start
+    since = since_start(window, from_ms) if last else SILENT
+    later = message("mix-taken-over.later", since=since) if last else SILENT
+    return Finding(
+        kind=kind("mix-taken-over"),
+        severity=None if taken.harm else Severity.INFO,
+        sentence=message("mix-taken-over.sentence", taken=taken, name=name, later=later, harm=further(taken.harm)),
+        from_ms=from_ms,
+        to_ms=window.to_ms,
+        labels={"route": name},
+        evidence=[
+            evidence_of_whole(
+                window,
+                "mix-taken-over.demand",
+                taken.now,
+                limit=taken.before,
+                when=taken.when,
+                requests=taken.route.requests,
+                route=of_route(cost, taken.route.key),
+                all_routes=of_route(cost, None),
+            ),
+            *taken.harm,
+        ],
+        steps=[step("mix-taken-over.step")],
+    )
+
+
+BYTES_NEAR = 0.7
+"""Of the cap, from which it is said who fills it."""
+BYTES_LEADS = 0.5
+"""Of the bytes of all routes, and of what the interface sent."""
+
+
+@detector("route-bytes", needs=(), reads=(SENT, SPEED, DECLARED), usual=False)
+def route_bytes(window: Window) -> Iterator[Outcome]:
+    """The answers of one route take most of what the network carries.
+
+    At most one finding: the route that sends most, where it fills the interface that its bytes went through.
+    """
+    cost, sender = window.cost, largest_sender(window)
+    if cost is None or sender is None:
+        return
+    totals, part = sender[0].totals, sender[1]
+    sent = totals.sent_bytes or 0.0
+    way = _carrier(window, sent / part)
+    if way is None:
+        return
+    inside = window.inside(way.rate)
+    level = float(np.quantile(inside[np.isfinite(inside)], 0.9))
+    if level < BYTES_NEAR * way.cap or part < BYTES_LEADS or sent < BYTES_LEADS * window.total(way.rate):
+        each, cap = sent / _seconds(cost), way.cap
+        yield Clear(message("route-bytes.clear", name=totals.key.name, each=each, cap=cap, interface=way.name))
+        return
+    yield _bytes_finding(window, cost, way, totals, part, level)
+
+
+def _seconds(cost: Cost) -> float:
+    return max((cost.to_ms - cost.from_ms) / 1_000, 1e-3)
+
+
+def _carrier(window: Window, sent: float) -> Way | None:
+    """The interface with a known cap that all these bytes can have gone through; None where none can, or several."""
+    found = [
+        way
+        for way in ways(window)
+        if way.sends
+        and np.isfinite(way.cap)
+        and np.isfinite(window.inside(way.rate)).any()
+        # What is counted of answers is without headers, or with those of HTTP alone.
+        and window.total(way.rate) >= 0.9 * sent
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _bytes_finding(window: Window, cost: Cost, way: Way, totals: RouteTotals, part: float, level: float) -> Finding:
+    name, sent = totals.key.name, totals.sent_bytes or 0.0
+    each, bytes_each = sent / _seconds(cost), sent / totals.requests
+    harm = load_effects(window, whole(window)) if level >= FULL * way.cap else []
+    labels: Mapping[str, str] = {**way.labels, "route": name}
+    return finding(
+        window,
+        None,
+        "route-bytes.sentence",
+        labels=labels,
+        evidence=[
+            evidence(window, "route-bytes.limit", way.rate, value=level, limit=way.cap, way=way),
+            evidence_of_whole(
+                window, "route-bytes.demand", each, name=name, sent=sent, of_route=of_route(cost, totals.key)
+            ),
+            *harm,
+        ],
+        steps=[step("route-bytes.step", name=name)],
+        severity=None if harm else Severity.INFO,
+        name=name,
+        each=each,
+        bytes_each=bytes_each,
+        part=part,
+        interface=way.name,
+        level=level / way.cap,
+    )
+
+
+@detector(
+    "connections-refused",
+    needs=(),
+    reads=LIFE_METRICS,
+    follows=("process-died", "host-memory-growing", "host-swapping"),
+)
+def refused(window: Window) -> Iterator[Outcome]:
+    """Connections are refused: nobody listens where the load knocks.
+
+    One finding where the load was refused.
+    """
+    load = window.load
+    if load is None:
+        return
+    sent, refused = window.total(load.rate), load.failed("refused")
+    times = window.total(refused)
+    if times < LEAST_FAILED or times < IMPACT_SHARE * sent:
+        yield Clear(message("connections-refused.clear", times=times, sent=sent))
+        return
+    found = episodes(focused(window, refused > 0), gap=5)
+    episode = window.one_of(found)
+    times = window.total(refused, episode.span)
+    gone = [death for death in deaths(window) if death.gone_during(episode) and not death.database]
+    # Stopped with care, and back: refusals are what a restart costs, and nobody's fault.
+    restarted = bool(gone) and all(death.back is not None and not torn(window, death) for death in gone)
+    named = gone[0] if len(gone) == 1 else None
+    yield _refusal_finding(window.during(episode), episode, times, sent, named, restarted=restarted)
+
+
+def _refusal_finding(
+    window: Window, episode: Episode, times: float, sent: float, gone: Death | None, *, restarted: bool
+) -> Finding:
+    load = window.load
+    assert load is not None
+    length = len(episode) * window.step_seconds
+    who = SILENT if gone is None else message("connections-refused.who", name=gone.name)
+    refused = load.failed("refused")
+    demand = evidence(window, "connections-refused.demand", refused, times=times, sent=sent, part=times / sent)
+    effects = [one for one in load_effects(window, episode) if 'outcome="refused"' not in one.expression]
+    return finding(
+        window,
+        episode,
+        "connections-refused.sentence",
+        labels={} if gone is None else gone.labels,
+        evidence=[*_gone(window, gone), demand, *effects],
+        steps=[step("connections-refused.step")],
+        severity=Severity.INFO if restarted else None,
+        times=times,
+        sent=sent,
+        length=length,
+        who=who,
+    )
+
+
+def _gone(window: Window, gone: Death | None) -> list[Evidence]:
+    if gone is None:
+        return []
+    return [
+        evidence(
+            window,
+            "connections-refused.limit",
+            gone.running,
+            value=0.0,
+            at=min(gone.at, window.grid.count - 1),
+            name=gone.name,
+            target={**gone.labels, "collector": "process"},
+        )
+    ]
+
+
+HURTS: Mapping[str, tuple[str, ...]] = {
+    "balancer_idle_before_app": ("http_5xx", "reset"),
+    "pool_before_database": ("http_5xx",),
+    "client_idle_before_balancer": ("reset",),
+    "client_idle_before_app": ("reset",),
+}
+"""What fails where a rule is broken: connections that idle end under the request that takes them."""
+ORDER_LEAST_FAILED = 3
+NOW_AND_THEN = 0.05
+"""Share of failed requests up to which they are those of single connections; more have another reason."""
+
+
+@detector(
+    "timeouts-out-of-order",
+    needs=(GIVEN, LONGER, BALANCER_IDLE),
+    reads=METRICS,
+    usual=False,
+    switched_on_by="timeouts:\n  client: {idle: 50s}\n  app: {idle: 75s}",
+)
+def timeouts_order(window: Window) -> Iterator[Outcome]:
+    """Timeouts end in the wrong order, and requests fail now and then as they do for it.
+
+    One finding for each order that is wrong and has failures of its kind beside it.
+    """
+    for path in find_paths(_latest(window)):
+        rungs = build_rungs(path.readings)
+        checks = [one for one in check_ladder(rungs, direct=path.direct) if one.rule in HURTS]
+        wrong = [one for one in checks if one.verdict is OrderVerdict.WRONG]
+        if not wrong and any(one.verdict is OrderVerdict.RIGHT for one in checks):
+            name = path.job or "discovery"
+            yield Clear(message("timeouts-out-of-order.clear", name=name))
+        for check in wrong:
+            words = _words(Ladder(job=path.job, direct=path.direct, rungs=rungs, checks=(check,)))
+            found = _order_finding(window, check, path.job, words)
+            if found is None:
+                yield Observation(words.consequence)
+            else:
+                yield found
+
+
+class _Said:
+    """What the rule says, in both languages."""
+
+    def __init__(self, en: CheckOut, ja: CheckOut) -> None:
+        self.consequence = Words(en.consequence, ja.consequence)
+        self.remedy = Words(en.remedy, ja.remedy)
+
+
+def _words(ladder: Ladder) -> _Said:
+    return _Said(*(write_ladder(ladder, language).checks[0] for language in (Language.EN, Language.JA)))
+
+
+def _latest(window: Window) -> Sequence[Latest]:
+    """The newest value of each series up to the end of the focus."""
+    found: list[Latest] = []
+    for metric in METRICS:
+        table = window[metric]
+        for row, labels in enumerate(table.labels):
+            values = table.values[row, : window.focus.stop]
+            places = np.flatnonzero(~np.isnan(values))
+            if places.size:
+                last = int(places[-1])
+                named = {"__name__": metric, **labels}
+                found.append(Latest(labels=named, value=float(values[last]), time_ms=window.grid.time_ms(last)))
+    return found
+
+
+def _order_finding(window: Window, check: Check, job: str, words: _Said) -> Finding | None:
+    """None where nothing failed as it does for this, or no connection can have idled for so long."""
+    load = window.load
+    longer = math.inf if check.longer is None else check.longer.seconds
+    if load is None or longer > (window.to_ms - window.from_ms) / 1_000:
+        return None
+    failed = load.failed(*HURTS[check.rule])
+    times, sent = window.total(failed), window.total(load.rate)
+    if times < ORDER_LEAST_FAILED or times > NOW_AND_THEN * sent:
+        return None
+    found = episodes(focused(window, failed > 0), gap=window.grid.count)
+    shorter = math.inf if check.shorter is None else check.shorter.seconds
+    return finding(
+        window,
+        found[0].joined(found[-1]),
+        "timeouts-out-of-order.sentence",
+        labels={"rule": check.rule, **({"job": job} if job else {})},
+        evidence=[
+            evidence(
+                window,
+                "timeouts-out-of-order.limit",
+                np.full(window.grid.count, longer),
+                value=longer,
+                at=window.focus.start,
+                shorter=shorter,
+            ),
+            evidence(
+                window,
+                "timeouts-out-of-order.effect",
+                failed,
+                times=times,
+                sent=sent,
+                part=times / sent,
+                failed=largest(failed, window.focus),
+                expression=_expression(check),
+            ),
+        ],
+        steps=[Step(text=words.remedy)],
+        times=times,
+        sent=sent,
+        consequence=words.consequence,
+    )
+
+
+def _expression(check: Check) -> str:
+    return f'sum(rate(loadtest_requests_total{{outcome=~"{"|".join(HURTS[check.rule])}"}}[5s]))'
+
+
+LEAST_SHARE = 0.1
+UNMODIFIED_MOVED = 0.1
+"""By how much the share differs between two parts of the run, or two runs, before that is said."""
+
+
+@detector("not-modified", needs=(), usual=False)
+def not_modified(window: Window) -> Iterator[Outcome]:
+    """A good part of the answers are 304: they carry no body, and a load tool may count them or not.
+
+    At most one note, of all routes together.
+    """
+    cost = window.cost
+    if cost is None or total_requests(cost) < LEAST_REQUESTS:
+        return
+    part = _part(cost)
+    before = _of_baseline(window.baseline)
+    if part < LEAST_SHARE and (before is None or before[1] - part < UNMODIFIED_MOVED):
+        return
+    most = max((one.totals for one in cost.routes), key=lambda one: one.not_modified)
+    moved = [*_moved(window, cost), *_against(window, cost, part, before)]
+    route = SILENT
+    if most.not_modified > 0:
+        route = message("not-modified.route", name=most.key.name, own=most.not_modified / most.requests)
+    yield finding(
+        window,
+        None,
+        "not-modified.sentence",
+        labels={},
+        evidence=[
+            _evidence(
+                window,
+                "not-modified.demand",
+                cost,
+                part,
+                not_modified=_not_modified(cost),
+                total_requests=total_requests(cost),
+            ),
+            *moved,
+        ],
+        part=part,
+        route=route,
+        moved=further(moved[-1:]),
+    )
+
+
+def _moved(window: Window, cost: Cost) -> list[Evidence]:
+    """How it went from the first third to the last."""
+    first, last = _part_of(cost, 0), _part_of(cost, 2)
+    if first is None or last is None or abs(last - first) < UNMODIFIED_MOVED:
+        return []
+    return [_evidence(window, "not-modified.moved", cost, last, limit=first)]
+
+
+def _against(window: Window, cost: Cost, part: float, before: tuple[str, float] | None) -> list[Evidence]:
+    if before is None or abs(before[1] - part) < UNMODIFIED_MOVED:
+        return []
+    name, other = before
+    return [_evidence(window, "not-modified.against", cost, part, limit=other, name=name)]
+
+
+def _evidence(
+    window: Window, key: str, cost: Cost, value: float, /, *, limit: float | None = None, **fields: object
+) -> Evidence:
+    requests, unchanged = of_route(cost, None), of_route(cost, None, "304")
+    return evidence_of_whole(window, key, value, limit=limit, requests=requests, unchanged=unchanged, **fields)
+
+
+def _of_baseline(baseline: Baseline | None) -> tuple[str, float] | None:
+    if baseline is None or baseline.cost is None or total_requests(baseline.cost) < LEAST_REQUESTS:
+        return None
+    return baseline.name, _part(baseline.cost)
+
+
+def _not_modified(cost: Cost) -> float:
+    return sum(one.totals.not_modified for one in cost.routes)
+
+
+def _part(cost: Cost) -> float:
+    return _not_modified(cost) / total_requests(cost)
+
+
+def _part_of(cost: Cost, third: int) -> float | None:
+    requests = sum(one.totals.thirds[third] for one in cost.routes)
+    return sum(one.totals.not_modified_thirds[third] for one in cost.routes) / requests if requests >= 50 else None

@@ -1,1 +1,0 @@
-"""What stands between the load and the system."""

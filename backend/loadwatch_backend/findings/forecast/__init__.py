@@ -1,1 +1,0 @@
-"""The rate at which each resource is full, from runs below it. Pure."""

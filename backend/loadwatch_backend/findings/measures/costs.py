@@ -1,0 +1,127 @@
+"""What findings say of routes and statements. Pure."""
+
+import numpy as np
+
+from loadwatch_backend.catalogue.signals.model import Unit
+from loadwatch_backend.core.texts.words import Words
+from loadwatch_backend.evidence.cost.documents import is_repeated
+from loadwatch_backend.evidence.cost.model import Cost, RouteCost, Share, Statement, StatementCost
+from loadwatch_backend.evidence.records.model import FloatArray
+from loadwatch_backend.findings.measures.evidence import evidence, show
+from loadwatch_backend.findings.model import Evidence, Link
+from loadwatch_backend.findings.window import Episode, Window
+
+LEAST_SHARE = 0.2
+"""Of all database time: less is not what anybody waits for."""
+LEAST_SESSIONS = 0.5
+"""Statements that run at once on average: below, the database has nothing to do."""
+MOST_TEXT = 100
+
+
+def whole(window: Window) -> Episode:
+    """All of the focus: costs are of the whole of it."""
+    return Episode(window.focus.start, window.focus.stop)
+
+
+def share_of(cost: Cost, seconds: float) -> float:
+    """Of all database time."""
+    return seconds / cost.database_seconds if cost.database_seconds > 0 else 0.0
+
+
+def sessions(cost: Cost) -> float:
+    """Statements that ran at once, on average."""
+    return cost.database_seconds / max((cost.to_ms - cost.from_ms) / 1_000, 1e-3)
+
+
+def weighs(cost: Cost, seconds: float) -> bool:
+    """Whether so much database time of the window is worth a warning."""
+    return share_of(cost, seconds) >= LEAST_SHARE and sessions(cost) >= LEAST_SESSIONS
+
+
+def text_of(statement: Statement) -> str:
+    """The statement, cut where it is long."""
+    text = " ".join(statement.text.split()) or statement.key.digest
+    return text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 1] + "…"
+
+
+def callers(one: StatementCost) -> Words:
+    """Who asks it, as a part of a sentence; nothing where nobody could be told."""
+    names = [route.name for share in one.shares if len(share.routes) == 1 for route in share.routes][:2]
+    return Words(f", asked by {' and '.join(names)}", f"({'、'.join(names)}が実行)") if names else Words("", "")
+
+
+def level(window: Window, value: float) -> FloatArray:
+    """[instant]: a figure of the whole focus."""
+    values = np.full(window.grid.count, np.nan)
+    values[window.focus] = value
+    return values
+
+
+def state(
+    window: Window, text: Words, *, link: Link, expression: str, unit: Unit, value: float, limit: float | None = None
+) -> Evidence:
+    """Evidence of a figure that covers the focus."""
+    values = level(window, value)
+    return show(
+        window,
+        text,
+        link=link,
+        expression=expression,
+        unit=unit,
+        values=values,
+        value=value,
+        at=window.focus.start,
+        limit=limit,
+    )
+
+
+def evidence_of_whole(
+    window: Window, key: str, value: float, /, *, limit: float | None = None, **fields: object
+) -> Evidence:
+    """Evidence of a figure that covers the focus, as `evidence` has it."""
+    return evidence(window, key, level(window, value), value=value, at=window.focus.start, limit=limit, **fields)
+
+
+def of_digest(statement: Statement, metric: str) -> str:
+    """PromQL of a statement's rate."""
+    if statement.key.digest.isdigit():
+        return f'sum(rate(pg_stat_statements_{metric}{{queryid="{statement.key.digest}"}}[15s]))'
+    name = f"mysql_perf_schema_events_statements_{metric}"
+    return f'sum(rate({name}{{digest="{statement.key.digest}"}}[15s]))'
+
+
+def labels_of(statement: Statement, route: RouteCost | None = None) -> dict[str, str]:
+    """What a finding is about."""
+    about = {"schema": statement.key.schema, "digest": statement.key.digest}
+    return about if route is None else {"route": route.totals.key.name, **about}
+
+
+def repeated(cost: Cost) -> list[tuple[RouteCost, StatementCost, Share]]:
+    """Statements that one route asks again and again in each request, the dearest first."""
+    of = {one.statement.key: one for one in cost.statements}
+    found = [
+        (route, of[key], share)
+        for route in cost.routes
+        for key, share in route.of_statement.items()
+        if is_repeated(share) and key in of
+    ]
+    return sorted(found, key=lambda one: -one[2].total_seconds)
+
+
+def longest_holder(window: Window) -> RouteCost | None:
+    """The route whose statements take most of the database's time; None where none takes a fifth of it."""
+    cost = window.cost
+    if cost is None or cost.reason is not None or not cost.routes:
+        return None
+    first = max(cost.routes, key=lambda one: one.total_seconds)
+    return first if share_of(cost, first.total_seconds) >= LEAST_SHARE else None
+
+
+def largest_sender(window: Window) -> tuple[RouteCost, float] | None:
+    """The route that sends most bytes, and its share of those of all routes; None where nobody counted."""
+    sent = [] if window.cost is None else [one for one in window.cost.routes if one.totals.sent_bytes]
+    whole_bytes = sum(one.totals.sent_bytes or 0.0 for one in sent)
+    if whole_bytes <= 0:
+        return None
+    first = max(sent, key=lambda one: one.totals.sent_bytes or 0.0)
+    return first, (first.totals.sent_bytes or 0.0) / whole_bytes

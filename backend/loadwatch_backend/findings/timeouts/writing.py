@@ -1,0 +1,131 @@
+"""A ladder as a document, in words. Pure."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+from loadwatch_backend.core.language import Language
+from loadwatch_backend.core.texts.words import Texts
+from loadwatch_backend.findings.timeouts.model import KINDS, Check, Ladder, Layer, OrderVerdict, Rung, TimeoutKey
+from loadwatch_backend.findings.timeouts.rules import REFERENCES
+from loadwatch_backend.findings.timeouts.schemas import (
+    CheckOut,
+    LadderOut,
+    LayerOut,
+    MissingTimeoutOut,
+    RungOut,
+    SaidOut,
+)
+
+
+def write_ladder(ladder: Ladder, language: Language) -> LadderOut:
+    """The ladder in the words of a language."""
+    texts = Texts("timeouts", language)
+    shown = [layer for layer in Layer if not (ladder.direct and layer is Layer.LOAD_BALANCER)]
+    return LadderOut(
+        job=ladder.job,
+        direct=ladder.direct,
+        layers=[_layer(layer, ladder.rungs, texts) for layer in shown],
+        checks=[_check(check, texts) for check in ladder.checks],
+    )
+
+
+def _layer(layer: Layer, rungs: Sequence[Rung], texts: Texts) -> LayerOut:
+    own = [rung for rung in rungs if rung.place.layer is layer]
+    known = {rung.place for rung in own}
+    places = (TimeoutKey(layer, kind) for kind in KINDS[layer])
+    return LayerOut(
+        layer=layer,
+        title=texts(f"layer.{layer}"),
+        rungs=[_rung(rung, texts) for rung in own],
+        missing=_missing((place for place in places if place not in known), texts),
+    )
+
+
+def _rung(rung: Rung, texts: Texts) -> RungOut:
+    return RungOut(
+        id=rung.id,
+        layer=rung.place.layer,
+        kind=rung.place.kind,
+        title=_title(rung.place, texts),
+        seconds=None if math.isinf(rung.seconds) else rung.seconds,
+        at_least=rung.at_least,
+        text=_duration(rung, texts),
+        in_force=rung.in_force,
+        said=[SaidOut(origin=said.origin, field=said.field) for said in rung.said],
+        names=list(rung.names),
+        last_ms=rung.last_ms,
+    )
+
+
+def _missing(places: Iterable[TimeoutKey], texts: Texts) -> list[MissingTimeoutOut]:
+    return [
+        MissingTimeoutOut(
+            layer=place.layer,
+            kind=place.kind,
+            title=_title(place, texts),
+            hint=texts(f"hint.{place.layer}.{place.kind}"),
+        )
+        for place in places
+    ]
+
+
+def _check(check: Check, texts: Texts) -> CheckOut:
+    rule = f"rule.{check.rule}"
+    values = {
+        "shorter": _duration(check.shorter, texts),
+        "longer": _duration(check.longer, texts),
+        "for_shorter": _span(check.shorter, texts),
+    }
+    wrong = check.verdict is OrderVerdict.WRONG
+    return CheckOut(
+        rule=check.rule,
+        severity=check.severity,
+        verdict=check.verdict,
+        title=texts(f"{rule}.title"),
+        consequence=texts(f"{rule}.consequence", **values) if wrong else "",
+        remedy=texts(f"{rule}.remedy", **values) if wrong else "",
+        reference=REFERENCES[check.rule],
+        shorter=check.shorter.id if check.shorter else None,
+        longer=check.longer.id if check.longer else None,
+        missing=_missing(check.missing, texts),
+    )
+
+
+def _title(place: TimeoutKey, texts: Texts) -> str:
+    return texts(f"kind.{place.layer}.{place.kind}")
+
+
+def _duration(rung: Rung | None, texts: Texts) -> str:
+    return "" if rung is None else duration_text(rung.seconds, texts, at_least=rung.at_least)
+
+
+def _span(rung: Rung | None, texts: Texts) -> str:
+    return "" if rung is None else span_text(rung.seconds, texts, at_least=rung.at_least)
+
+
+def duration_text(seconds: float, texts: Texts, *, at_least: bool = False) -> str:
+    """`60 s`, `1 h 30 min`, `over 120 s`, `no limit`."""
+    if math.isinf(seconds):
+        return texts("no_limit")
+    text = _plain(seconds, texts)
+    return texts("over", duration=text) if at_least else text
+
+
+def span_text(seconds: float, texts: Texts, *, at_least: bool = False) -> str:
+    """`for 60 s`, `for over 120 s`, `for ever`."""
+    if math.isinf(seconds):
+        return texts("for_ever")
+    return texts("for_some", duration=duration_text(seconds, texts, at_least=at_least))
+
+
+def _plain(seconds: float, texts: Texts) -> str:
+    if seconds < 1:
+        return f"{round(seconds * 1_000)}{texts('unit.ms')}"
+    if seconds < 120:
+        return f"{seconds:.3g}{texts('unit.s')}"
+    whole, parts = round(seconds), list[str]()
+    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)):
+        count, whole = divmod(whole, size)
+        if count:
+            parts.append(f"{count}{texts(f'unit.{unit}')}")
+    return texts("between").join(parts[:2])

@@ -1,1 +1,0 @@
-"""Tests of rules in promtool's format: input series, and which alerts fire when. The state machine is given."""

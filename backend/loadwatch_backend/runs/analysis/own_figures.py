@@ -1,0 +1,113 @@
+"""Figures of the user's own: what `loadwatch run` read in the output, and PromQL over the run."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+from loadwatch_formats.own_figures import FigureSource, OwnFigure, parse_figure
+
+from loadwatch_backend.catalogue.signals.interval import fill_window
+from loadwatch_backend.catalogue.signals.model import Orientation
+from loadwatch_backend.catalogue.signals.service import parse_with_window
+from loadwatch_backend.core.errors import InvalidError, ProblemError
+from loadwatch_backend.core.texts.words import SILENT, Words, message_of
+from loadwatch_backend.runs.analysis.load import Span
+from loadwatch_backend.runs.analysis.schemas import OwnFigureOut, ThresholdOut
+from loadwatch_backend.runs.analysis.subject import Subject
+from loadwatch_backend.runs.analysis.thresholds import is_taken
+from loadwatch_backend.runs.fields import RunState
+from loadwatch_backend.series.promql.engine import Engine
+from loadwatch_backend.series.promql.parsing.expression import ValueType
+from loadwatch_backend.series.promql.parsing.parse import value_type
+
+
+class OwnFigureError(InvalidError, code="own-figure", title="Invalid figure"):
+    """A figure of the user's own is not written as it should be."""
+
+
+def names_of(given: Sequence[str]) -> Collection[str]:
+    """Names of figures that were checked."""
+    return {parse_figure(one).name for one in given}
+
+
+def check_figures(given: Sequence[str]) -> Collection[str]:
+    """Names of figures as a person typed them.
+
+    Raises:
+        OwnFigureError: says which, why, and what to do.
+    """
+    names: set[str] = set()
+    for text in given:
+        problem = _problem_of(text, names)
+        if problem:
+            said = message_of("own_figures", "unwritten", text=repr(text[:200]), detail=problem)
+            raise OwnFigureError(said.en, detail_ja=said.ja)
+    return names
+
+
+def _problem_of(text: str, names: set[str]) -> Words:
+    """Why it is no figure beside those of these names, which it joins; empty where it is one."""
+    try:
+        figure = parse_figure(text)
+        if is_taken(figure.name) or figure.name in names:
+            return message_of("own_figures", "twice" if figure.name in names else "taken", name=figure.name)
+        names.add(figure.name)
+        if figure.source is FigureSource.PROMQL:
+            kind = value_type(parse_with_window(figure.text, 60_000))
+            return SILENT if kind in (ValueType.VECTOR, ValueType.SCALAR) else message_of("own_figures", "value")
+    except ProblemError as error:
+        return Words(error.detail, error.detail_ja or error.detail)
+    except ValueError:
+        return message_of("own_figures", "form")
+    return SILENT
+
+
+def read_figures(subject: Subject, span: Span, engine: Engine) -> Mapping[str, OwnFigureOut]:
+    """All that the run asks for, in its order, by name; without their orientation."""
+    found: dict[str, OwnFigureOut] = {}
+    for figure in map(parse_figure, subject.own_figures):
+        promql = figure.source is FigureSource.PROMQL
+        value, detail = _of_promql(figure, span, engine) if promql else _reported(figure, subject)
+        found[figure.name] = OwnFigureOut(
+            name=figure.name,
+            source=figure.source,
+            value=value,
+            orientation=Orientation.NEUTRAL,
+            detail=detail.en,
+            detail_ja=detail.ja,
+        )
+    return found
+
+
+def oriented(figures: Mapping[str, OwnFigureOut], thresholds: Sequence[ThresholdOut]) -> list[OwnFigureOut]:
+    """With the side that thresholds and expectations say is better; none where they say nothing, or both."""
+    ways = {"<": Orientation.MORE_IS_WORSE, ">": Orientation.MORE_IS_BETTER}
+    found: list[OwnFigureOut] = []
+    for name, one in figures.items():
+        told = {ways[by.operator[0]] for by in thresholds if by.metric == name and by.operator[:1] in ways}
+        found.append(one.model_copy(update={"orientation": told.pop()}) if len(told) == 1 else one)
+    return found
+
+
+def _reported(figure: OwnFigure, subject: Subject) -> tuple[float | None, Words]:
+    said = next((one for one in subject.reported if one.name == figure.name), None)
+    if said is None:
+        return None, message_of("own_figures", "not-ended" if subject.state is RunState.RUNNING else "not-read")
+    if said.value is not None:
+        return said.value, SILENT
+    return None, message_of("own_figures", f"problem.{said.problem}", text=repr(figure.text))
+
+
+def _of_promql(figure: OwnFigure, span: Span, engine: Engine) -> tuple[float | None, Words]:
+    """At the end of the run; `$window` is the run's length in whole seconds."""
+    length_ms = max(span.to_ms - span.from_ms, 1_000)
+    try:
+        values = engine.instant(fill_window(figure.text, length_ms), span.to_ms).values[:, -1]
+    except ProblemError as error:
+        return None, Words(error.detail, error.detail_ja or error.detail)
+    known = values[np.isfinite(values)]
+    if len(known) == 1:
+        return float(known[0]), SILENT
+    text = repr(figure.text)
+    if not len(known):
+        return None, message_of("own_figures", "no-series", text=text)
+    return None, message_of("own_figures", "several", text=text, count=len(known))

@@ -1,0 +1,52 @@
+"""Where annotations meet the database."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from loadwatch_backend.runs.annotations.tables import AnnotationRow, AnnotationTagRow
+
+
+def find_overlapping(
+    session: Session, start_ms: int, end_ms: int, tag: str | None, limit: int
+) -> Sequence[AnnotationRow]:
+    """Annotations that share at least an instant with the span, both ends included, in order of their start."""
+    query = (
+        select(AnnotationRow)
+        .where(AnnotationRow.start_ms <= end_ms)
+        .where(func.coalesce(AnnotationRow.end_ms, AnnotationRow.start_ms) >= start_ms)
+        .order_by(AnnotationRow.start_ms, AnnotationRow.id)
+        .limit(limit)
+    )
+    if tag is not None:
+        query = query.where(AnnotationRow.tags.any(AnnotationTagRow.tag == tag))
+    return session.scalars(query).all()
+
+
+def find_annotation(session: Session, annotation_id: int) -> AnnotationRow | None:
+    """One annotation."""
+    return session.get(AnnotationRow, annotation_id)
+
+
+def add_annotation(session: Session, row: AnnotationRow) -> None:
+    """Write a new one; it has its id then."""
+    session.add(row)
+    session.flush()
+
+
+def delete_annotation(session: Session, row: AnnotationRow) -> None:
+    """Delete one with its tags."""
+    session.delete(row)
+
+
+def replace_tags(session: Session, row: AnnotationRow, tags: Sequence[str]) -> None:
+    """Give one other tags; the old ones go first, since places and names are unique."""
+    row.tags.clear()
+    session.flush()
+    row.tags.extend(tag_rows(tags))
+
+
+def tag_rows(tags: Sequence[str]) -> list[AnnotationTagRow]:
+    """Rows for tags, in their order, each once."""
+    return [AnnotationTagRow(position=position, tag=tag) for position, tag in enumerate(dict.fromkeys(tags))]

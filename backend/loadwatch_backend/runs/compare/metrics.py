@@ -1,0 +1,396 @@
+"""The figures that every run may have, and how each is read: from its result, second by second, or from the store."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+import numpy as np
+import numpy.typing as npt
+from loadwatch_formats.outcomes import Outcome
+
+from loadwatch_backend.catalogue.signals.model import Orientation, Unit
+from loadwatch_backend.core.language import Language
+from loadwatch_backend.core.texts.words import Texts, Words, message_of
+from loadwatch_backend.evidence.records.model import OUTCOME_CODES, Seconds
+from loadwatch_backend.runs.analysis.schemas import FiguresOut
+from loadwatch_backend.runs.analysis.thresholds import quantile_of
+from loadwatch_backend.runs.compare.overlay import P50, P95, P99, lane_rates
+from loadwatch_backend.runs.compare.schemas import MetricInfo
+from loadwatch_backend.runs.compare.statistics import Scale
+from loadwatch_backend.runs.key_figures import OWN
+from loadwatch_backend.runs.schemas import RunOut
+
+ROUTE_PREFIX = "route:"
+MOST_ROUTES = 100
+SCALE = Scale(margin=0.05, scatter=0.2, floor=0.000_01)
+
+
+def route_metric(metric: str, language: Language) -> MetricInfo | None:
+    """What a figure is; None where it is none of a route."""
+    name = metric.removeprefix(ROUTE_PREFIX)
+    if name == metric or not name:
+        return None
+    t = Texts("compare", language)
+    return MetricInfo(
+        id=metric,
+        title=t("route-title", route=name),
+        unit=Unit.SECONDS,
+        orientation=Orientation.MORE_IS_WORSE,
+        help=t("route-help"),
+    )
+
+
+def route_value(run: RunOut, metric: str) -> float | None:
+    """Seconds a request; None where the run's findings could not tell."""
+    name = metric.removeprefix(ROUTE_PREFIX)
+    routes = [] if run.diagnosis is None else run.diagnosis.routes
+    return next((one.database_seconds for one in routes if one.name == name), None)
+
+
+def route_metrics(runs: Iterable[RunOut], language: Language) -> list[MetricInfo]:
+    """Of all routes that any of the runs knows, by their names."""
+    names = {one.name for run in runs if run.diagnosis is not None for one in run.diagnosis.routes}
+    found = [route_metric(f"{ROUTE_PREFIX}{name}", language) for name in sorted(names)[:MOST_ROUTES]]
+    return [one for one in found if one is not None]
+
+
+def own_value(run: RunOut, name: str) -> float | None:
+    """A figure of the user's own."""
+    return next((one.value for one in run.own_figures if one.name == name), None)
+
+
+def own_metric(metric: str, runs: Iterable[RunOut]) -> "RunMetric | None":
+    """A figure of the user's own, better on the side that the runs agree on; None where it is none."""
+    name = metric.removeprefix(OWN)
+    if name == metric or not name:
+        return None
+    sides = {one.orientation for run in runs for one in run.own_figures if one.name == name} - {Orientation.NEUTRAL}
+    return RunMetric(
+        id=metric,
+        title=Words(name, name),
+        help=message_of("compare", "own-help"),
+        unit=Unit.COUNT,
+        orientation=sides.pop() if len(sides) == 1 else Orientation.NEUTRAL,
+        scale=SCALE,
+        figure=lambda run: own_value(run, name),
+    )
+
+
+def own_metrics(runs: Sequence[RunOut]) -> "list[RunMetric]":
+    """All that any of the runs has, in their order."""
+    names = dict.fromkeys(one.name for run in runs for one in run.own_figures)
+    return [found for name in names if (found := own_metric(f"{OWN}{name}", runs)) is not None]
+
+
+FloatArray = npt.NDArray[np.float64]
+SIGNAL_PREFIX = "signal:"
+P90, MAX = 1, 4
+
+RATES = Scale(margin=0.02, scatter=0.05, floor=0.01)
+PACED = 0.005
+"""Scatter of a rate that a clock holds: of runs that were asked for a rate and sent it."""
+REACHED = 0.01
+SHARES = Scale(margin=0.05, scatter=0.5, floor=0.001)
+MIDDLE = Scale(margin=0.05, scatter=0.2, floor=0.000_01)
+"""Scatters of response times are what bench.compare saw between equal short runs on a machine that others used, too."""
+MEAN = Scale(margin=0.05, scatter=0.35, floor=0.000_01)
+SLOW = Scale(margin=0.05, scatter=0.5, floor=0.000_01)
+SLOWER = Scale(margin=0.05, scatter=0.7, floor=0.000_01)
+SLOWEST = Scale(margin=0.05, scatter=1.0, floor=0.000_01)
+_SIGNAL_FLOORS: Mapping[Unit, float] = {
+    Unit.SECONDS: 0.001,
+    Unit.BYTES: 1_048_576.0,
+    Unit.RATIO: 0.005,
+    Unit.COUNT: 1.0,
+    Unit.PER_SECOND: 0.1,
+    Unit.BYTES_PER_SECOND: 1_024.0,
+}
+SIGNAL_SCATTER = 0.25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunMetric:
+    """A figure of a run's result.
+
+    `figure` reads it from the figures of a window. `seconds` gives the values of each second whose spread stands for
+    its uncertainty; None where single seconds have no such value. `scale` is how two of them are compared.
+    """
+
+    id: str
+    title: Words
+    help: Words
+    unit: Unit
+    orientation: Orientation
+    scale: Scale
+    figure: Callable[[RunOut], float | None]
+    seconds: Callable[[Seconds], FloatArray] | None = None
+    compared: bool = True
+
+
+def window_figures(run: RunOut) -> FiguresOut | None:
+    """Figures of the steady window; of the whole run where none was found; None before there are any."""
+    if run.steady is not None:
+        return run.steady
+    if run.requests is None:
+        return None
+    return FiguresOut(
+        requests=run.requests,
+        duration_seconds=run.requests / run.rate if run.rate else 0.0,
+        rate=run.rate,
+        success_ratio=run.success_ratio,
+        latency_seconds=run.latency_seconds,
+        outcomes=run.outcomes,
+        status_codes=run.status_codes,
+        bytes_in=run.bytes_in,
+        bytes_out=run.bytes_out,
+        wait_seconds=run.wait_seconds,
+        throughput=run.throughput,
+    )
+
+
+def _figure(read: Callable[[FiguresOut], float | None]) -> Callable[[RunOut], float | None]:
+    def value(run: RunOut) -> float | None:
+        figures = window_figures(run)
+        return None if figures is None else read(figures)
+
+    return value
+
+
+def _ok_rate(figures: FiguresOut) -> float | None:
+    if figures.duration_seconds <= 0:
+        return None
+    return figures.outcomes.get(Outcome.OK, 0) / figures.duration_seconds
+
+
+def _failed_share(*outcomes: Outcome) -> Callable[[FiguresOut], float | None]:
+    def share(figures: FiguresOut) -> float | None:
+        return sum(figures.outcomes.get(one, 0) for one in outcomes) / figures.requests if figures.requests else None
+
+    return share
+
+
+def _share_seconds(*outcomes: Outcome) -> Callable[[Seconds], FloatArray]:
+    def shares(seconds: Seconds) -> FloatArray:
+        requests = seconds.requests
+        counted = seconds.outcomes[:, [OUTCOME_CODES[one] for one in outcomes]].sum(axis=1)
+        return np.divide(counted, requests, out=np.full(len(requests), np.nan), where=requests > 0)
+
+    return shares
+
+
+def _latency_seconds(column: int) -> Callable[[Seconds], FloatArray]:
+    def values(seconds: Seconds) -> FloatArray:
+        return np.full(len(seconds.outcomes), np.nan) if seconds.latency is None else seconds.latency[:, column]
+
+    return values
+
+
+def _mean_seconds(seconds: Seconds) -> FloatArray:
+    """About the mean of each second, from its percentiles by trapezia: only how it scatters is asked of it."""
+    if seconds.latency is None:
+        return np.full(len(seconds.outcomes), np.nan)
+    return seconds.latency @ _MEAN_WEIGHTS
+
+
+_EDGES = np.array([0.0, 0.5, 0.9, 0.95, 0.99, 1.0])
+_WIDTHS = np.diff(_EDGES)
+_MEAN_WEIGHTS: FloatArray = np.concatenate(
+    [[_WIDTHS[0] + _WIDTHS[1] / 2], (_WIDTHS[1:-1] + _WIDTHS[2:]) / 2, [_WIDTHS[-1] / 2]]
+)
+
+
+def _latency(
+    id: str,
+    title: Words,
+    read: Callable[[FiguresOut], float | None],
+    seconds: Callable[[Seconds], FloatArray],
+    scale: Scale,
+) -> RunMetric:
+    return RunMetric(
+        id=id,
+        title=title,
+        help=Words("Response time over the steady window, by nearest rank.", "定常区間の応答時間(最近順位法による)。"),
+        unit=Unit.SECONDS,
+        orientation=Orientation.MORE_IS_WORSE,
+        scale=scale,
+        figure=_figure(read),
+        seconds=seconds,
+    )
+
+
+_FAILURES = tuple(outcome for outcome in Outcome if outcome is not Outcome.OK)
+
+RUN_METRICS: Sequence[RunMetric] = (
+    RunMetric(
+        id="rate",
+        title=Words("Requests sent", "送信リクエスト"),
+        help=Words(
+            "Requests per second over the steady window, failed ones included.",
+            "定常区間の毎秒リクエスト数(失敗を含む)。",
+        ),
+        unit=Unit.PER_SECOND,
+        orientation=Orientation.MORE_IS_BETTER,
+        scale=RATES,
+        figure=_figure(lambda figures: figures.rate),
+        seconds=lambda seconds: lane_rates(seconds)[0],
+    ),
+    RunMetric(
+        id="ok_rate",
+        title=Words("Good answers", "成功応答"),
+        help=Words("Good answers per second over the steady window.", "定常区間の毎秒成功応答数。"),
+        unit=Unit.PER_SECOND,
+        orientation=Orientation.MORE_IS_BETTER,
+        scale=RATES,
+        figure=_figure(_ok_rate),
+        seconds=lambda seconds: lane_rates(seconds)[1],
+    ),
+    RunMetric(
+        id="error_rate",
+        title=Words("Failed share", "失敗率"),
+        help=Words("Share of requests that failed, whatever the kind.", "種類を問わず失敗したリクエストの割合。"),
+        unit=Unit.RATIO,
+        orientation=Orientation.MORE_IS_WORSE,
+        scale=SHARES,
+        figure=_figure(_failed_share(*_FAILURES)),
+        seconds=_share_seconds(*_FAILURES),
+    ),
+    RunMetric(
+        id="success_ratio",
+        title=Words("Success", "成功率"),
+        help=Words("Share of requests with a good answer.", "正常応答の割合。"),
+        unit=Unit.RATIO,
+        orientation=Orientation.MORE_IS_BETTER,
+        scale=SHARES,
+        figure=_figure(lambda figures: figures.success_ratio),
+        compared=False,
+    ),
+    RunMetric(
+        id="timeout_rate",
+        title=Words("Timeouts", "タイムアウト"),
+        help=Words("Share of requests that timed out.", "タイムアウトしたリクエストの割合。"),
+        unit=Unit.RATIO,
+        orientation=Orientation.MORE_IS_WORSE,
+        scale=SHARES,
+        figure=_figure(_failed_share(Outcome.TIMEOUT)),
+        seconds=_share_seconds(Outcome.TIMEOUT),
+    ),
+    _latency(
+        "mean",
+        Words("Mean response", "平均応答時間"),
+        lambda figures: figures.latency_seconds.mean,
+        _mean_seconds,
+        MEAN,
+    ),
+    _latency(
+        "p50",
+        Words("Response p50", "応答時間 p50"),
+        lambda figures: figures.latency_seconds.p50,
+        _latency_seconds(P50),
+        MIDDLE,
+    ),
+    _latency(
+        "p90",
+        Words("Response p90", "応答時間 p90"),
+        lambda figures: figures.latency_seconds.p90,
+        _latency_seconds(P90),
+        SLOW,
+    ),
+    _latency(
+        "p95",
+        Words("Response p95", "応答時間 p95"),
+        lambda figures: figures.latency_seconds.p95,
+        _latency_seconds(P95),
+        SLOW,
+    ),
+    _latency(
+        "p99",
+        Words("Response p99", "応答時間 p99"),
+        lambda figures: figures.latency_seconds.p99,
+        _latency_seconds(P99),
+        SLOWER,
+    ),
+    _latency(
+        "max",
+        Words("Slowest response", "最大応答時間"),
+        lambda figures: figures.latency_seconds.max,
+        _latency_seconds(MAX),
+        SLOWEST,
+    ),
+    RunMetric(
+        id="sustained_rate",
+        title=Words("Sustained rate", "持続可能レート"),
+        help=Words("Highest rate of good answers that a ramp held.", "ランプ試験で維持できた最大の成功レート。"),
+        unit=Unit.PER_SECOND,
+        orientation=Orientation.MORE_IS_BETTER,
+        scale=RATES,
+        figure=lambda run: None if run.ramp is None else run.ramp.sustained_rate,
+    ),
+    RunMetric(
+        id="knee_rate",
+        title=Words("Knee", "ニー(屈曲点)"),
+        help=Words("Offered rate beyond which latency or failures rise sharply.", "遅延や失敗が急増し始める負荷。"),
+        unit=Unit.PER_SECOND,
+        orientation=Orientation.MORE_IS_BETTER,
+        scale=RATES,
+        figure=lambda run: None if run.ramp is None else run.ramp.knee_rate,
+    ),
+)
+
+
+def scale_of(metric: RunMetric, runs: Sequence[RunOut]) -> Scale:
+    """How the metric is compared between these runs: a rate that a clock held hardly scatters."""
+    held = metric.scale is RATES and all(_is_held(metric.figure(run), run.target_rate) for run in runs)
+    return replace(metric.scale, scatter=PACED) if held else metric.scale
+
+
+def _is_held(rate: float | None, target: float | None) -> bool:
+    return bool(target) and rate is not None and abs(rate / target - 1) <= REACHED
+
+
+def signal_scale(unit: Unit) -> Scale:
+    """How a signal is compared."""
+    return Scale(margin=0.05, scatter=SIGNAL_SCATTER, floor=_SIGNAL_FLOORS[unit])
+
+
+METRICS_BY_ID = {metric.id: metric for metric in RUN_METRICS}
+
+
+LISTED_PERCENTILES = ("p70", "p75", "p80", "p99.9")
+"""Told beside those that every run keeps; any other may be asked for by its name."""
+
+
+def percentile_metric(id: str) -> RunMetric | None:
+    """A percentile that runs do not keep, by its name in its shortest form; it is read from the single requests."""
+    quantile = quantile_of(id)
+    if quantile is None or id in METRICS_BY_ID or id != f"p{Decimal(id[1:]).normalize():f}":
+        return None
+    near = P90 if quantile <= 0.9 else P99
+    scale = MIDDLE if quantile <= 0.5 else SLOW if quantile <= 0.95 else SLOWER
+    words = Words(f"Response {id}", f"応答時間 {id}")
+    return _latency(id, words, lambda _: None, _latency_seconds(near), scale)
+
+
+def with_percentiles(names: Sequence[str]) -> list[RunMetric]:
+    """The figures of runs that are compared, and the percentiles named, in the order of their ranks.
+
+    `names` that are no percentile, or one that runs keep anyway, add nothing.
+    """
+    found = [metric for metric in RUN_METRICS if metric.compared]
+    for added in (metric for name in dict.fromkeys(names) if (metric := percentile_metric(name)) is not None):
+        rank = quantile_of(added.id) or 0
+        ranks = [(place, quantile_of(metric.id)) for place, metric in enumerate(found)]
+        lower = [place for place, quantile in ranks if quantile is not None and quantile < rank]
+        first = min(place for place, quantile in ranks if quantile is not None)
+        found.insert(lower[-1] + 1 if lower else first, added)
+    return found
+
+
+def describe_metric(metric: RunMetric, language: Language) -> MetricInfo:
+    """The metric as it is told to the page."""
+    return MetricInfo(
+        id=metric.id,
+        title=metric.title.read(language),
+        unit=metric.unit,
+        orientation=metric.orientation,
+        help=metric.help.read(language),
+    )

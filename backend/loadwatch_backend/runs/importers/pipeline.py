@@ -1,0 +1,295 @@
+"""From a file to a `LoadResult`, in this process. `reader` runs it in one of its own."""
+
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import astuple, replace
+from pathlib import Path
+
+from loadwatch_formats.run_spans import LONGEST_RUN_DAYS
+
+from loadwatch_backend.evidence.records.accumulator import (
+    ENDPOINTS_KEPT,
+    ENDPOINTS_SHOWN,
+    LARGEST_BYTES,
+    Accumulator,
+    Rejected,
+    Summary,
+)
+from loadwatch_backend.evidence.records.columns import Columns
+from loadwatch_backend.evidence.records.contract import ImportOptions, Progress
+from loadwatch_backend.evidence.records.files import RunFiles
+from loadwatch_backend.evidence.records.model import Figures, Latency, LoadResult, RemarkKind
+from loadwatch_backend.runs.importers.errors import UnknownFormatError, UnreadableFileError
+from loadwatch_backend.runs.importers.importer import Importer, Part
+from loadwatch_backend.runs.importers.reading.source import Source
+from loadwatch_backend.runs.importers.reading.unpacked import MAX_BYTES, Unpacked
+from loadwatch_backend.runs.importers.recognise import describe, importer_named, recognise_parts
+from loadwatch_backend.runs.importers.registry import IMPORTERS
+from loadwatch_backend.runs.importers.sink import Aggregate, Sink
+
+_MS = 1_000_000
+RECORD_BYTES = 64
+"""Of a request on disk, at most as a rule: names and errors are written once."""
+
+
+def read_result(
+    source: Path,
+    directory: Path,
+    options: ImportOptions,
+    progress: Callable[[Progress], None],
+    *,
+    importers: Sequence[Importer] = IMPORTERS,
+    watch: Callable[[Callable[[], Progress]], None] | None = None,
+    most_unpacked: int = MAX_BYTES,
+) -> LoadResult:
+    """Reads `source` into `directory`; see `records.contract.ResultReader`.
+
+    Args:
+        source: the file as it was sent.
+        directory: exists and is empty; gets `records.parquet` when there are single requests.
+        options: what the sender said beside it.
+        progress: called at the beginning and the end, and whenever requests were taken.
+        importers: all formats, by default.
+        most_unpacked: most bytes of all that the file unpacks to.
+        watch: gets a function that tells the progress at any time, also from another thread.
+
+    Raises:
+        ProblemError: of `importers.errors`. The directory is then empty again.
+    """
+    scratch = Path(tempfile.mkdtemp(prefix=".import-", dir=directory))
+    records = RunFiles(directory).records
+    accumulator = _Reporting(records)
+    try:
+        account = Unpacked(source.stat().st_size, most_unpacked)
+        file = Source(source, options.filename or source.name, scratch, account)
+
+        def now() -> Progress:
+            return Progress(bytes_read=file.bytes_read, bytes_total=file.bytes_total, records=accumulator.records)
+
+        def report(records: int) -> None:
+            account.check_room(directory, records * RECORD_BYTES)
+            progress(now())
+
+        accumulator.report = report
+        if watch is not None:
+            watch(now)
+        progress(now())
+        sink = Sink(accumulator, options.started_ms)
+        importer = _read(file, sink, options, importers)
+        result = _finish(importer, sink, accumulator, file, options)
+        progress(Progress(bytes_read=file.bytes_total, bytes_total=file.bytes_total, records=accumulator.records))
+        return result
+    except BaseException:
+        accumulator.close()
+        records.unlink(missing_ok=True)
+        raise
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+class _Reporting(Accumulator):
+    """Tells the progress after each batch."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.report: Callable[[int], None] | None = None
+
+    def add(self, columns: Columns) -> None:
+        before = self.records
+        super().add(columns)
+        if self.report is not None:
+            self.report(self.records - before)
+
+
+def _read(file: Source, sink: Sink, options: ImportOptions, importers: Sequence[Importer]) -> Importer:
+    parts = file.parts()
+    if options.format is not None:
+        importer = importer_named(importers, options.format)
+        chosen, others = parts, list[str]()
+    else:
+        if len(parts) == 1 and not parts[0].head:
+            raise UnknownFormatError("The file is empty. Was the load test stopped before it wrote anything?")
+        importer, chosen, others = recognise_parts(importers, parts)
+    if others:
+        sink.remark(
+            RemarkKind.MISSING,
+            "other-files",
+            f"{len(others)} files of the archive are no {importer.title} and were left out: {', '.join(others[:10])}.",
+        )
+    _take_in(importer, chosen, sink, options, file)
+    sink.close_damage()
+    if sink.records == 0 and sink.aggregated is None and _nothing_whole(sink, chosen):
+        first = next((remark for remark in sink.remarks if remark.kind is RemarkKind.DAMAGE), None)
+        found = f" {first.place}: {first.text}" if first else ""
+        raise UnreadableFileError(
+            f"{importer.title}: nothing in the file could be read; it {describe(chosen[0].head)}.{found}"
+        )
+    requests = sink.received if sink.aggregated is None else sink.aggregated.figures.requests
+    if not requests and _has_content(sink, chosen):
+        raise UnreadableFileError(
+            f"{importer.title}: there is no HTTP request in the file, which {describe(chosen[0].head)}."
+        )
+    return importer
+
+
+_MOST_HEAD_LINES = 4
+_BROKEN = (ArithmeticError, LookupError, ValueError, TypeError)
+"""What a parser trips over in bytes that nobody foresaw; errors with words of their own are no such."""
+
+
+def _take_in(importer: Importer, parts: Sequence[Part], sink: Sink, options: ImportOptions, file: Source) -> None:
+    """Reads all of it; where the reading breaks off, what was read before stays and the place is said."""
+    try:
+        importer.read(parts, sink, options)
+        sink.flush()
+    except _BROKEN as error:
+        sink.damage(
+            f"{importer.title} could not be read any further ({type(error).__name__}: {error}). What came before it was"
+            " imported, what comes after it is lost.",
+            place=f"about byte {file.bytes_read} of {file.bytes_total}",
+            code="broken-off",
+            figures={"read_bytes": file.bytes_read, "bytes": file.bytes_total},
+        )
+        with suppress(*_BROKEN):
+            sink.flush()
+
+
+def _has_content(sink: Sink, parts: Sequence[Part]) -> bool:
+    """Whether there is more than the head of a table; a run may have sent nothing."""
+    if sink.aggregated is not None and parts[0].head.lstrip()[:1] == b"{":
+        return True
+    return any(sum(map(bool, map(bytes.strip, part.head.split(b"\n")))) > _MOST_HEAD_LINES for part in parts)
+
+
+def _nothing_whole(sink: Sink, parts: Sequence[Part]) -> bool:
+    """A file of zero requests is a result; one in which everything is damaged is not."""
+    return any(remark.kind is RemarkKind.DAMAGE for remark in sink.remarks) or not parts
+
+
+def _finish(
+    importer: Importer, sink: Sink, accumulator: Accumulator, file: Source, options: ImportOptions
+) -> LoadResult:
+    for problem in file.damage:
+        sink.damage(
+            f"{problem}. What came before it was imported.", place=f"byte {file.bytes_read}", code="compression"
+        )
+    if sink.aggregated is not None and accumulator.records == 0:
+        return _aggregated(importer, sink, sink.aggregated)
+    if accumulator.received and not accumulator.records:
+        raise UnreadableFileError(
+            f"{importer.title}: none of its {accumulator.received} requests can be true:"
+            f" {accumulator.bad_times.count} have a date that no run can have,"
+            f" {accumulator.bad_latencies.count} a latency that is negative or over a day."
+            " Is the generator's clock right?"
+        )
+    summary = accumulator.finish()
+    _rejected(
+        sink, "absurd-time", accumulator.bad_times, f"whose date is more than {LONGEST_RUN_DAYS} days from the others"
+    )
+    _rejected(sink, "absurd-latency", accumulator.bad_latencies, "with a negative latency or one of over a day")
+    if accumulator.bad_sizes.count:
+        sink.damage(
+            f"Of {accumulator.bad_sizes.count} requests the bytes are left out: more than {LARGEST_BYTES // 2**40} TiB"
+            " for one request.",
+            place=f"record {accumulator.bad_sizes.first}",
+            code="absurd-bytes",
+            figures={"requests": accumulator.bad_sizes.count},
+        )
+    if summary.endpoints_overflowed:
+        sink.remark(
+            RemarkKind.LIMIT,
+            "endpoints",
+            f"There are more than {ENDPOINTS_KEPT} endpoint names; requests to the later ones are counted as (other). "
+            "Give requests a name in the load tool, without the parts that change.",
+        )
+    elif summary.endpoints_distinct > ENDPOINTS_SHOWN:
+        sink.remark(
+            RemarkKind.LIMIT,
+            "endpoints-shown",
+            f"The {ENDPOINTS_SHOWN - 1} largest of {summary.endpoints_distinct} endpoints are listed, "
+            "the others are counted as one.",
+        )
+    return _recorded(importer, sink, summary, options)
+
+
+def _rejected(sink: Sink, code: str, rejected: Rejected, what: str) -> None:
+    if rejected.count:
+        sink.damage(
+            f"{rejected.count} requests {what} were left out.",
+            place=f"record {rejected.first}",
+            code=code,
+            figures={"requests": rejected.count},
+        )
+
+
+def _recorded(importer: Importer, sink: Sink, summary: Summary, options: ImportOptions) -> LoadResult:
+    start = None if summary.first_ns is None else summary.first_ns // _MS
+    end = None if summary.end_ns is None else -(-summary.end_ns // _MS)
+    known = sink.description
+    if not known.wall_clock:
+        told = options.started_ms is not None
+        sink.remark(
+            RemarkKind.MISSING,
+            "no-wall-clock",
+            f"{importer.tool} writes no date: "
+            + ("the start is the one that came with the file." if told else "times are those since the start."),
+        )
+        start, end = (start, end) if told else (None, None)
+    return LoadResult(
+        format=importer.name,
+        tool=importer.tool,
+        tool_version=known.tool_version,
+        name=known.name,
+        start_ms=start,
+        end_ms=end,
+        figures=summary.figures,
+        endpoints=tuple(summary.endpoints),
+        errors=tuple(summary.errors),
+        seconds=summary.seconds,
+        remarks=tuple(sink.remarks),
+        has_records=summary.figures.requests > 0,
+        facts=known.facts,
+    )
+
+
+def _aggregated(importer: Importer, sink: Sink, found: Aggregate) -> LoadResult:
+    known = sink.description
+    figures = _possible(found.figures)
+    backwards = found.start_ms is not None and found.end_ms is not None and found.end_ms < found.start_ms
+    if figures != found.figures or backwards:
+        sink.damage(
+            f"{importer.title} tells a time or rate that no run has (negative, or of more than {LONGEST_RUN_DAYS}"
+            " days): was the generator's clock set? What follows from it is left out.",
+            place="totals",
+            code="impossible-totals",
+        )
+    return LoadResult(
+        format=importer.name,
+        tool=importer.tool,
+        tool_version=known.tool_version,
+        name=known.name,
+        start_ms=found.start_ms,
+        end_ms=None if figures != found.figures or backwards else found.end_ms,
+        figures=figures,
+        endpoints=tuple(
+            replace(endpoint, figures=_possible(endpoint.figures)) for endpoint in found.endpoints[:ENDPOINTS_SHOWN]
+        ),
+        errors=tuple((text, count) for text, count in found.errors[:50]),
+        seconds=found.seconds,
+        remarks=tuple(sink.remarks),
+        has_records=False,
+        facts=known.facts,
+    )
+
+
+def _possible(figures: Figures) -> Figures:
+    """The figures without those that cannot be true."""
+    lasted = 0 <= figures.duration_seconds <= LONGEST_RUN_DAYS * 86_400
+    rates = (figures.rate, figures.throughput)
+    if not lasted or any(rate is not None and rate < 0 for rate in rates):
+        figures = replace(figures, duration_seconds=0.0, rate=None, throughput=None)
+    if any(value is not None and value < 0 for value in astuple(figures.latency)):
+        figures = replace(figures, latency=Latency())
+    return figures

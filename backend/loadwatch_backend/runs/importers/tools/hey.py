@@ -1,0 +1,163 @@
+"""hey (https://github.com/rakyll/hey): its CSV of answered requests (`-o csv`) and its printed summary.
+
+The CSV holds no failures at all, not even their number, and no time of day; offsets and durations are seconds with four
+decimals. Both keep at most 1,000,000 requests (`requester/report.go`, maxRes).
+"""
+
+import re
+from collections.abc import Sequence
+
+from loadwatch_backend.evidence.records.contract import ImportOptions
+from loadwatch_backend.evidence.records.model import Endpoint, Latency, RemarkKind
+from loadwatch_backend.runs.importers.errors import UnreadableFileError
+from loadwatch_backend.runs.importers.importer import Importer, Part
+from loadwatch_backend.runs.importers.reading.documents import (
+    STATUS_MOST,
+    count,
+    integer,
+    nanoseconds,
+    number,
+    only,
+    read_lines,
+)
+from loadwatch_backend.runs.importers.reading.patterns import Linear
+from loadwatch_backend.runs.importers.sink import Aggregate, Sink
+from loadwatch_backend.runs.importers.sums import UNNAMED, figures, outcomes_of_counts, ranked_errors, span
+from loadwatch_backend.runs.importers.tools.plain_csv import Damages, check_header, rows_of
+
+CSV_HEADER = b"response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset"
+_COLUMNS = CSV_HEADER.decode().split(",")
+KEPT = 1_000_000
+_VALUE = Linear(r"(?m)^ +([A-Za-z/][A-Za-z/ ]*):\t *(\S+)")
+_PERCENTILE = Linear(r"(?m)^ +(\d+)%+ in ([\d.]+) secs")
+_TOTAL = re.compile(rb"(?m)^  Total:\t[-0-9.]+ secs\r?$")
+_STATUS = Linear(r"(?m)^ +\[(\d+)\]\t(\d+) responses")
+_ERROR = Linear(r"(?m)^ +\[(\d+)\]\t(.+)$")
+
+
+def read_hey_csv(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
+    """Answered requests; times are from the start of the test."""
+    del options
+    part = only(parts, sink)
+    sink.no_wall_clock()
+    damages, rows, read = Damages(sink, "hey's CSV"), sink.rows(), 0
+    took, begun, status = (_COLUMNS.index(name) for name in ("response-time", "offset", "status-code"))
+    for line, row in rows_of(part, damages, quoted=False):
+        if line == 1:
+            check_header(part, row, _COLUMNS, "hey's CSV")
+            continue
+        try:
+            rows.append(nanoseconds(row[begun]), nanoseconds(row[took]), integer(row[status], STATUS_MOST), UNNAMED)
+        except ValueError:
+            damages.add(line, "a field is no number")
+            continue
+        read += 1
+    damages.close()
+    sink.remark(
+        RemarkKind.MISSING,
+        "hey-no-failures",
+        "hey's CSV holds answered requests only: timeouts, resets and refused connections are not in it, not even "
+        'counted. hey\'s printed summary has them under "Error distribution".',
+    )
+    sink.remark(RemarkKind.MISSING, "hey-four-decimals", "hey writes times in steps of 0.1 ms, and no sizes.")
+    if read >= KEPT:
+        sink.remark(
+            RemarkKind.DISTORTION,
+            "hey-row-limit",
+            f"hey keeps the first {KEPT:,} answers only; all later ones are missing here, while its own requests per "
+            "second counts them and its own average divides the sum of all by the number kept.",
+            figures={"rows": read},
+        )
+
+
+def read_hey_text(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
+    """The printed summary: totals by status and by error, percentiles of answered requests."""
+    part = only(parts, sink)
+    text = read_lines(part, "the summary of hey")
+    values = {name: number(value) for name, value in _VALUE.findall(text)}
+    total, rate = values.get("Total"), values.get("Requests/sec")
+    answers, _, failures = text.partition("\nError distribution:")
+    before, found, answers = answers.partition("\nStatus code distribution:")
+    if not found or total is None:
+        raise UnreadableFileError(
+            f"{part.name}: hey's summary is cut off after {len(text.splitlines())} lines, before its status codes. "
+            "Nothing of it was imported; let hey run to its end."
+        )
+    statuses = {code: count(n) for code, n in _STATUS.findall(answers)}
+    errors = [(message, count(n)) for n, message in _ERROR.findall(failures)]
+    outcomes, answered = outcomes_of_counts(statuses, errors), sum(statuses.values())
+    percentiles = {number(share): number(value) for share, value in _PERCENTILE.findall(before)}
+    latency = Latency()
+    if answered:
+        latency = Latency(
+            min=values.get("Fastest"),
+            mean=values.get("Average"),
+            p50=percentiles.get(50),
+            p90=percentiles.get(90),
+            p95=percentiles.get(95),
+            p99=percentiles.get(99),
+            max=values.get("Slowest"),
+        )
+    size = values.get("Total data", values.get("data"))
+    total_figures = figures(
+        outcomes=outcomes,
+        duration_seconds=total,
+        rate=rate,
+        latency=latency,
+        status_codes=statuses,
+        bytes_in=None if size is None else count(size),
+    )
+    start, end = span(options, total_figures)
+    sink.aggregate(
+        Aggregate(
+            figures=total_figures,
+            endpoints=(Endpoint(name=UNNAMED, figures=total_figures),),
+            errors=ranked_errors(errors),
+            start_ms=start,
+            end_ms=end,
+        )
+    )
+    sink.remark(
+        RemarkKind.MISSING,
+        "hey-no-series",
+        "hey's summary has totals only: no single requests, no time of day, nothing per second. `hey -o csv` has the "
+        "answered requests.",
+    )
+    if errors:
+        sink.remark(
+            RemarkKind.DISTORTION,
+            "hey-latency-of-answers",
+            f"hey's latencies leave out {sum(n for _, n in errors)} requests without an answer.",
+            figures={"failed": sum(n for _, n in errors), "answered": answered},
+        )
+    sent = round(rate * total) if rate else 0
+    if answered >= KEPT and sent > total_figures.requests:
+        sink.remark(
+            RemarkKind.DISTORTION,
+            "hey-row-limit",
+            f"hey counted {sent:,} requests and describes the first {total_figures.requests:,}; its average "
+            "divides the sum of all by the number kept.",
+            figures={"tool_requests": sent, "ours_requests": total_figures.requests},
+        )
+
+
+def _recognise_csv(head: bytes, name: str) -> int:
+    del name
+    return 100 if head.startswith(CSV_HEADER) else 0
+
+
+def _recognise_text(head: bytes, name: str) -> int:
+    del name
+    words = (b"Summary:\n", b"  Slowest:\t", b"  Requests/sec:\t")
+    # oha and ghz print nearly the same, in units of their own.
+    if b"Success rate:" in head or not _TOTAL.search(head):
+        return 0
+    return 90 if all(word in head.replace(b"\r\n", b"\n") for word in words) else 0
+
+
+HEY_CSV = Importer(
+    name="hey-csv", tool="hey", title="hey CSV (`hey -o csv`)", recognise=_recognise_csv, read=read_hey_csv
+)
+HEY_TEXT = Importer(
+    name="hey-text", tool="hey", title="hey's printed summary", recognise=_recognise_text, read=read_hey_text
+)

@@ -1,0 +1,216 @@
+"""JMeter's XML results (jmeter.save.saveservice.output_format=xml), read as a stream.
+
+Attributes by TestResultConverter and SampleResultConverter of JMeter 5.6.3: t elapsed ms, ts start ms since the epoch,
+lb label, rc code, rm message, s success, by bytes, sby bytes sent, na threads of all groups. Samples lie inside their
+Transaction Controller's, or inside the request that was redirected to them.
+"""
+
+import codecs
+import re
+from collections.abc import Sequence
+from xml.parsers import expat
+
+import numpy as np
+from loadwatch_formats.outcomes import jmeter_status
+
+from loadwatch_backend.evidence.records.contract import ImportOptions
+from loadwatch_backend.runs.importers.importer import Importer, Part
+from loadwatch_backend.runs.importers.outcomes import SORTER
+from loadwatch_backend.runs.importers.sink import Rows, Sink
+from loadwatch_backend.runs.importers.tools.jmeter.samples import (
+    NO_LABEL,
+    TRANSACTION,
+    Samples,
+    error_text,
+)
+
+_CHUNK = 1 << 20
+_MS = 1_000_000
+_LONGEST_TEXT = 4_000
+_HELD = 65_536
+_DAMAGED_SHOWN = 20
+_FIELDS = {
+    **{"timeStamp": "ts", "startTime": "startTime", "elapsedTime": "t", "label": "lb", "allThreads": "na"},
+    **{"responseCode": "rc", "responseMessage": "rm", "success": "s", "bytes": "by"},
+}
+"""Attributes by the elements that plug-ins' own samples have instead, such as WebDriver's."""
+_TEXTS = ("failureMessage", "java.net.URL")
+_AS_ELEMENTS = " element"
+_ENCODING = re.compile(rb"(?i)<\?xml[^>]{0,99}?encoding=.((?:utf|iso|windows|us-ascii|shift|euc|gb|big5)[\w.-]{0,20})")
+# What XML forbids, though JMeter writes it: control characters, also as `&#x1b;`, and halves of pairs.
+_FORBIDDEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
+    "|&#(?:x0*(?:[0-8bcefBCEF]|1[0-9a-fA-F]|[dD][89a-fA-F][0-9a-fA-F]{2}|[fF]{3}[eEfF])"
+    "|0*(?:[0-8]|1[124-9]|2[0-9]|3[01]));"
+)
+
+
+def recognise(head: bytes, filename: str) -> int:
+    """By its root element."""
+    del filename
+    start = head.lstrip()[:400]
+    return 95 if start.startswith(b"<") and b"<testResults" in start else 0
+
+
+def read(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
+    """Reads every part; several are the results of several machines."""
+    del options
+    samples = Samples()
+    only_transactions = False
+    for part in parts:
+        before = samples.plain, samples.transactions
+        _read_part(part, sink, samples, keep_transactions=False)
+        if samples.plain == before[0] and samples.transactions > before[1]:
+            only_transactions = True
+            samples.transactions = before[1]
+            _read_part(part, sink, samples, keep_transactions=True)
+    samples.remark(sink, transactions_counted=only_transactions)
+
+
+def _read_part(part: Part, sink: Sink, samples: Samples, *, keep_transactions: bool) -> None:
+    document = _Document(sink, samples, keep_transactions)
+    with part.open() as stream:
+        try:
+            decoder, held = _decoder(part.head), ""
+            while data := stream.read(_CHUNK):
+                text = held + decoder.decode(data)
+                # A reference may go on in the next piece.
+                cut = text.rfind("&", -20)
+                text, held = (text, "") if cut < 0 else (text[:cut], text[cut:])
+                document.parser.Parse(_FORBIDDEN.sub("\ufffd", text), False)
+            document.parser.Parse(_FORBIDDEN.sub("\ufffd", held + decoder.decode(b"", True)), True)
+        except (expat.ExpatError, _RefusedError) as error:
+            place = document.parser.ErrorLineNumber if isinstance(error, expat.ExpatError) else 1
+            if not keep_transactions:
+                sink.damage(
+                    f"The XML ends or breaks here ({error}); the samples before it were imported.",
+                    place=f"line {place}",
+                )
+    document.flush()
+
+
+def _decoder(head: bytes) -> codecs.IncrementalDecoder:
+    found = _ENCODING.match(head.lstrip())
+    try:
+        return codecs.getincrementaldecoder(found[1].decode() if found else "utf-8")("replace")
+    except LookupError:
+        return codecs.getincrementaldecoder("utf-8")("replace")
+
+
+class _RefusedError(ValueError):
+    """The document declares entities: results never do, and they can be made to blow up."""
+
+
+class _Document:
+    """Follows the elements of one file."""
+
+    def __init__(self, sink: Sink, samples: Samples, keep_transactions: bool) -> None:
+        self._sink = sink
+        self._samples = samples
+        self._keep = keep_transactions
+        self._rows: Rows = sink.rows()
+        self._open: list[dict[str, str]] = []
+        self._kinds: list[str] = []
+        self._text: list[str] | None = None
+        self._text_of = ""
+        self._labels: dict[str, int] = {}
+        self._held: list[tuple[int, int]] = []
+        self._users: dict[int, float] = {}
+        self._damaged = 0
+        self.parser = expat.ParserCreate("utf-8")
+        self.parser.StartElementHandler = self._start
+        self.parser.EndElementHandler = self._end
+        self.parser.CharacterDataHandler = self._characters
+        self.parser.StartDoctypeDeclHandler = self._refuse
+        self.parser.buffer_text = True
+
+    def _refuse(self, *_: object) -> None:
+        raise _RefusedError("it declares a document type, which results of JMeter never do")
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        if "t" in attributes and "ts" in attributes:
+            # What is known of a sample so far; the text of a failed assertion comes as a child.
+            self._open.append(attributes)
+            self._kinds.append(name)
+        elif "SampleResult" in name and not attributes:
+            self._open.append({_AS_ELEMENTS: name})
+            self._kinds.append(name)
+        elif self._open and (name in _TEXTS or (name in _FIELDS and _AS_ELEMENTS in self._open[-1])):
+            self._text, self._text_of = [], name
+
+    def _characters(self, text: str) -> None:
+        if self._text is not None and len(self._text) < _LONGEST_TEXT:
+            self._text.append(text)
+
+    def _end(self, name: str) -> None:
+        if self._text is not None and name == self._text_of:
+            found = "".join(self._text)[:_LONGEST_TEXT].strip()
+            self._open[-1].setdefault(f" {name}" if name in _TEXTS else _FIELDS[name], found)
+            self._text = None
+        elif self._kinds and name == self._kinds[-1]:
+            self._kinds.pop()
+            self._add(self._open.pop())
+
+    def _add(self, sample: dict[str, str]) -> None:
+        message = sample.get("rm", "")
+        if message.startswith(TRANSACTION):
+            self._samples.transactions += 1
+            if not self._keep:
+                return
+        if _AS_ELEMENTS in sample and sample.get("ts", "0") == "0":
+            sample["ts"] = sample.get("startTime", "")
+        try:
+            start, elapsed = int(sample["ts"]), int(sample.get("t", ""))
+            bytes_in, bytes_out = int(sample.get("by", -1)), int(sample.get("sby", -1))
+            users = float(sample.get("na", "nan"))
+            if max(abs(start), abs(elapsed)) >= 2**53:
+                raise ValueError("beyond every clock")
+        except ValueError:
+            self._damaged += 1
+            if self._damaged <= _DAMAGED_SHOWN and not self._keep:
+                self._sink.damage(
+                    "A sample's time or size is no number; it was left out.",
+                    place=f"line {self.parser.CurrentLineNumber}",
+                )
+            return
+        code, failure = sample.get("rc", ""), sample.get(" failureMessage", "")
+        success = sample.get("s", "true") == "true"
+        label = sample.get("lb") or sample.get(" java.net.URL", "").partition("?")[0] or NO_LABEL
+        status = jmeter_status(code)
+        self._samples.excused += success and status >= 400
+        self._rows.append(
+            start * _MS,
+            elapsed * _MS,
+            status,
+            label,
+            error=None if success else error_text(code, message, failure),
+            outcome=SORTER.of_jmeter(code, message, failure, success=success),
+            bytes_in=bytes_in,
+            bytes_out=bytes_out,
+        )
+        if users == users:
+            self._users[(start + elapsed) // 1000] = users
+        self._held.append((self._labels.setdefault(label, len(self._labels)), elapsed))
+        if len(self._held) >= _HELD:
+            self.flush()
+
+    def flush(self) -> None:
+        """Hands over what is held."""
+        if self._held:
+            table = np.array(self._held, dtype=np.int64)
+            self._samples.add(table[:, 0].astype(np.int32), list(self._labels), table[:, 1])
+            self._held, self._labels = [], {}
+        if self._users:
+            at = np.array(list(self._users), dtype=np.int64) * 1000
+            self._sink.users(at, np.array(list(self._users.values()), dtype=np.float64))
+            self._users = {}
+        self._rows.flush()
+
+
+IMPORTER = Importer(
+    name="jmeter-xml",
+    tool="jmeter",
+    title="JMeter results as XML",
+    recognise=recognise,
+    read=read,
+)

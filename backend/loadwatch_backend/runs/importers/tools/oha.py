@@ -1,0 +1,250 @@
+"""oha (https://github.com/hatoo/oha, checked against 1.16.0): its JSON summary, its CSV and its SQLite database.
+
+CSV and database hold answered requests only (`ResultData::success`); the JSON counts failures by text. Requests that
+oha itself cuts off at the end of `-z` ("aborted due to deadline") are no failures: oha's success rate leaves them out
+and its requests per second count them.
+"""
+
+import sqlite3
+import tempfile
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from loadwatch_formats.outcomes import Outcome
+
+from loadwatch_backend.evidence.records.contract import ImportOptions
+from loadwatch_backend.evidence.records.model import Endpoint, Latency, RemarkKind
+from loadwatch_backend.runs.importers.endpoints import endpoint_of_url
+from loadwatch_backend.runs.importers.errors import UnreadableFileError
+from loadwatch_backend.runs.importers.importer import Importer, Part
+from loadwatch_backend.runs.importers.reading.documents import (
+    STATUS_MOST,
+    count,
+    integer,
+    mapping,
+    nanoseconds,
+    number,
+    only,
+    read_document,
+)
+from loadwatch_backend.runs.importers.sink import Aggregate, Sink
+from loadwatch_backend.runs.importers.sums import UNNAMED, figures, outcomes_of_counts, ranked_errors, span
+from loadwatch_backend.runs.importers.tools.plain_csv import Damages, check_header, rows_of
+
+CSV_HEADER = b"request-start,DNS,DNS+dialup,Response-delay,request-duration,bytes,status"
+"""SQLite needs the file itself, so it is copied; single requests of 100 million answers are about this much."""
+CUT_OFF = "aborted due to deadline"
+_COLUMNS = CSV_HEADER.decode().split(",")
+_RUNS = "SELECT run, COUNT(*) FROM oha GROUP BY run ORDER BY run"
+_REQUESTS = "SELECT start, duration, status, len_bytes, url FROM oha WHERE run = ?"
+_IS_TABLE = "SELECT COUNT(*) FROM sqlite_master WHERE name = 'oha' AND type = 'table' AND sql LIKE 'CREATE TABLE%'"
+
+
+def read_oha_csv(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
+    """Answered requests; times are from the start of the test."""
+    del options
+    part = only(parts, sink)
+    sink.no_wall_clock()
+    damages, rows = Damages(sink, "oha's CSV"), sink.rows()
+    begun, took, size, status = (
+        _COLUMNS.index(name) for name in ("request-start", "request-duration", "bytes", "status")
+    )
+    for line, row in rows_of(part, damages, quoted=False):
+        if line == 1:
+            check_header(part, row, _COLUMNS, "oha's CSV")
+            continue
+        try:
+            rows.append(
+                nanoseconds(row[begun]),
+                nanoseconds(row[took]),
+                integer(row[status], STATUS_MOST),
+                UNNAMED,
+                bytes_in=integer(row[size]),
+            )
+        except ValueError:
+            damages.add(line, "a field is no number")
+    damages.close()
+    _no_failures(sink, "CSV")
+
+
+def _no_failures(sink: Sink, what: str) -> None:
+    sink.remark(
+        RemarkKind.MISSING,
+        "oha-no-failures",
+        f"oha's {what} holds answered requests only: timeouts, resets and refused connections are not in it, not even "
+        "counted. `--output-format json` counts them.",
+    )
+
+
+def read_oha_database(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
+    """`--db-url`: the newest run of the file, with its date in whole seconds."""
+    del options
+    part = only(parts, sink)
+    rows, read = sink.rows(), 0
+    try:
+        with _database(part) as database:
+            run = _newest_run(database, part, sink)
+            for start, duration, status, size, url in database.execute(_REQUESTS, (run,)):
+                name = endpoint_of_url("", str(url)) or UNNAMED
+                rows.append(
+                    run * 1_000_000_000 + nanoseconds(start),
+                    nanoseconds(duration),
+                    integer(status, STATUS_MOST),
+                    name,
+                    bytes_in=integer(size),
+                )
+                read += 1
+    except (sqlite3.DatabaseError, ValueError, TypeError) as error:
+        if not read:
+            raise UnreadableFileError(
+                f"{part.name}: oha's SQLite database is damaged ({error}), and nothing in it could be read."
+            ) from error
+        sink.damage(f"oha's database is damaged ({error}); the rest is missing.", place=f"record {read + 1}")
+    _no_failures(sink, "database")
+    sink.remark(RemarkKind.MISSING, "oha-whole-seconds", "oha's database tells the start of the test in whole seconds.")
+
+
+@contextmanager
+def _database(part: Part) -> Generator[sqlite3.Connection]:
+    """The database as a file of our own, opened so that nothing in it can run or be written."""
+    with tempfile.TemporaryDirectory(prefix="loadwatch-oha-") as folder:
+        path = Path(folder) / "oha.sqlite"
+        with part.open() as stream:
+            part.account.copy(stream, path)
+        with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as database:
+            database.execute("PRAGMA trusted_schema = OFF")
+            yield database
+
+
+def _newest_run(database: sqlite3.Connection, part: Part, sink: Sink) -> int:
+    if not database.execute(_IS_TABLE).fetchone()[0]:
+        raise UnreadableFileError(f"{part.name}: the SQLite file has no table `oha`, which `oha --db-url` writes.")
+    runs = [(int(run), int(n)) for run, n in database.execute(_RUNS) if isinstance(run, int)]
+    if not runs:
+        raise UnreadableFileError(f"{part.name}: oha's database has no requests: no answer came in that run.")
+    if len(runs) > 1:
+        sink.remark(
+            RemarkKind.MISSING,
+            "oha-other-runs",
+            f"The database holds {len(runs)} runs; the newest was read. Use one file per run.",
+            figures={"runs": len(runs), "other_requests": sum(n for _, n in runs[:-1])},
+        )
+    return runs[-1][0]
+
+
+def read_oha_json(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
+    """The summary; all times are seconds (but for `metrics.latency_ms`, which repeats them)."""
+    document = read_document(only(parts, sink), "oha's JSON")
+    summary = mapping(document.get("summary"))
+    statuses = {code: count(n) for code, n in mapping(document.get("statusCodeDistribution")).items()}
+    every = {text: count(n) for text, n in mapping(document.get("errorDistribution")).items()}
+    cut_off = every.pop(CUT_OFF, 0)
+    errors = list(every.items())
+    duration = number(summary.get("total"))
+    total = figures(
+        outcomes=_outcomes(statuses, errors),
+        duration_seconds=duration,
+        latency=_latency(document, summary),
+        status_codes=statuses,
+        bytes_in=count(summary.get("totalData")),
+    )
+    start, end = span(options, total)
+    sink.aggregate(
+        Aggregate(
+            figures=total,
+            endpoints=(Endpoint(name=UNNAMED, figures=total),),
+            errors=ranked_errors(errors),
+            start_ms=start,
+            end_ms=end,
+        )
+    )
+    _remarks(sink, summary, cut_off, sum(every.values()), total.rate)
+
+
+def _outcomes(statuses: Mapping[str, int], errors: Sequence[tuple[str, int]]) -> Mapping[Outcome, int]:
+    """Hyper says only "connection error" when an open connection breaks: a reset."""
+    broken = sum(n for text, n in errors if text == "connection error")
+    found = outcomes_of_counts(statuses, [item for item in errors if item[0] != "connection error"])
+    found[Outcome.RESET] += broken
+    return found
+
+
+def _latency(document: Mapping[str, Any], summary: Mapping[str, Any]) -> Latency:
+    percentiles = mapping(document.get("latencyPercentiles"))
+    if number(percentiles.get("p50")) is None:  # with --stats-success-breakdown
+        percentiles = mapping(document.get("latencyPercentilesSuccessful")) or percentiles
+    return Latency(
+        min=number(summary.get("fastest")),
+        mean=number(summary.get("average")),
+        p50=number(percentiles.get("p50")),
+        p90=number(percentiles.get("p90")),
+        p95=number(percentiles.get("p95")),
+        p99=number(percentiles.get("p99")),
+        max=number(summary.get("slowest")),
+    )
+
+
+def _remarks(sink: Sink, summary: Mapping[str, Any], cut_off: int, failed: int, rate: float | None) -> None:
+    theirs = number(summary.get("requestsPerSec"))
+    if cut_off:
+        sink.remark(
+            RemarkKind.DISTORTION,
+            "oha-deadline",
+            f"{cut_off} requests were under way when oha's time was up. oha counts them in its rate, but not in its "
+            "success rate; they are not counted here.",
+            figures={"cut_off": cut_off}
+            | ({"tool_rate": theirs} if theirs is not None else {})
+            | ({"ours_rate": rate} if rate is not None else {}),
+        )
+    if failed:
+        sink.remark(
+            RemarkKind.DISTORTION,
+            "oha-latency-of-answers",
+            f"oha's latencies leave out {failed} requests without an answer; its success rate counts every answer, "
+            "also 404 and 500.",
+            figures={"failed": failed}
+            | ({"tool_success_ratio": ratio} if (ratio := number(summary.get("successRate"))) is not None else {}),
+        )
+    sink.remark(
+        RemarkKind.MISSING,
+        "oha-no-series",
+        "oha's JSON has totals only: no single requests, no time of day, nothing per second. `--db-url` writes the "
+        "answered requests with their date.",
+    )
+
+
+def _recognise_json(head: bytes, name: str) -> int:
+    del name
+    words = (b'"summary"', b'"successRate"', b'"requestsPerSec"', b'"slowest"')
+    return 95 if head.lstrip()[:1] == b"{" and all(word in head for word in words) else 0
+
+
+def _recognise_csv(head: bytes, name: str) -> int:
+    del name
+    return 100 if head.startswith(CSV_HEADER) else 0
+
+
+def _recognise_database(head: bytes, name: str) -> int:
+    del name
+    return 100 if head.startswith(b"SQLite format 3\0") and b"CREATE TABLE oha" in head else 0
+
+
+OHA_JSON = Importer(
+    name="oha-json",
+    tool="oha",
+    title="oha JSON (`--output-format json`)",
+    recognise=_recognise_json,
+    read=read_oha_json,
+)
+OHA_CSV = Importer(
+    name="oha-csv", tool="oha", title="oha CSV (`--output-format csv`)", recognise=_recognise_csv, read=read_oha_csv
+)
+OHA_DATABASE = Importer(
+    name="oha-sqlite",
+    tool="oha",
+    title="oha's SQLite database (`--db-url`)",
+    recognise=_recognise_database,
+    read=read_oha_database,
+)

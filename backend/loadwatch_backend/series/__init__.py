@@ -1,0 +1,1 @@
+"""Samples: taken in, stored, queried by PromQL, exported and backed up."""

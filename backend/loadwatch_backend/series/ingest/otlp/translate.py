@@ -1,0 +1,359 @@
+"""OTLP metrics to samples as Prometheus translates them (its storage/remote/otlptranslator, 0.315). Pure.
+
+What differs: a point that cannot be translated is refused alone and everything else is kept; exponential histograms
+become classic buckets, and deltas are marked as such instead of being refused; exemplars are left out.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+from loadwatch_backend.series.ingest.entries import Entries
+from loadwatch_backend.series.ingest.errors import WriteTooLargeError
+from loadwatch_backend.series.ingest.otlp.attributes import encode_labels, merge, plain_number, text_of, texts_of
+from loadwatch_backend.series.ingest.otlp.exponential import CoarseError, classic_buckets
+from loadwatch_backend.series.ingest.otlp.names import (
+    Kind,
+    Strategy,
+    UnnameableError,
+    label_name,
+    metric_name,
+    unit_name,
+)
+from loadwatch_backend.series.ingest.otlp.otlp_pb2 import (
+    AGGREGATION_TEMPORALITY_CUMULATIVE,
+    AGGREGATION_TEMPORALITY_DELTA,
+    ExponentialHistogramDataPoint,
+    ExportRequest,
+    HistogramDataPoint,
+    KeyValue,
+    Metric,
+    NumberDataPoint,
+    Resource,
+    ScopeMetrics,
+    SummaryDataPoint,
+)
+from loadwatch_backend.series.store.port import STALE_NAN, MetricMetadata
+
+_NAMESPACE, _SERVICE, _INSTANCE = "service.namespace", "service.name", "service.instance.id"
+_IDENTITY = (_NAMESPACE, _SERVICE, _INSTANCE)
+_TARGET_INFO_MS = 150_000
+"""Half of the look-back, so that `target_info` is found wherever a sample of its resource is."""
+_MOST_TARGET_INFO = 100
+"""Of one resource in one request; one time of 0 would else make some millions."""
+_SHOWN = 5
+_MOST_LABEL_BYTES = 256 << 20
+"""Of all rows of one request while it is translated, one request at a time."""
+
+Point = NumberDataPoint | HistogramDataPoint | ExponentialHistogramDataPoint | SummaryDataPoint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtlpRules:
+    """How OTLP becomes series; the server's settings of the same names (LOADWATCH_OTLP_…) fill it.
+
+    Attributes:
+        strategy: how names are translated.
+        promote: resource attributes that become labels of all series.
+        keep_identity: service.name and its like are labels of `target_info` beside job and instance.
+        scope: name, version and attributes of the instrumentation scope become labels (`otel_scope_…`).
+    """
+
+    strategy: Strategy = Strategy.UNDERSCORES
+    promote: frozenset[str] = frozenset()
+    keep_identity: bool = False
+    scope: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExponentialDelta:
+    """The finite buckets of a delta, whose bounds may be others than those before it.
+
+    `labels` are those of its buckets but for `le`, `row` is that of its count.
+    """
+
+    labels: dict[str, str]
+    row: int
+    buckets: Sequence[tuple[float, int]]
+
+
+@dataclass(slots=True)
+class Translated:
+    """Samples, column by column, and what could not be translated.
+
+    `series` are label sets as remote write 1.0 encodes them, `points` the number of the data point that a sample is of
+    (-1 for `target_info`), `deltas` the rows that are to be added to what was before.
+    """
+
+    series: list[bytes] = field(default_factory=list[bytes])
+    label_bytes: int = 0
+    starts: list[int] = field(default_factory=list[int])
+    times: list[int] = field(default_factory=list[int])
+    values: list[float] = field(default_factory=list[float])
+    points: list[int] = field(default_factory=list[int])
+    deltas: list[int] = field(default_factory=list[int])
+    exponential: list[ExponentialDelta] = field(default_factory=list[ExponentialDelta])
+    metadata: dict[str, MetricMetadata] = field(default_factory=dict[str, MetricMetadata])
+    told: dict[bytes, set[int]] = field(default_factory=dict[bytes, set[int]])
+    """Times of `target_info` by series."""
+    point_count: int = 0
+    refused_points: int = 0
+    details: list[str] = field(default_factory=list[str])
+
+    def refuse(self, points: int, detail: str) -> None:
+        """Some points cannot be translated."""
+        self.refused_points += points
+        if len(self.details) < _SHOWN and detail not in self.details:
+            self.details.append(detail)
+
+
+def translate(request: ExportRequest, rules: OtlpRules, entries: Entries) -> Translated:
+    """All samples of a request.
+
+    Raises:
+        TooManyEntriesError: they are more than `entries` has room for.
+    """
+    to = Translated()
+    for one in request.resource_metrics:
+        try:
+            resource = _Resource(one.resource, rules)
+        except UnnameableError as error:
+            to.refuse(sum(_count(metric) for scope in one.scope_metrics for metric in scope.metrics), str(error))
+            continue
+        earliest, latest = 1 << 64, -1
+        for scope in one.scope_metrics:
+            translator = _Translator(resource, scope, rules, entries, to)
+            for metric in scope.metrics:
+                translator.metric(metric)
+                times = [point.time_unix_nano for point in _points(metric)]
+                earliest, latest = min([earliest, *times]), max([latest, *times])
+        if latest >= 0:
+            _add_target_info(resource, earliest // 1_000_000, latest // 1_000_000, entries, to)
+    return to
+
+
+class _Resource:
+    """Labels that all points of a resource have."""
+
+    def __init__(self, resource: Resource, rules: OtlpRules) -> None:
+        self.strategy = rules.strategy
+        attributes = {one.key: text_of(one.value) for one in reversed(resource.attributes)}
+        self.identity: dict[str, str] = {}
+        if _SERVICE in attributes:
+            namespace = f"{attributes[_NAMESPACE]}/" if _NAMESPACE in attributes else ""
+            self.identity["job"] = namespace + attributes[_SERVICE]
+        if attributes.get(_INSTANCE):
+            self.identity["instance"] = attributes[_INSTANCE]
+        self.promoted = {
+            label_name(one.key, rules.strategy): text_of(one.value)
+            for one in resource.attributes
+            if one.key in rules.promote
+        }
+        self._attributes = resource.attributes
+        self._ignored = () if rules.keep_identity else _IDENTITY
+        self._describes = any(name not in _IDENTITY for name in attributes)
+
+    def info(self) -> dict[str, str] | None:
+        """The labels of `target_info`; None if it would say nothing, or not of whom.
+
+        Raises:
+            UnnameableError: an attribute cannot be a label.
+        """
+        if not self._describes or not any(self.identity.values()):
+            return None
+        labels = _labels(self._attributes, self.strategy, self._ignored)
+        return {**labels, **self.identity, "__name__": "target_info"}
+
+
+class _Translator:
+    """Of the metrics of one scope."""
+
+    def __init__(
+        self,
+        resource: _Resource,
+        scope: ScopeMetrics,
+        rules: OtlpRules,
+        entries: Entries,
+        to: Translated,
+    ) -> None:
+        self._resource = resource
+        self._scope = scope
+        self._rules = rules
+        self._entries = entries
+        self._to = to
+        self._scope_labels: dict[str, str] = {}
+        self._problem: str | None = None
+        if rules.scope and scope.scope.name:
+            try:
+                self._scope_labels = _scope_labels(scope, rules.strategy)
+            except UnnameableError as error:
+                self._problem = str(error)
+
+    def metric(self, metric: Metric) -> None:
+        """All points of a metric."""
+        points = _points(metric)
+        to = self._to
+        try:
+            if self._problem is not None:
+                raise UnnameableError(self._problem)
+            delta = _is_delta(metric)
+            which = metric.WhichOneof("data")
+            monotonic = which == "sum" and metric.sum.is_monotonic
+            kind = Kind(counter=monotonic, gauge=which == "gauge")
+            name = metric_name(metric.name, metric.unit, kind, self._rules.strategy)
+        except UnnameableError as error:
+            to.refuse(len(points), str(error))
+            to.point_count += len(points)
+            return
+        if not points:
+            return
+        to.metadata[name] = MetricMetadata(
+            type=_type(metric), help=metric.description[:4096], unit=unit_name(metric.unit)
+        )
+        for point in points:
+            try:
+                self._point(name, point, delta=delta)
+            except (UnnameableError, CoarseError) as error:
+                to.refuse(1, f"{error} (a point of {metric.name[:100]})")
+            to.point_count += 1
+
+    def _point(self, name: str, point: Point, *, delta: bool) -> None:
+        labels = self._labels(point.attributes)
+        stale = bool(point.flags & 1)
+        if delta and (stale or not point.time_unix_nano):
+            return
+        rows: list[tuple[str, dict[str, str], float]] = []
+        match point:
+            case NumberDataPoint():
+                value = point.as_double if point.WhichOneof("value") == "as_double" else float(point.as_int)
+                rows = [(name, {}, value)]
+            case SummaryDataPoint():
+                rows = [(f"{name}_sum", {}, point.sum), (f"{name}_count", {}, float(point.count))]
+                self._entries.take(len(point.quantile_values))
+                rows += [(name, {"quantile": plain_number(one.quantile)}, one.value) for one in point.quantile_values]
+            case HistogramDataPoint():
+                self._entries.take(2 * len(point.bucket_counts))
+                counts = accumulate(point.bucket_counts)
+                rows = _histogram(name, point, zip(point.explicit_bounds, counts, strict=False))
+            case ExponentialHistogramDataPoint():
+                self._entries.take(len(point.positive.bucket_counts) + len(point.negative.bucket_counts))
+                buckets = classic_buckets(point)
+                if delta:
+                    self._entries.take(len(buckets))
+                    row = len(self._to.series) + point.HasField("sum")
+                    group = {**labels, "__name__": f"{name}_bucket"}
+                    self._to.exponential.append(ExponentialDelta(labels=group, row=row, buckets=buckets))
+                    buckets = []
+                rows = _histogram(name, point, buckets)
+        self._entries.take(len(rows))
+        start, time = point.start_time_unix_nano // 1_000_000, point.time_unix_nano // 1_000_000
+        to = self._to
+        for metric, more, value in rows:
+            if delta:
+                to.deltas.append(len(to.series))
+            series = encode_labels({**labels, **more, "__name__": metric})
+            to.label_bytes += len(series)
+            if to.label_bytes > _MOST_LABEL_BYTES:
+                raise WriteTooLargeError(
+                    f"the labels of all points have more than {_MOST_LABEL_BYTES} bytes; send fewer points per request"
+                )
+            to.series.append(series)
+            to.starts.append(start)
+            to.times.append(time)
+            to.values.append(STALE_NAN if stale else value)
+            to.points.append(to.point_count)
+
+    def _labels(self, attributes: Iterable[KeyValue]) -> dict[str, str]:
+        labels = _labels(attributes, self._rules.strategy, ("__name__",))
+        for name, value in self._resource.promoted.items():
+            if not labels.get(name):
+                labels[name] = value
+        labels.update({name: value for name, value in self._resource.identity.items() if value})
+        labels.update(self._scope_labels)
+        return labels
+
+
+def _labels(attributes: Iterable[KeyValue], strategy: Strategy, ignored: Sequence[str]) -> dict[str, str]:
+    texts = [(name, value) for name, value in texts_of(attributes) if name not in ignored]
+    named = [(label_name(name, strategy) if strategy.escapes else name, value) for name, value in texts]
+    return merge(named) if strategy.escapes else dict(named)
+
+
+def _scope_labels(scope: ScopeMetrics, strategy: Strategy) -> dict[str, str]:
+    labels = {label_name(f"otel_scope_{one.key}", strategy): text_of(one.value) for one in scope.scope.attributes}
+    return {
+        **labels,
+        "otel_scope_name": scope.scope.name,
+        "otel_scope_version": scope.scope.version,
+        "otel_scope_schema_url": scope.schema_url,
+    }
+
+
+def _histogram(
+    name: str, point: HistogramDataPoint | ExponentialHistogramDataPoint, buckets: Iterable[tuple[float, int]]
+) -> list[tuple[str, dict[str, str], float]]:
+    rows: list[tuple[str, dict[str, str], float]] = []
+    if point.HasField("sum"):
+        rows.append((f"{name}_sum", {}, point.sum))
+    rows.append((f"{name}_count", {}, float(point.count)))
+    rows += [(f"{name}_bucket", {"le": plain_number(bound)}, float(count)) for bound, count in buckets]
+    rows.append((f"{name}_bucket", {"le": "+Inf"}, float(point.count)))
+    return rows
+
+
+def _add_target_info(resource: _Resource, earliest_ms: int, latest_ms: int, entries: Entries, to: Translated) -> None:
+    try:
+        labels = resource.info()
+    except UnnameableError as error:
+        to.refuse(0, str(error))
+        return
+    if labels is None:
+        return
+    first = max(earliest_ms, latest_ms - _MOST_TARGET_INFO * _TARGET_INFO_MS)
+    series = encode_labels(labels)
+    # Resources of one target are one series.
+    told = to.told.setdefault(series, set())
+    times = [time for time in (*range(first, latest_ms, _TARGET_INFO_MS), latest_ms) if time not in told]
+    told.update(times)
+    entries.take(len(times))
+    for time in times:
+        to.series.append(series)
+        to.starts.append(0)
+        to.times.append(time)
+        to.values.append(1.0)
+        to.points.append(-1)
+    to.metadata["target_info"] = MetricMetadata(type="gauge", help="Target metadata", unit="")
+
+
+def _points(metric: Metric) -> Sequence[Point]:
+    which = metric.WhichOneof("data")
+    return () if which is None else getattr(metric, which).data_points
+
+
+def _count(metric: Metric) -> int:
+    return len(_points(metric))
+
+
+def _is_delta(metric: Metric) -> bool:
+    """Whether values are to be added to what was before.
+
+    Raises:
+        UnnameableError: it says neither.
+    """
+    which = metric.WhichOneof("data")
+    if which not in ("sum", "histogram", "exponential_histogram"):
+        return False
+    temporality = getattr(metric, which).aggregation_temporality
+    if temporality not in (AGGREGATION_TEMPORALITY_DELTA, AGGREGATION_TEMPORALITY_CUMULATIVE):
+        raise UnnameableError(f"{metric.name[:100]!r} is neither cumulative nor delta (aggregation_temporality)")
+    return temporality == AGGREGATION_TEMPORALITY_DELTA
+
+
+_TYPES: Mapping[str | None, str] = {"gauge": "gauge", "summary": "summary"}
+
+
+def _type(metric: Metric) -> str:
+    which = metric.WhichOneof("data")
+    if which == "sum":
+        return "counter" if metric.sum.is_monotonic else "gauge"
+    return _TYPES.get(which, "histogram")

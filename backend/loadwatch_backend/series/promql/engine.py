@@ -1,0 +1,479 @@
+"""The embedded PromQL engine over a `SampleStore`: the public face of this package.
+
+    engine = Engine(store)
+    matrix = engine.range('sum by (db_name) (rate(go_sql_wait_count_total[30s]))', start_ms, end_ms, step_ms)
+    matrix = engine.instant("up == 0", time_ms)
+    matrix = engine.at(time_ms).question().vector(parse_expression("up == 0"))
+
+`Matrix` has `labels` (one mapping a series), `values` and `present` (both [series, steps]).
+"""
+
+import time
+import weakref
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from loadwatch_backend.series.promql.admission.memory import (
+    CELL_BYTES,
+    LABELS_BYTES,
+    MEBIBYTE,
+    READ_BYTES,
+    WORK_BYTES,
+    MemoryPool,
+    Ticket,
+)
+from loadwatch_backend.series.promql.admission.reading import select_within
+from loadwatch_backend.series.promql.errors import QueryParseError, QueryTimeoutError, QueryTooLargeError
+from loadwatch_backend.series.promql.evaluate import Evaluation, Value
+from loadwatch_backend.series.promql.fetch import Fetched, FetchedInstant, Source, plan_spans
+from loadwatch_backend.series.promql.labels import LabelBudget, in_label_order, without_empty
+from loadwatch_backend.series.promql.levels import Levels, is_worth
+from loadwatch_backend.series.promql.notes import Notes
+from loadwatch_backend.series.promql.parsing.expression import (
+    Aggregation,
+    Call,
+    Expression,
+    RangeSelector,
+    Subquery,
+    ValueType,
+)
+from loadwatch_backend.series.promql.parsing.parse import parse_expression, value_type
+from loadwatch_backend.series.promql.parsing.resolve import QueryTimes, resolve
+from loadwatch_backend.series.promql.parsing.text import expression_text
+from loadwatch_backend.series.promql.passing import pass_range
+from loadwatch_backend.series.promql.slices import Assembly, SlicedRange
+from loadwatch_backend.series.promql.spans import behind_ms
+from loadwatch_backend.series.promql.value import Grid, Matrix, RawMatrix, Scalar, StringValue, empty_matrix
+from loadwatch_backend.series.store.errors import EngineAnswerError
+from loadwatch_backend.series.store.levels import MINUTE_MS, LevelledReader
+from loadwatch_backend.series.store.port import Matcher, QueryPasser, Reader, Select, Selection
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineSettings:
+    """Limits and defaults of the engine."""
+
+    lookback_ms: int = 300_000
+    """How long the newest sample of a series counts as its present value."""
+    subquery_step_ms: int = 60_000
+    """Of subqueries that name none: Prometheus' default evaluation interval."""
+    max_steps: int = 11_000
+    """Steps between the points of one range query, as in Prometheus."""
+    max_samples: int = 50_000_000
+    """Samples that one query may load, and cells that one of its vectors may have over all steps."""
+    max_series: int = 100_000
+    """Series that one query may load."""
+    max_label_length: int = 4096
+    """Characters of the name or value of a label that a query makes."""
+    max_new_labels: int = 32 << 20
+    """Characters of all labels that one query makes."""
+    timeout_seconds: float = 60.0
+    answer_bytes: int = 256 * MEBIBYTE
+    """What an answer over HTTP may have."""
+    slice_samples: int = 1_000_000
+    """Samples that are read at once, or fewer: what is more is read and evaluated slice by slice."""
+    slice_cells: int = 250_000
+    """Points that an operation makes at once, or fewer."""
+
+    def scaled(self, by: float) -> "EngineSettings":
+        """With so many times the samples, series and bytes of an answer."""
+        return replace(
+            self,
+            max_samples=int(self.max_samples * by),
+            max_series=int(self.max_series * by),
+            answer_bytes=int(self.answer_bytes * by),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryResult:
+    """The value of an instant query with its type."""
+
+    type: ValueType
+    value: Scalar | StringValue | Matrix | RawMatrix
+
+
+class Engine:
+    """Evaluates PromQL on one store. Safe to call from any thread.
+
+    Queries take their memory from `memory`, each with a ticket of its own, given back with its return; or all with
+    the `ticket` of whoever asks, which then holds their results too.
+    """
+
+    def __init__(
+        self,
+        store: Reader,
+        settings: EngineSettings | None = None,
+        *,
+        memory: MemoryPool | None = None,
+        ticket: Ticket | None = None,
+        select: Select | None = None,
+        conditions: Sequence[Matcher] = (),
+    ) -> None:
+        """`conditions` are what `select` adds to each selector."""
+        self.store = store
+        self.select = select or store.select
+        self._conditions = conditions
+        self.settings = settings or EngineSettings()
+        self.memory = memory or MemoryPool(1024 * MEBIBYTE, 256 * MEBIBYTE)
+        self._ticket = ticket
+
+    def bound(self, ticket: Ticket, select: Select | None = None, conditions: Sequence[Matcher] = ()) -> "Engine":
+        """The same engine for one who asks, perhaps with a `select` that meets conditions besides."""
+        return Engine(
+            self.store,
+            self.settings,
+            memory=self.memory,
+            ticket=ticket,
+            select=select or self.select,
+            conditions=conditions or self._conditions,
+        )
+
+    @contextmanager
+    def ticket(self) -> Generator[Ticket]:
+        """What the queries within the block take their memory by."""
+        if self._ticket is not None:
+            yield self._ticket
+            return
+        own = self.memory.ticket()
+        try:
+            yield own
+        finally:
+            own.close()
+
+    def instant(self, text: str, time_ms: int, *, lookback_ms: int | None = None) -> Matrix:
+        """The vector at one instant: a matrix of one step, without absent series; a scalar is a series without labels.
+
+        Raises:
+            QueryParseError, QueryUnsupportedError: the text.
+            QueryExecutionError, QueryTooLargeError, QueryTimeoutError: the evaluation.
+            QueryBusyError: others hold the memory; CancelledError: the ticket's owner has gone.
+            QueryLimitError: the store.
+        """
+        value = self.answer(text, time_ms, lookback_ms=lookback_ms).value
+        if isinstance(value, (StringValue, RawMatrix)):
+            raise QueryParseError(f"{text[:200]!r} is neither a vector nor a scalar")
+        return _as_matrix(value)
+
+    def answer(
+        self, text: str, time_ms: int, *, lookback_ms: int | None = None, notes: Notes | None = None
+    ) -> QueryResult:
+        """The value of any expression at one instant, as Prometheus' instant queries give it; raises as `instant`."""
+        expression = resolved(parse_expression(text), QueryTimes(start_ms=time_ms, end_ms=time_ms))
+        # A step that is none, but as good as any: the instant alone decides whether it is at the edge of a minute.
+        grid = Grid(start_ms=time_ms, step_ms=MINUTE_MS, count=1)
+        kind = value_type(expression)
+        if isinstance(expression, RangeSelector | Subquery):
+            return QueryResult(type=kind, value=self._raw(expression, grid, lookback_ms, notes))
+        value = self._evaluate(expression, grid, lookback_ms, notes)
+        if isinstance(value, Matrix):
+            value = without_empty(value)
+            if not _has_own_order(expression):
+                value = in_label_order(value)
+        return QueryResult(type=kind, value=value)
+
+    def at(self, time_ms: int, *, lookback_ms: int | None = None) -> "Instant":
+        """For many parsed expressions at one instant, which read each selector once; see `Instant`."""
+        return Instant(self, time_ms, self.settings.lookback_ms if lookback_ms is None else lookback_ms)
+
+    def range(
+        self,
+        text: str,
+        start_ms: int,
+        end_ms: int,
+        step_ms: int,
+        *,
+        lookback_ms: int | None = None,
+        notes: Notes | None = None,
+    ) -> Matrix:
+        """The vector at start, start + step, ... up to end, sorted by labels; raises as `instant`."""
+        expression = parse_expression(text)
+        return self.range_of(expression, start_ms, end_ms, step_ms, lookback_ms=lookback_ms, notes=notes)
+
+    def range_of(
+        self,
+        expression: Expression,
+        start_ms: int,
+        end_ms: int,
+        step_ms: int,
+        *,
+        lookback_ms: int | None = None,
+        notes: Notes | None = None,
+    ) -> Matrix:
+        """As `range`, of an expression that is parsed already."""
+        kind = value_type(expression)
+        if kind not in (ValueType.SCALAR, ValueType.VECTOR):
+            raise QueryParseError(
+                f'invalid expression type "{_TYPE_NAMES[kind]}" for range query, must be Scalar or instant Vector'
+            )
+        if step_ms <= 0:
+            raise QueryParseError("zero or negative query resolution step widths are not accepted: try 1s or more")
+        if end_ms < start_ms:
+            raise QueryParseError("end timestamp must not be before start time")
+        grid = Grid(start_ms=start_ms, step_ms=step_ms, count=(end_ms - start_ms) // step_ms + 1)
+        if grid.count - 1 > self.settings.max_steps:
+            raise QueryTooLargeError(
+                f"the query asks for {grid.count - 1} steps, more than {self.settings.max_steps}:"
+                " use a larger step or a shorter range"
+            )
+        known = resolved(expression, QueryTimes(start_ms=start_ms, end_ms=end_ms, step_ms=step_ms))
+        with self.ticket() as ticket:
+            asked = self.bound(ticket)
+            passed = asked._pass_on(known, grid, lookback_ms)
+            count = passed.values.shape[1]
+            value: Value = passed
+            if count < grid.count:
+                value = asked._evaluate(known, grid.part(count, grid.count - count), lookback_ms, notes)
+            assert isinstance(value, (Scalar, Matrix))
+            if 0 < count < grid.count:
+                whole = Assembly(grid.count, ticket)
+                whole.put(passed, 0)
+                whole.put(value, count)
+                value = whole.value()
+            matrix = _as_matrix(value)
+            # Taking rows out, or in another order, makes a copy.
+            with ticket.lent(matrix.values.size * CELL_BYTES):
+                return in_label_order(without_empty(matrix))
+
+    def _pass_on(self, expression: Expression, grid: Grid, lookback_ms: int | None) -> Matrix:
+        """The first steps, as the store's own engine gives them.
+
+        None where it has no such engine, it may not show all of their samples yet, or it does not take the expression.
+        """
+        store = self.store
+        if isinstance(store, QueryPasser) and (shown := store.shown_ms()) >= grid.start_ms:
+            passed = grid.part(0, min((shown - grid.start_ms) // grid.step_ms + 1, grid.count))
+            lookback = None if lookback_ms == self.settings.lookback_ms else lookback_ms
+            with self.ticket() as ticket, suppress(ValueError, EngineAnswerError):
+                return pass_range(store, expression_text(expression, self._conditions, lookback), passed, ticket)
+        return empty_matrix(0)
+
+    def _evaluate(self, expression: Expression, grid: Grid, lookback_ms: int | None, notes: Notes | None) -> Value:
+        with self.ticket() as ticket, ticket.counting(), np.errstate(all="ignore"):
+            return SlicedRange(
+                select=self.select,
+                expression=expression,
+                lookback_ms=self.settings.lookback_ms if lookback_ms is None else lookback_ms,
+                subquery_step_ms=self.settings.subquery_step_ms,
+                ticket=ticket,
+                max_cells=self.settings.max_samples,
+                slice_samples=self.settings.slice_samples,
+                slice_cells=self.settings.slice_cells,
+                make_budget=self.label_budget,
+                notes=notes,
+                check_time=self.time_check(),
+                check_size=self.check_size,
+                levels=self._levels(expression, grid, lookback_ms, notes),
+            ).evaluate(grid)
+
+    def _levels(
+        self, expression: Expression, grid: Grid, lookback_ms: int | None, notes: Notes | None
+    ) -> Levels | None:
+        """What the store has, where it has rollups."""
+        if not isinstance(self.store, LevelledReader):
+            return None
+        behind = behind_ms(expression, self.settings.lookback_ms if lookback_ms is None else lookback_ms)
+        return Levels(whole=self.store.whole_spans(), tells=notes is not None, is_worth=is_worth(grid, behind))
+
+    def _raw(
+        self, expression: RangeSelector | Subquery, grid: Grid, lookback_ms: int | None, notes: Notes | None
+    ) -> RawMatrix:
+        """The samples of a range at an instant."""
+        lookback = self.settings.lookback_ms if lookback_ms is None else lookback_ms
+        fetched, check_time = Fetched(), self.time_check()
+
+        def check(found: Fetched) -> None:
+            check_time()
+            self.check_size(found.sample_count, found.series_count, 1)
+
+        with self.ticket() as ticket, ticket.counting(), np.errstate(all="ignore"):
+
+            def select(source: Source, start_ms: int, end_ms: int) -> Selection:
+                most = min(self.settings.max_samples - fetched.sample_count, ticket.room_bytes // 2 // READ_BYTES)
+                return select_within(self.select, ticket, most, source, (start_ms, end_ms))
+
+            levels = self._levels(expression, grid, lookback_ms, notes)
+            plan, choices = plan_spans(expression, grid, lookback, self.settings.subquery_step_ms, levels)
+            fetched.load(plan, select, check)
+            return Evaluation(
+                grid=grid,
+                lookback_ms=lookback,
+                fetch=fetched.get,
+                max_cells=self.settings.max_samples,
+                budget=self.label_budget(),
+                check=check_time,
+                take=ticket.take,
+                subquery_step_ms=self.settings.subquery_step_ms,
+                notes=notes,
+                choices=choices,
+            ).raw(expression)
+
+    def label_budget(self) -> LabelBudget:
+        """For the labels that one query makes."""
+        return LabelBudget(self.settings.max_label_length, self.settings.max_new_labels)
+
+    def time_check(self) -> Callable[[], None]:
+        """Raises QueryTimeoutError, when it is called after the time that a query has from now on."""
+        deadline = time.monotonic() + self.settings.timeout_seconds
+
+        def check() -> None:
+            if time.monotonic() > deadline:
+                raise QueryTimeoutError(
+                    f"the query took longer than {self.settings.timeout_seconds:g} s: ask for fewer series, a shorter"
+                    " range or a larger step"
+                )
+
+        return check
+
+    def check_size(self, samples: int, series: int, steps: int) -> None:
+        """Raises QueryTooLargeError when a query reads more than it may."""
+        settings = self.settings
+        if samples > settings.max_samples:
+            raise QueryTooLargeError(
+                f"the query loads more than {settings.max_samples} samples: ask for fewer series or a shorter range, or"
+                " raise LOADWATCH_QUERY_MEMORY_BYTES"
+            )
+        if series > settings.max_series:
+            raise QueryTooLargeError(
+                f"the query selects more than {settings.max_series} series: add label matchers, or raise"
+                " LOADWATCH_QUERY_MEMORY_BYTES"
+            )
+        if series * steps > settings.max_samples:
+            raise QueryTooLargeError(
+                f"the query asks for {steps} points of each of {series} series, more than {settings.max_samples}"
+                " in all: add label matchers, use a larger step, or raise LOADWATCH_QUERY_MEMORY_BYTES"
+            )
+
+
+class Instant:
+    """One instant at which many expressions are evaluated. For one thread; it is worth keeping for a moment only.
+
+    It holds the memory of what it has read for as long as it lives.
+    """
+
+    def __init__(self, engine: Engine, time_ms: int, lookback_ms: int) -> None:
+        self._engine = engine
+        self._ticket = engine.memory.ticket()
+        weakref.finalize(self, self._ticket.close)
+        self._fetched = FetchedInstant(engine.store, lookback_ms, engine.settings.subquery_step_ms, self._ticket)
+        self._lookback_ms = lookback_ms
+        self.time_ms = time_ms
+
+    def load(self, expressions: Iterable[Expression], offset_ms: int = 0) -> None:
+        """Read what the expressions need, in one go: much less work than one after another.
+
+        Raises:
+            QueryLimitError: the store; all of it together may be too much where each alone is not.
+        """
+        time_ms = self.time_ms - offset_ms
+        times = QueryTimes(start_ms=time_ms, end_ms=time_ms)
+        self._fetched.load([resolved(one, times) for one in expressions], _at(time_ms))
+
+    def forget(self, metric: str) -> None:
+        """Read series of this name again when they are asked for: they have got new samples."""
+        self._fetched.forget(metric)
+
+    def question(self, offset_ms: int = 0) -> "Question":
+        """For expressions that share parts, at this instant or before it."""
+        return Question(self, self._engine, self._ticket, self.time_ms - offset_ms, self._lookback_ms, self._fetched)
+
+
+class Question:
+    """Some expressions, whose common parts (the same objects) are evaluated once."""
+
+    def __init__(
+        self,
+        instant: Instant,
+        engine: Engine,
+        ticket: Ticket,
+        time_ms: int,
+        lookback_ms: int,
+        fetched: FetchedInstant,
+    ) -> None:
+        # Kept, because the ticket is closed when it goes.
+        self._instant = instant
+        self._engine = engine
+        self._ticket = ticket
+        self._fetched = fetched
+        self._lookback_ms = lookback_ms
+        self._grid = _at(time_ms)
+        self._known: dict[int, Value] = {}
+        self._expressions: list[Expression] = []
+        self.time_ms = time_ms
+
+    def vector(self, expression: Expression) -> Matrix:
+        """The vector of a parsed expression, in no order; otherwise as `Engine.instant`, and raises as that."""
+        expression = resolved(expression, QueryTimes(start_ms=self.time_ms, end_ms=self.time_ms))
+        # Kept, because `known` goes by identity.
+        self._expressions.append(expression)
+        check_time = self._engine.time_check()
+        samples, series = self._fetched.load([expression], self._grid)
+        self._engine.check_size(samples, series, 1)
+        before = self._ticket.held_bytes
+        evaluation = Evaluation(
+            grid=self._grid,
+            lookback_ms=self._lookback_ms,
+            fetch=self._fetched.range,
+            fetch_newest=self._fetched.newest,
+            max_cells=self._engine.settings.max_samples,
+            budget=self._engine.label_budget(),
+            check=check_time,
+            take=self._ticket.take,
+            known=self._known,
+            subquery_step_ms=self._engine.settings.subquery_step_ms,
+        )
+        try:
+            with self._ticket.counting(), np.errstate(all="ignore"):
+                self._ticket.take(series * (WORK_BYTES + LABELS_BYTES))
+                value = evaluation.evaluate(expression)
+        finally:
+            self._ticket.give(self._ticket.held_bytes - before)
+        if isinstance(value, StringValue):
+            raise QueryParseError("a text is neither a vector nor a scalar")
+        return without_empty(_as_matrix(value))
+
+
+def resolved(expression: Expression, times: QueryTimes) -> Expression:
+    """The expression at these times of a query.
+
+    Raises:
+        QueryParseError: arithmetic of durations that gives none for this step and range.
+    """
+    try:
+        return resolve(expression, times)
+    except ValueError as error:
+        raise QueryParseError(f"a duration of the expression cannot be used: {error}") from error
+
+
+def _at(time_ms: int) -> Grid:
+    return Grid(start_ms=time_ms, step_ms=1, count=1)
+
+
+_TYPE_NAMES = {
+    ValueType.STRING: "string",
+    ValueType.MATRIX: "range vector",
+    ValueType.SCALAR: "scalar",
+    ValueType.VECTOR: "instant vector",
+}
+
+
+def _as_matrix(value: Scalar | Matrix) -> Matrix:
+    if isinstance(value, Matrix):
+        return value
+    values = value.values[None, :]
+    return Matrix(labels=[{}], values=values, present=np.ones(values.shape, dtype=np.bool_))
+
+
+def _has_own_order(expression: Expression) -> bool:
+    """Whether the order of an instant query's result is part of it."""
+    match expression:
+        case (
+            Call(function="sort" | "sort_desc" | "sort_by_label" | "sort_by_label_desc")
+            | Aggregation(operator="topk" | "bottomk")
+        ):
+            return True
+        case _:
+            return False

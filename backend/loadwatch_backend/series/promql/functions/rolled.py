@@ -1,0 +1,134 @@
+"""Functions over windows of one-minute rollups: to the answer that all samples of the minutes would give.
+
+Each row of the windows is a minute, or one of two parts of one; `windows.samples.minutes` says what its samples were.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from loadwatch_backend.series.promql.blocks import reduce_windows, sum_windows
+from loadwatch_backend.series.promql.functions.rates import Ends, WindowResult, extrapolated, pairs_inside
+from loadwatch_backend.series.promql.samples import Windows
+from loadwatch_backend.series.promql.value import FloatArray, IntArray
+from loadwatch_backend.series.store.levels import MinuteColumns
+
+
+def _minutes(windows: Windows) -> MinuteColumns:
+    assert windows.samples.minutes is not None
+    return windows.samples.minutes
+
+
+def _counts(windows: Windows) -> IntArray:
+    before = np.concatenate((np.zeros(1, np.int64), np.cumsum(_minutes(windows).counts)))
+    return before[windows.end] - before[np.minimum(windows.first, windows.end)]
+
+
+def _sums(windows: Windows) -> FloatArray:
+    return sum_windows(_minutes(windows).sums, windows.first, windows.end)
+
+
+def sum_over_time(windows: Windows) -> WindowResult:
+    """Sum of the minutes' sums."""
+    return _sums(windows), windows.counts > 0
+
+
+def avg_over_time(windows: Windows) -> WindowResult:
+    """Mean, by the sum."""
+    with np.errstate(all="ignore"):
+        return _sums(windows) / _counts(windows), windows.counts > 0
+
+
+def count_over_time(windows: Windows) -> WindowResult:
+    """Number of samples."""
+    return _counts(windows).astype(np.float64), windows.counts > 0
+
+
+def min_over_time(windows: Windows) -> WindowResult:
+    """Least value; NaN only where all are."""
+    return reduce_windows(_minutes(windows).least, windows.first, windows.end, np.fmin, np.nan), windows.counts > 0
+
+
+def max_over_time(windows: Windows) -> WindowResult:
+    """Greatest value; NaN only where all are."""
+    return reduce_windows(_minutes(windows).greatest, windows.first, windows.end, np.fmax, np.nan), windows.counts > 0
+
+
+def _of_first(windows: Windows) -> Windows:
+    """The same windows, with the first sample of each row instead of its end and its last sample."""
+    minutes = _minutes(windows)
+    return replace(windows, samples=replace(windows.samples, timestamps=minutes.first_ms, values=minutes.first))
+
+
+def _of_last(windows: Windows) -> Windows:
+    return replace(windows, samples=replace(windows.samples, timestamps=_minutes(windows).last_ms))
+
+
+def first_over_time(windows: Windows) -> WindowResult:
+    """Oldest value."""
+    return _of_first(windows).at(windows.first), windows.counts > 0
+
+
+def ts_of_first_over_time(windows: Windows) -> WindowResult:
+    """Time of the oldest sample in seconds."""
+    return _of_first(windows).times_at(windows.first) / 1000, windows.counts > 0
+
+
+def _ends(windows: Windows) -> Ends:
+    oldest, newest = _of_first(windows), _of_last(windows)
+
+    def correction() -> FloatArray:
+        """What was counted before resets within minutes, and between two of them."""
+        minutes, last = _minutes(windows), windows.samples.values
+        total = sum_windows(minutes.resets, windows.first, windows.end)
+        falls = np.flatnonzero(minutes.first[1:] < last[:-1]) + 1
+        start, stop = pairs_inside(windows, falls)
+        return total + sum_windows(last[falls - 1], start, np.maximum(start, stop))
+
+    return Ends(
+        counts=_counts(windows),
+        first_value=oldest.at(windows.first),
+        last_value=newest.at(windows.end - 1),
+        first_time=oldest.times_at(windows.first),
+        last_time=newest.times_at(windows.end - 1),
+        correction=correction,
+    )
+
+
+def rate(windows: Windows) -> WindowResult:
+    """Increase per second."""
+    return extrapolated(windows, _ends(windows), is_counter=True, is_rate=True)
+
+
+def increase(windows: Windows) -> WindowResult:
+    """Increase over the range."""
+    return extrapolated(windows, _ends(windows), is_counter=True, is_rate=False)
+
+
+def delta(windows: Windows) -> WindowResult:
+    """Difference over the range."""
+    return extrapolated(windows, _ends(windows), is_counter=False, is_rate=False)
+
+
+ROLLED: Mapping[str, Callable[[Windows], WindowResult]] = {
+    function.__name__: function
+    for function in (
+        rate,
+        increase,
+        delta,
+        avg_over_time,
+        min_over_time,
+        max_over_time,
+        sum_over_time,
+        count_over_time,
+        first_over_time,
+        ts_of_first_over_time,
+    )
+}
+ENDS_FUNCTIONS = frozenset(
+    one.__name__ for one in (rate, increase, delta, count_over_time, first_over_time, ts_of_first_over_time)
+)
+"""Those that need neither sums nor extremes."""
+LAST_FUNCTIONS = frozenset(("last_over_time", "present_over_time", "absent_over_time", "ts_of_last_over_time"))
+"""Those that the last sample of each minute is enough for."""

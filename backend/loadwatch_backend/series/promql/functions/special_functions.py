@@ -1,0 +1,299 @@
+"""Functions that need more than the values of their arguments: the tree, the grid, or the samples themselves."""
+
+from collections.abc import Callable
+from functools import cmp_to_key
+from typing import Protocol
+
+import numpy as np
+
+from loadwatch_backend.series.promql.errors import QueryExecutionError
+from loadwatch_backend.series.promql.functions import histogram, label_functions
+from loadwatch_backend.series.promql.functions.math_functions import clamp as clamp_values
+from loadwatch_backend.series.promql.functions.math_functions import greatest_of, least_of
+from loadwatch_backend.series.promql.functions.time_functions import DATE_FUNCTIONS
+from loadwatch_backend.series.promql.labels import (
+    LabelBudget,
+    drop_names,
+    is_name,
+    label_key,
+    merge_alike,
+    stack,
+    take_rows,
+)
+from loadwatch_backend.series.promql.notes import Notes
+from loadwatch_backend.series.promql.parsing.expression import Call, Expression, RangeSelector, Selector, Subquery, Text
+from loadwatch_backend.series.promql.samples import Samples, Windows, newest_rows
+from loadwatch_backend.series.promql.value import Grid, IntArray, Matrix, Scalar, empty_matrix
+
+
+class Evaluator(Protocol):
+    """What a special function may ask for."""
+
+    @property
+    def grid(self) -> Grid:
+        """The instants of the evaluation."""
+        ...
+
+    @property
+    def lookback_ms(self) -> int:
+        """How long a sample counts as the present value."""
+        ...
+
+    @property
+    def budget(self) -> LabelBudget:
+        """For labels that are made."""
+        ...
+
+    @property
+    def check(self) -> Callable[[], None]:
+        """Raises when the time is up."""
+        ...
+
+    @property
+    def notes(self) -> Notes | None:
+        """For warnings and infos."""
+        ...
+
+    def vector(self, expression: Expression) -> Matrix:
+        """An argument of type vector."""
+        ...
+
+    def scalar(self, expression: Expression) -> Scalar:
+        """An argument of type scalar."""
+        ...
+
+    def samples(self, selector: Selector) -> Samples:
+        """The samples behind an instant selector."""
+        ...
+
+    def times(self, selector: Selector) -> IntArray:
+        """The time that each step of a selector looks at."""
+        ...
+
+    def windows(self, selector: RangeSelector | Subquery, function: str = "") -> Windows:
+        """The windows of a range, which are the argument of a function."""
+        ...
+
+
+_NATURAL = cmp_to_key(label_functions.compare_naturally)
+SpecialFunction = Callable[[Evaluator, Call], Matrix | Scalar]
+
+
+def _text(expression: Expression) -> str:
+    # The parser has checked the types; a string can only be a literal.
+    assert isinstance(expression, Text)
+    return expression.value
+
+
+def _range(expression: Expression) -> RangeSelector | Subquery:
+    assert isinstance(expression, (RangeSelector, Subquery))
+    return expression
+
+
+def time(evaluator: Evaluator, _call: Call) -> Scalar:
+    """Time of each step in seconds."""
+    return Scalar(evaluator.grid.times_ms() / 1000)
+
+
+def pi(evaluator: Evaluator, _call: Call) -> Scalar:
+    """The number."""
+    return Scalar(np.full(evaluator.grid.count, np.pi))
+
+
+def scalar(evaluator: Evaluator, call: Call) -> Scalar:
+    """The value of the only series, NaN where there is none or more."""
+    matrix = evaluator.vector(call.arguments[0])
+    alone = matrix.present.sum(axis=0) == 1
+    # One row at most is present where it counts.
+    values = np.where(matrix.present, matrix.values, 0.0).sum(axis=0)
+    return Scalar(np.where(alone, values, np.nan))
+
+
+def vector(evaluator: Evaluator, call: Call) -> Matrix:
+    """A scalar as a series without labels."""
+    values = evaluator.scalar(call.arguments[0]).values[None, :]
+    return Matrix(labels=[{}], values=values, present=np.ones(values.shape, dtype=np.bool_))
+
+
+def timestamp(evaluator: Evaluator, call: Call) -> Matrix:
+    """Time of the sample behind a selector's value; of the evaluation, for any other vector."""
+    argument = call.arguments[0]
+    if isinstance(argument, Selector):
+        samples = evaluator.samples(argument)
+        rows, present = newest_rows(samples, evaluator.times(argument), evaluator.lookback_ms)
+        times = samples.timestamps[rows] if len(samples.timestamps) else np.zeros(rows.shape, dtype=np.int64)
+        return drop_names(Matrix(labels=samples.labels, values=times / 1000, present=present))
+    matrix = evaluator.vector(argument)
+    times = np.broadcast_to(evaluator.grid.times_ms() / 1000, matrix.values.shape)
+    return drop_names(Matrix(labels=matrix.labels, values=np.ascontiguousarray(times), present=matrix.present))
+
+
+def date_function(name: str) -> SpecialFunction:
+    """A part of a date, of the values of a vector or of the time of the evaluation."""
+    function = DATE_FUNCTIONS[name]
+
+    def evaluate(evaluator: Evaluator, call: Call) -> Matrix:
+        if call.arguments:
+            matrix = evaluator.vector(call.arguments[0])
+            return drop_names(Matrix(labels=matrix.labels, values=function(matrix.values), present=matrix.present))
+        values = function(evaluator.grid.times_ms() / 1000)[None, :]
+        return Matrix(labels=[{}], values=values, present=np.ones(values.shape, dtype=np.bool_))
+
+    return evaluate
+
+
+def clamp(evaluator: Evaluator, call: Call) -> Matrix:
+    """Values kept between two bounds; nothing where the bounds are crossed."""
+    matrix = evaluator.vector(call.arguments[0])
+    least, greatest = (evaluator.scalar(argument).values for argument in call.arguments[1:])
+    return drop_names(
+        Matrix(
+            labels=matrix.labels,
+            values=clamp_values(matrix.values, least, greatest),
+            present=matrix.present & ~(greatest < least)[None, :],
+        )
+    )
+
+
+def _note_order(evaluator: Evaluator, call: Call) -> None:
+    if evaluator.notes is not None and evaluator.grid.count != 1:
+        evaluator.notes.sorts_in_vain(call.own_place)
+
+
+def _sorted(evaluator: Evaluator, call: Call, *, descending: bool) -> Matrix:
+    matrix = evaluator.vector(call.arguments[0])
+    _note_order(evaluator, call)
+    if evaluator.grid.count != 1 or not len(matrix.labels):
+        return matrix
+    values = matrix.values[:, 0]
+    order = np.lexsort((-values if descending else values, np.isnan(values)))
+    return take_rows(matrix, order.tolist())
+
+
+def sort(evaluator: Evaluator, call: Call) -> Matrix:
+    """Rising values, NaN last; range queries have their own order."""
+    return _sorted(evaluator, call, descending=False)
+
+
+def sort_desc(evaluator: Evaluator, call: Call) -> Matrix:
+    """Falling values, NaN last; range queries have their own order."""
+    return _sorted(evaluator, call, descending=True)
+
+
+def absent(evaluator: Evaluator, call: Call) -> Matrix:
+    """One where the vector is empty."""
+    return label_functions.absent(evaluator.vector(call.arguments[0]).present, call.arguments[0])
+
+
+def absent_over_time(evaluator: Evaluator, call: Call) -> Matrix:
+    """One where no series has a sample in the window."""
+    selector = _range(call.arguments[0])
+    return label_functions.absent(evaluator.windows(selector, call.function).counts > 0, selector)
+
+
+def label_replace(evaluator: Evaluator, call: Call) -> Matrix:
+    """A label from a regular expression."""
+    matrix = evaluator.vector(call.arguments[0])
+    target, template, source, pattern = (_text(argument) for argument in call.arguments[1:])
+    return label_functions.label_replace(
+        matrix, target, template, source, pattern, budget=evaluator.budget, check=evaluator.check
+    )
+
+
+def label_join(evaluator: Evaluator, call: Call) -> Matrix:
+    """A label from others."""
+    matrix = evaluator.vector(call.arguments[0])
+    target, separator, *sources = (_text(argument) for argument in call.arguments[1:])
+    return label_functions.label_join(
+        matrix, target, separator, sources, budget=evaluator.budget, check=evaluator.check
+    )
+
+
+def histogram_quantile(evaluator: Evaluator, call: Call) -> Matrix:
+    """Quantiles of classic histograms."""
+    q, matrix = evaluator.scalar(call.arguments[0]).values, evaluator.vector(call.arguments[1])
+    if evaluator.notes is not None:
+        evaluator.notes.quantiles(q, call.place(0))
+        evaluator.notes.bucket_labels(histogram.bad_bounds(matrix), call.place(1))
+    return histogram.histogram_quantile(q, matrix, _falling(evaluator, call.place(1)))
+
+
+def _falling(evaluator: Evaluator, place: str) -> histogram.Falling | None:
+    notes = evaluator.notes
+    if notes is None:
+        return None
+    times = evaluator.grid.times_ms()
+    return lambda at, bounds, drops: notes.falling_buckets(place, bounds, drops, times[at])
+
+
+def histogram_quantiles(evaluator: Evaluator, call: Call) -> Matrix:
+    """Several quantiles of classic histograms; a label tells them apart."""
+    vector, name, *quantiles = call.arguments
+    label = _text(name)
+    if not is_name(label):
+        raise QueryExecutionError(f"invalid label name {label}")
+    matrix = evaluator.vector(vector)
+    values = [evaluator.scalar(one).values for one in quantiles]
+    if evaluator.notes is not None:
+        for place, q in enumerate(values, start=2):
+            evaluator.notes.quantiles(q, call.place(place))
+        evaluator.notes.bucket_labels(histogram.bad_bounds(matrix), call.place(0))
+    falling = _falling(evaluator, call.place(0))
+    found = [histogram.histogram_quantiles(q, matrix, label, falling) for q in values]
+    return merge_alike(stack(found, evaluator.grid.count))
+
+
+def histogram_fraction(evaluator: Evaluator, call: Call) -> Matrix:
+    """Share of the observations of classic histograms between two bounds."""
+    lower, upper = (evaluator.scalar(one).values for one in call.arguments[:2])
+    matrix = evaluator.vector(call.arguments[2])
+    if evaluator.notes is not None:
+        evaluator.notes.bucket_labels(histogram.bad_bounds(matrix), call.place(2))
+    return histogram.histogram_fraction(lower, upper, matrix)
+
+
+def of_native_histograms(evaluator: Evaluator, call: Call) -> Matrix:
+    """Nothing: what native histograms have, buckets of classic ones have not."""
+    evaluator.vector(call.arguments[0])
+    return empty_matrix(evaluator.grid.count)
+
+
+def min_of(evaluator: Evaluator, call: Call) -> Scalar:
+    """The lesser of two numbers."""
+    left, right = (evaluator.scalar(one).values for one in call.arguments)
+    return Scalar(least_of(left, right))
+
+
+def max_of(evaluator: Evaluator, call: Call) -> Scalar:
+    """The greater of two numbers."""
+    left, right = (evaluator.scalar(one).values for one in call.arguments)
+    return Scalar(greatest_of(left, right))
+
+
+def of_the_query(_evaluator: Evaluator, call: Call) -> Scalar:
+    """`start()` and its like are numbers once a query has its times: `resolve` puts them there."""
+    raise TypeError(f"{call.function}() was not resolved")
+
+
+def _sorted_by_label(evaluator: Evaluator, call: Call, *, descending: bool) -> Matrix:
+    matrix = evaluator.vector(call.arguments[0])
+    _note_order(evaluator, call)
+    if evaluator.grid.count != 1:
+        return matrix
+    names = [_text(one) for one in call.arguments[1:]]
+
+    def key(row: int) -> tuple[object, ...]:
+        labels = matrix.labels[row]
+        return (*(_NATURAL(labels.get(name, "")) for name in names), label_key(labels))
+
+    return take_rows(matrix, sorted(range(len(matrix.labels)), key=key, reverse=descending))
+
+
+def sort_by_label(evaluator: Evaluator, call: Call) -> Matrix:
+    """In the order of labels; range queries have their own order."""
+    return _sorted_by_label(evaluator, call, descending=False)
+
+
+def sort_by_label_desc(evaluator: Evaluator, call: Call) -> Matrix:
+    """The other way round."""
+    return _sorted_by_label(evaluator, call, descending=True)

@@ -1,0 +1,299 @@
+"""Prometheus' HTTP API for queries, so that Grafana can use Loadwatch as a Prometheus data source.
+
+https://prometheus.io/docs/prometheus/latest/querying/api/ — same paths, parameters, shapes and errors. Handlers are
+coroutines that wait for their turn among all queries; the work is done in threads that are kept for it. Errors get
+Prometheus' shape where the application turns them into documents.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Annotated, Any
+
+import orjson
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import PlainTextResponse
+
+from loadwatch_backend.core.services import service
+from loadwatch_backend.series.promql.admission.classes import Queries
+from loadwatch_backend.series.promql.admission.memory import LABELS_BYTES, Ticket
+from loadwatch_backend.series.promql.engine import Engine
+from loadwatch_backend.series.promql.errors import QueryTooLargeError
+from loadwatch_backend.series.promql.http.describe import RESPONSES, documented, form_of
+from loadwatch_backend.series.promql.http.parameters import (
+    NEWEST_MS,
+    OLDEST_MS,
+    InvalidParameterError,
+    Parameters,
+    read_parameters,
+    unescape_label,
+)
+from loadwatch_backend.series.promql.http.response import (
+    answer_bytes,
+    in_pieces,
+    listed,
+    matrix_rows,
+    query_document,
+    raw_rows,
+    scalar_text,
+    success,
+    vector_rows,
+)
+from loadwatch_backend.series.promql.http.streaming import answer
+from loadwatch_backend.series.promql.labels import label_key, take_rows
+from loadwatch_backend.series.promql.notes import Notes
+from loadwatch_backend.series.promql.parsing.expression import ValueType
+from loadwatch_backend.series.promql.parsing.parse import parse_expression
+from loadwatch_backend.series.promql.value import Grid, Matrix, RawMatrix, Scalar, StringValue
+from loadwatch_backend.series.store.port import QueryPasser
+
+_TRUNCATED = "results truncated due to limit"
+MOST_LOOKBACK_MS = 86_400_000
+"""Of a query: a sample that is older than a day is no present value, and each slice of a range reads this far back."""
+
+
+router = APIRouter(prefix="/prometheus/api/v1", tags=["prometheus"])
+root_router = APIRouter(prefix="/prometheus", tags=["prometheus"])
+_ROOT = """Loadwatch speaks Prometheus' HTTP API here. As a data source, enter this address; it asks for
+/prometheus/api/v1/query and its like. Samples go to /prometheus/api/v1/write.
+"""
+
+Query = Annotated[Parameters, Depends(read_parameters)]
+PromqlEngine = Annotated[Engine, Depends(service(Engine))]
+QueryQueues = Annotated[Queries, Depends(service(Queries))]
+
+
+def whole(data: object) -> Response:
+    """The answer whose `data` is known at once and small."""
+    return Response(success(orjson.dumps(data).decode()), media_type="application/json")
+
+
+def _limited(matrix: Matrix, limit: int | None) -> tuple[Matrix, list[str]]:
+    if limit is None or len(matrix.labels) <= limit:
+        return matrix, []
+    return take_rows(matrix, range(limit)), [_TRUNCATED]
+
+
+def _lookback(parameters: Parameters) -> int | None:
+    if not parameters.text("lookback_delta"):
+        return None
+    lookback = parameters.duration_ms("lookback_delta")
+    if lookback <= 0:
+        raise InvalidParameterError('invalid parameter "lookback_delta": it must be greater than zero')
+    if lookback > MOST_LOOKBACK_MS:
+        raise InvalidParameterError('invalid parameter "lookback_delta": it must be one day (1d) at most')
+    return lookback
+
+
+def _pieces(engine: Engine, value: Matrix | RawMatrix, parts: Iterator[str]) -> Iterator[bytes]:
+    """The pieces of an answer that is small enough."""
+    size, most = answer_bytes(value), engine.settings.answer_bytes
+    if size > most:
+        raise QueryTooLargeError(
+            f"the answer may have {size} bytes, more than {most}: ask for fewer series, a larger step or a shorter"
+            " range, aggregate, or raise LOADWATCH_QUERY_MEMORY_BYTES"
+        )
+    return in_pieces(parts)
+
+
+def _passed(
+    store: QueryPasser, path: str, parameters: Parameters, names: Sequence[str]
+) -> Callable[[Ticket], Iterator[bytes]]:
+    """A query for an engine that speaks PromQL itself, in its turn among all others."""
+    pairs = [(name, text) for name in names if (text := parameters.text(name))]
+    return lambda ticket: store.query(path, pairs, ticket.cancellation)
+
+
+_QUERY = ("query", "time", "limit", "lookback_delta")
+
+
+@router.get(
+    "/query", summary="Instant query", responses=RESPONSES, openapi_extra=documented(*_QUERY, required=["query"])
+)
+@router.post(
+    "/query", summary="Instant query by form", responses=RESPONSES, openapi_extra=form_of(*_QUERY, required=["query"])
+)
+async def query(request: Request, engine: PromqlEngine, queries: QueryQueues, parameters: Query) -> Response:
+    """The value of an expression at one instant."""
+    text, time_ms = parameters.text("query"), parameters.time_ms("time", int(time.time() * 1000))
+    limit, lookback = parameters.limit(), _lookback(parameters)
+    if isinstance(engine.store, QueryPasser):
+        return await answer(request, queries.api, _passed(engine.store, "query", parameters, _QUERY))
+
+    def write(ticket: Ticket) -> Iterator[bytes]:
+        asked = engine.bound(ticket)
+        notes = Notes()
+        found = asked.answer(text, time_ms, lookback_ms=lookback, notes=notes)
+        match found.value:
+            case Matrix():
+                matrix, cut = _limited(found.value, limit)
+                rows = vector_rows(matrix, time_ms)
+                return _pieces(asked, matrix, query_document(found.type, rows, notes.warnings + cut, notes.infos))
+            case RawMatrix():
+                rows = raw_rows(found.value)
+                return _pieces(asked, found.value, query_document(found.type, rows, notes.warnings, notes.infos))
+            case Scalar() | StringValue():
+                text_of = scalar_text(found.value, time_ms)
+                return in_pieces(query_document(found.type, text_of, notes.warnings, notes.infos))
+
+    return await answer(request, queries.api, write)
+
+
+_QUERY_RANGE = ("query", "start", "end", "step", "limit", "lookback_delta")
+_REQUIRED_RANGE = ("query", "start", "end", "step")
+
+
+@router.get(
+    "/query_range",
+    summary="Range query",
+    responses=RESPONSES,
+    openapi_extra=documented(*_QUERY_RANGE, required=_REQUIRED_RANGE),
+)
+@router.post(
+    "/query_range",
+    summary="Range query by form",
+    responses=RESPONSES,
+    openapi_extra=form_of(*_QUERY_RANGE, required=_REQUIRED_RANGE),
+)
+async def query_range(request: Request, engine: PromqlEngine, queries: QueryQueues, parameters: Query) -> Response:
+    """The value of an expression at start, start + step, ... up to end."""
+    start, end = parameters.time_ms("start"), parameters.time_ms("end")
+    if end < start:
+        raise InvalidParameterError('invalid parameter "end": end timestamp must not be before start time')
+    step = parameters.duration_ms("step")
+    if step <= 0:
+        raise InvalidParameterError(
+            'invalid parameter "step": zero or negative query resolution step widths are not accepted.'
+            " Try a positive integer"
+        )
+    if (end - start) // step > engine.settings.max_steps:
+        raise InvalidParameterError(
+            f"exceeded maximum resolution of {engine.settings.max_steps:,} points per timeseries."
+            " Try decreasing the query resolution (?step=XX)"
+        )
+    text, limit, lookback = parameters.text("query"), parameters.limit(), _lookback(parameters)
+    if isinstance(engine.store, QueryPasser):
+        return await answer(request, queries.api, _passed(engine.store, "query_range", parameters, _QUERY_RANGE))
+
+    def write(ticket: Ticket) -> Iterator[bytes]:
+        asked = engine.bound(ticket)
+        notes = Notes()
+        matrix, cut = _limited(asked.range(text, start, end, step, lookback_ms=lookback, notes=notes), limit)
+        grid = Grid(start_ms=start, step_ms=step, count=matrix.values.shape[1])
+        rows = matrix_rows(matrix, grid)
+        return _pieces(asked, matrix, query_document(ValueType.MATRIX, rows, notes.warnings + cut, notes.infos))
+
+    return await answer(request, queries.api, write)
+
+
+def _listed(values: Sequence[Any], limit: int | None) -> Iterator[bytes]:
+    cut = values if limit is None else values[:limit]
+    warnings = [_TRUNCATED] if len(cut) < len(values) else []
+    return in_pieces(listed((orjson.dumps(value) for value in cut), warnings))
+
+
+_MATCH = ("match[]", "start", "end", "limit")
+
+
+@router.get(
+    "/series",
+    summary="Series that match",
+    responses=RESPONSES,
+    openapi_extra=documented(*_MATCH, required=["match[]"]),
+)
+@router.post(
+    "/series",
+    summary="Series that match, by form",
+    responses=RESPONSES,
+    openapi_extra=form_of(*_MATCH, required=["match[]"]),
+)
+async def series(request: Request, engine: PromqlEngine, queries: QueryQueues, parameters: Query) -> Response:
+    """Label sets of all series that match any of the selectors."""
+    matchers, span, limit = parameters.matchers(), _span(parameters), parameters.limit()
+    if not matchers:
+        raise InvalidParameterError("no match[] parameter provided")
+
+    def write(ticket: Ticket) -> Iterator[bytes]:
+        found = engine.store.series(matchers, *span)
+        ticket.take(len(found) * LABELS_BYTES)
+        keys = sorted(label_key(labels) for labels in found)
+        return _listed([dict(key) for key in keys], limit)
+
+    return await answer(request, queries.api, write)
+
+
+@router.get("/labels", summary="Names of labels", responses=RESPONSES, openapi_extra=documented(*_MATCH))
+@router.post("/labels", summary="Names of labels, by form", responses=RESPONSES, openapi_extra=form_of(*_MATCH))
+async def labels(request: Request, engine: PromqlEngine, queries: QueryQueues, parameters: Query) -> Response:
+    """Sorted names of the labels of all series that match."""
+    matchers, span, limit = parameters.matchers(), _span(parameters), parameters.limit()
+    return await answer(
+        request,
+        queries.api,
+        lambda _ticket: _listed(engine.store.label_names(matchers, *span), limit),
+    )
+
+
+@router.get("/label/{name}/values", summary="Values of a label", responses=RESPONSES, openapi_extra=documented(*_MATCH))
+async def label_values(
+    request: Request, engine: PromqlEngine, queries: QueryQueues, name: str, parameters: Query
+) -> Response:
+    """Sorted values of one label over all series that match."""
+    matchers, span, limit = parameters.matchers(), _span(parameters), parameters.limit()
+    return await answer(
+        request,
+        queries.api,
+        lambda _ticket: _listed(engine.store.label_values(unescape_label(name), matchers, *span), limit),
+    )
+
+
+def _span(parameters: Parameters) -> tuple[int, int]:
+    start, end = parameters.time_ms("start", OLDEST_MS), parameters.time_ms("end", NEWEST_MS)
+    if end < start:
+        raise InvalidParameterError('invalid parameter "end": end timestamp must not be before start time')
+    return start, end
+
+
+_EXEMPLARS = ("query", "start", "end")
+
+
+@router.get(
+    "/query_exemplars",
+    summary="Exemplars: none",
+    responses=RESPONSES,
+    openapi_extra=documented(*_EXEMPLARS, required=["query"]),
+)
+@router.post(
+    "/query_exemplars",
+    summary="Exemplars by form: none",
+    responses=RESPONSES,
+    openapi_extra=form_of(*_EXEMPLARS, required=["query"]),
+)
+def query_exemplars(parameters: Query) -> Response:
+    """Always an empty list, since no exemplars are stored; Grafana asks beside each graph."""
+    _span(parameters)
+    parse_expression(parameters.text("query"))
+    return whole([])
+
+
+@router.get(
+    "/metadata",
+    summary="Metadata of metrics",
+    responses=RESPONSES,
+    openapi_extra=documented("metric", "limit", "limit_per_metric"),
+)
+def metadata(engine: PromqlEngine, parameters: Query) -> Response:
+    """Type, help and unit of metrics, as their senders gave them: one entry of each, the newest."""
+    known = engine.store.metadata()
+    wanted, limit = parameters.text("metric"), parameters.number("limit")
+    parameters.number("limit_per_metric")
+    names = sorted(name for name in known if not wanted or name == wanted)[:limit]
+    return whole(
+        {name: [{"type": known[name].type, "help": known[name].help, "unit": known[name].unit}] for name in names}
+    )
+
+
+@root_router.get("", include_in_schema=False, response_class=PlainTextResponse)
+@root_router.get("/", summary="Say what is here", response_class=PlainTextResponse)
+async def read_root() -> str:
+    """For people and tools that open the address of the data source itself."""
+    return _ROOT

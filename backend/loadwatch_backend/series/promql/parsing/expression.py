@@ -1,0 +1,193 @@
+"""The tree of a PromQL expression. It says what is asked and nothing of how it is answered."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from loadwatch_backend.series.promql.parsing.durations import Arithmetic
+from loadwatch_backend.series.store.port import Matcher
+
+
+class ValueType(StrEnum):
+    """The four types of PromQL."""
+
+    SCALAR = "scalar"
+    STRING = "string"
+    VECTOR = "vector"
+    MATRIX = "matrix"
+
+
+class Cardinality(StrEnum):
+    """How the series of two vectors are matched."""
+
+    ONE_TO_ONE = "one-to-one"
+    MANY_TO_ONE = "many-to-one"
+    ONE_TO_MANY = "one-to-many"
+    MANY_TO_MANY = "many-to-many"
+
+
+class Edge(StrEnum):
+    """`@ start()` and `@ end()`: times of the query itself."""
+
+    START = "start"
+    END = "end"
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number, or a duration in seconds."""
+
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A string in quotes."""
+
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selector:
+    """The newest sample of each matching series: an instant vector."""
+
+    matchers: tuple[Matcher, ...]
+    offset_ms: int = 0
+    offset_later: Arithmetic | None = None
+    """An offset that depends on the query's own step or range; see `resolve`."""
+    at_ms: int | None = None
+    """The time at which it is taken whatever the step (the modifier `@`), before the offset."""
+    at_edge: "Edge | None" = None
+    """Likewise, as long as the query's own times are not known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RangeSelector:
+    """The samples of each matching series in (t - offset - range, t - offset]: a range vector."""
+
+    selector: Selector
+    range_ms: int
+    range_later: Arithmetic | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subquery:
+    """An expression evaluated at multiples of `step_ms` in (t - offset - range, t - offset]: a range vector."""
+
+    expression: "Expression"
+    range_ms: int
+    step_ms: int | None = None
+    """None is the engine's own."""
+    offset_ms: int = 0
+    at_ms: int | None = None
+    at_edge: Edge | None = None
+    range_later: Arithmetic | None = None
+    step_later: Arithmetic | None = None
+    offset_later: Arithmetic | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A function with its arguments."""
+
+    function: str
+    arguments: tuple["Expression", ...]
+    places: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    """Of itself and its arguments in the text, for warnings; none where the server made the tree."""
+
+    @property
+    def own_place(self) -> str:
+        """Where it stands."""
+        return self.place(-1)
+
+    def place(self, number: int) -> str:
+        """Where an argument stands."""
+        return self.places[number + 1] if number + 1 < len(self.places) else "1:1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aggregation:
+    """An operator over groups of series; `without` tells which way `labels` is meant."""
+
+    operator: str
+    expression: "Expression"
+    parameter: "Expression | None" = None
+    labels: tuple[str, ...] = ()
+    without: bool = False
+    place: str = field(default="1:1", compare=False, repr=False)
+    """Of the parameter in the text, for warnings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Negation:
+    """The unary minus."""
+
+    expression: "Expression"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matching:
+    """How two vectors meet: `on` labels or all but `labels`; `include` copies labels from the "one" side."""
+
+    cardinality: Cardinality = Cardinality.ONE_TO_ONE
+    on: bool = False
+    labels: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
+    fill_left: float | None = None
+    """Stands for a series that is missing on the left, where one on the right has none that it meets."""
+    fill_right: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Binary:
+    """Arithmetic, comparison or set operator between two expressions."""
+
+    operator: str
+    left: "Expression"
+    right: "Expression"
+    matching: Matching = Matching()
+    return_bool: bool = False
+
+
+Expression = Number | Text | Selector | RangeSelector | Subquery | Call | Aggregation | Negation | Binary
+
+
+def children(expression: Expression) -> tuple[Expression, ...]:
+    """The expressions right below one, in the order of the text."""
+    match expression:
+        case Call(arguments=arguments):
+            return arguments
+        case Aggregation(expression=inner, parameter=parameter):
+            return (inner,) if parameter is None else (parameter, inner)
+        case Negation(expression=inner) | Subquery(expression=inner):
+            return (inner,)
+        case Binary(left=left, right=right):
+            return (left, right)
+        case _:
+            return ()
+
+
+def with_children(expression: Expression, new: Sequence[Expression]) -> Expression:
+    """The expression with others in place of its `children`, in their order."""
+    match expression:
+        case Call():
+            return replace(expression, arguments=tuple(new))
+        case Aggregation(parameter=None):
+            return replace(expression, expression=new[0])
+        case Aggregation():
+            return replace(expression, parameter=new[0], expression=new[1])
+        case Negation():
+            return Negation(new[0])
+        case Subquery():
+            return replace(expression, expression=new[0])
+        case Binary():
+            return replace(expression, left=new[0], right=new[1])
+        case _:
+            return expression
+
+
+def walk(expression: Expression) -> Iterator[Expression]:
+    """The expression and all below it, each before its children."""
+    yield expression
+    for child in children(expression):
+        yield from walk(child)

@@ -1,0 +1,369 @@
+"""The grammar of PromQL: tokens to nodes, by precedence climbing.
+
+Source: promql/parser/generated_parser.y and parse.go of Prometheus 3. What is read is bounded by the lexer; recursion
+goes with brackets and operators, both counted there. Everything stands that Prometheus has behind feature flags.
+"""
+
+import math
+
+from loadwatch_backend.core.text.goquote import GoSyntaxError, unquote
+from loadwatch_backend.series.promql.parsing.duration_grammar import POWER, DurationCursor
+from loadwatch_backend.series.promql.parsing.lexer import AGGREGATORS, PRECEDENCE, PREPROCESSORS, Kind, Token
+from loadwatch_backend.series.promql.parsing.syntax import (
+    AggregationNode,
+    BinaryNode,
+    CallNode,
+    MatcherNode,
+    Node,
+    NumberNode,
+    ParenthesisNode,
+    RangeNode,
+    SelectorNode,
+    Shifted,
+    SignNode,
+    StringNode,
+    SubqueryNode,
+)
+from loadwatch_backend.series.store.port import MatchOperator
+
+_MATCH = {
+    "=": MatchOperator.EQUAL,
+    "!=": MatchOperator.NOT_EQUAL,
+    "=~": MatchOperator.REGEX,
+    "!~": MatchOperator.NOT_REGEX,
+}
+_MOST_AT = 2**62 / 1000
+"""Seconds of `@`: with any offset, its milliseconds are still an int64."""
+_NO_METRICS = frozenset(("on", "ignoring", "group_left", "group_right", "bool"))
+
+
+def parse_syntax(text: str) -> Node:
+    """The nodes of a text.
+
+    Raises:
+        QueryParseError: it is not PromQL, or it is too large.
+    """
+    return _Grammar(text).whole()
+
+
+class _Grammar(DurationCursor):
+    def whole(self) -> Node:
+        """The expression that the text is."""
+        if len(self.tokens) == 1:
+            raise self.error(0, "no expression found in input")
+        node = self._expression(1)
+        if self.place < len(self.tokens) - 1:
+            raise self.unexpected()
+        return node
+
+    def _expression(self, least: int) -> Node:
+        left = self._sign() if self.at("+", "-") else self._with_modifiers(self._primary())
+        while self.next.kind is Kind.OPERATOR:
+            precedence = PRECEDENCE.get(self.next.text, 0)
+            if precedence < least or not precedence:
+                break
+            operator = self.take()
+            binary = BinaryNode(
+                start=left.start,
+                end=0,
+                operator=operator.text,
+                operator_start=operator.start,
+                left=left,
+                right=left,
+            )
+            self._binary_modifiers(binary)
+            # Powers group from the right, all others from the left.
+            binary.right = self._expression(precedence if precedence == POWER else precedence + 1)
+            binary.end = binary.right.end
+            left = binary
+        return left
+
+    def _sign(self) -> Node:
+        sign = self.take()
+        # A sign binds as a product does: -x^2 is -(x^2).
+        inner = self._expression(POWER)
+        if isinstance(inner, NumberNode):
+            inner.value = -inner.value if sign.text == "-" else inner.value
+            inner.start = sign.start
+            return inner
+        return SignNode(start=sign.start, end=inner.end, operator=sign.text, inner=inner)
+
+    def _primary(self) -> Node:
+        token = self.next
+        match token.kind:
+            case Kind.NUMBER | Kind.DURATION:
+                return self.number()
+            case Kind.STRING:
+                self.take()
+                return StringNode(start=token.start, end=token.end, value=self._unquoted(token), written=token.text)
+            case Kind.MARK if token.text == "(":
+                return self._parenthesis()
+            case Kind.MARK if token.text == "{":
+                return self._selector()
+            case Kind.KEYWORD if token.text in AGGREGATORS and self.follows("(", "by", "without"):
+                return self._aggregation()
+            case Kind.WORD | Kind.KEYWORD if self._is_call(token):
+                return self._call()
+            case Kind.WORD | Kind.KEYWORD if token.text not in _NO_METRICS:
+                return self._selector()
+            case Kind.OPERATOR if token.text in ("and", "or", "unless"):
+                # A metric may have such a name.
+                return self._selector()
+            case _:
+                raise self.unexpected()
+
+    def _is_call(self, token: Token) -> bool:
+        is_function = (token.kind is Kind.WORD and ":" not in token.text) or token.text in PREPROCESSORS
+        return is_function and self.follows("(")
+
+    def _unquoted(self, token: Token) -> str:
+        try:
+            return unquote(token.text)
+        except GoSyntaxError as error:
+            raise self.error(token.start, str(error)) from error
+
+    def _parenthesis(self) -> Node:
+        start = self.take().start
+        inner = self._expression(1)
+        if not self.accept(")"):
+            raise self.unexpected()
+        return ParenthesisNode(start=start, end=self.last_end(), inner=inner)
+
+    def _arguments(self) -> list[Node]:
+        self.take()
+        found: list[Node] = []
+        if self.accept(")"):
+            return found
+        while True:
+            found.append(self._expression(1))
+            comma = self.accept(",")
+            if comma and self.at(")"):
+                raise self.error(comma.start, "trailing commas not allowed in function call args")
+            if comma:
+                continue
+            if not self.accept(")"):
+                raise self.unexpected()
+            return found
+
+    def _call(self) -> Node:
+        name = self.take()
+        return CallNode(start=name.start, name=name.text, arguments=self._arguments(), end=self.last_end())
+
+    def _aggregation(self) -> Node:
+        operator = self.take()
+        labels, without, has_modifier = self._grouping()
+        if not self.at("("):
+            raise self.unexpected("aggregation")
+        arguments = self._arguments()
+        if not has_modifier:
+            labels, without, _ = self._grouping()
+        return AggregationNode(
+            start=operator.start,
+            end=self.last_end(),
+            operator=operator.text,
+            arguments=arguments,
+            labels=labels,
+            without=without,
+        )
+
+    def _grouping(self) -> tuple[tuple[str, ...], bool, bool]:
+        found = self.accept("by", "without")
+        return (self._label_names(), found.text == "without", True) if found else ((), False, False)
+
+    def _label_names(self) -> tuple[str, ...]:
+        if not self.accept("("):
+            raise self.unexpected("grouping opts", '"("')
+        names: list[str] = []
+        while not self.accept(")"):
+            if names and not self.accept(","):
+                raise self.unexpected("grouping opts", '"," or ")"')
+            if names and self.accept(")"):
+                break
+            names.append(self._label_name())
+        return tuple(names)
+
+    def _label_name(self) -> str:
+        token = self.next
+        if token.kind is Kind.STRING:
+            name = self._unquoted(token)
+        elif token.kind in (Kind.WORD, Kind.KEYWORD) or token.text in ("and", "or", "unless", "atan2"):
+            name = token.raw
+        else:
+            raise self.unexpected("grouping opts", "label")
+        if not name:
+            raise self.error(token.start, 'invalid label name for grouping: ""')
+        self.take()
+        return name
+
+    def _binary_modifiers(self, binary: BinaryNode) -> None:
+        binary.return_bool = self.accept("bool") is not None
+        matching = self.accept("on", "ignoring")
+        if matching:
+            binary.on = matching.text == "on"
+            binary.labels = self._label_names()
+            group = self.accept("group_left", "group_right")
+            if group:
+                binary.group = group.text.removeprefix("group_")
+                binary.include = self._label_names() if self.at("(") else ()
+        fill = self.accept("fill")
+        if fill:
+            binary.fill_left = binary.fill_right = self._fill_value()
+            return
+        for _ in range(2):
+            if binary.fill_left is None and self.accept("fill_left"):
+                binary.fill_left = self._fill_value()
+            elif binary.fill_right is None and self.accept("fill_right"):
+                binary.fill_right = self._fill_value()
+
+    def _fill_value(self) -> float:
+        if not self.accept("("):
+            raise self.unexpected()
+        sign = self.accept("+", "-")
+        if self.next.kind not in (Kind.NUMBER, Kind.DURATION):
+            raise self.unexpected()
+        value = self.number().value
+        if not self.accept(")"):
+            raise self.unexpected()
+        return -value if sign and sign.text == "-" else value
+
+    # Selectors -------------------------------------------------------------------------------------------------------
+
+    def _selector(self) -> Node:
+        token = self.next
+        node = SelectorNode(start=token.start, end=token.end)
+        if token.text != "{":
+            node.name = self.take().raw
+        if self.accept("{"):
+            self._matchers(node)
+        node.end = self.last_end()
+        return node
+
+    def _matchers(self, node: SelectorNode) -> None:
+        while not self.accept("}"):
+            if node.matchers and not self.accept(","):
+                raise self.unexpected("label matching", '"," or "}"')
+            if node.matchers and self.accept("}"):
+                break
+            node.matchers.append(self._matcher())
+
+    def _matcher(self) -> MatcherNode:
+        label = self.next
+        if label.kind not in (Kind.WORD, Kind.STRING):
+            raise self.unexpected("label matching", 'identifier or "}"')
+        self.take()
+        name = self._unquoted(label) if label.kind is Kind.STRING else label.text
+        operator = self.accept("=", "!=", "=~", "!~")
+        if operator is None:
+            if label.kind is Kind.WORD:
+                raise self.unexpected("label matching", "label matching operator")
+            return MatcherNode(
+                start=label.start,
+                end=label.end,
+                name="__name__",
+                operator=MatchOperator.EQUAL,
+                value=name,
+                written=label.text,
+            )
+        value = self.next
+        if value.kind is not Kind.STRING:
+            raise self.unexpected("label matching", "string")
+        self.take()
+        return MatcherNode(
+            start=label.start,
+            end=value.end,
+            name=name,
+            operator=_MATCH[operator.text],
+            value=self._unquoted(value),
+            written=value.text,
+        )
+
+    # Modifiers -------------------------------------------------------------------------------------------------------
+
+    def _with_modifiers(self, node: Node) -> Node:
+        while True:
+            if self.at("["):
+                node = self._bracket(node)
+            elif self.accept("offset"):
+                self._offset(node)
+            elif self.accept("@"):
+                self._timestamp(node)
+            elif self.at("anchored", "smoothed"):
+                self._extended(node, self.take().text)
+            else:
+                return node
+
+    def _bracket(self, node: Node) -> Node:
+        opening = self.take()
+        length = self.duration(1, "subquery or range selector", "number, duration, step(), or range()", positive=True)
+        if self.accept("]"):
+            if not isinstance(node, SelectorNode):
+                raise self.error(opening.start, "ranges only allowed for vector selectors")
+            if node.offset is not None:
+                raise self.error(opening.start, "no offset modifiers allowed before range")
+            if node.at is not None:
+                raise self.error(opening.start, "no @ modifiers allowed before range")
+            return RangeNode(start=node.start, end=self.last_end(), selector=node, range=length)
+        if not self.accept(":"):
+            raise self.unexpected("subquery or range", '":" or "]"')
+        step = None
+        if not self.at("]"):
+            expected = 'number, duration, step(), range(), or "]"'
+            step = self.duration(1, "subquery selector", expected, positive=True)
+        if not self.accept("]"):
+            raise self.unexpected("subquery selector", '"]"')
+        return SubqueryNode(start=node.start, end=self.last_end(), inner=node, range=length, step=step)
+
+    def _shifted(self, node: Node, what: str) -> Shifted:
+        target = node.selector if isinstance(node, RangeNode) else node
+        if not isinstance(target, Shifted):
+            raise self.error(
+                node.start,
+                f"{what} modifier must be preceded by an instant vector selector or range vector selector or a"
+                " subquery",
+            )
+        return target
+
+    def _offset(self, node: Node) -> None:
+        expected = "number, duration, step(), or range()"
+        # Arithmetic only in brackets: `x offset 5 ^ 2` is (x offset 5) ^ 2.
+        least = 1 if self.at("(") else POWER + 1
+        offset = self.duration(least, "offset", expected, positive=False)
+        target = self._shifted(node, "offset")
+        if target.offset is not None:
+            raise self.error(node.start, "offset may not be set multiple times")
+        target.offset = offset
+        node.end = self.last_end()
+
+    def _timestamp(self, node: Node) -> None:
+        edge = self.accept("start", "end")
+        at: float | str
+        if edge:
+            at = edge.text
+            if not self.accept("("):
+                raise self.unexpected("@", "timestamp")
+            if not self.accept(")"):
+                raise self.unexpected("@", "timestamp")
+        else:
+            sign = self.accept("+", "-")
+            if self.next.kind not in (Kind.NUMBER, Kind.DURATION):
+                raise self.unexpected("@", "timestamp")
+            value = self.number().value
+            at = -value if sign and sign.text == "-" else value
+            if not math.isfinite(at) or abs(at) >= _MOST_AT:
+                raise self.error(node.start, f"timestamp out of bounds for @ modifier: {at:f}")
+        target = self._shifted(node, "@")
+        if target.at is not None:
+            raise self.error(node.start, "@ <timestamp> may not be set multiple times")
+        target.at = at
+        node.end = self.last_end()
+
+    def _extended(self, node: Node, kind: str) -> None:
+        target = node.selector if isinstance(node, RangeNode) else node
+        if isinstance(target, SubqueryNode):
+            raise self.error(node.start, f"{kind} modifier is not supported for subqueries")
+        if not isinstance(target, SelectorNode):
+            raise self.error(node.start, f"{kind} modifier not implemented")
+        if target.extended and target.extended != kind:
+            raise self.error(node.start, "anchored and smoothed modifiers cannot be used together")
+        target.extended = kind
+        node.end = self.last_end()

@@ -1,0 +1,97 @@
+"""Values of evaluated expressions: arrays over series and steps."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from loadwatch_backend.series.promql.errors import QueryTooLargeError
+from loadwatch_backend.series.store.port import Labels
+
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    """The instants at which an expression is evaluated: start, start + step, ... (`count` of them)."""
+
+    start_ms: int
+    step_ms: int
+    count: int
+
+    @property
+    def end_ms(self) -> int:
+        """The last instant."""
+        return self.start_ms + (self.count - 1) * self.step_ms
+
+    def part(self, first: int, count: int) -> "Grid":
+        """The `count` instants from the one with number `first` on."""
+        return Grid(start_ms=self.start_ms + first * self.step_ms, step_ms=self.step_ms, count=count)
+
+    def times_ms(self) -> IntArray:
+        """All instants, int64[count]."""
+        return self.start_ms + self.step_ms * np.arange(self.count, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matrix:
+    """A vector at each step of a grid.
+
+    `values` and `present` are [series, steps]. Absence is `present`; NaN is a value like any other. What `values`
+    holds where `present` is False means nothing.
+    """
+
+    labels: Sequence[Labels]
+    values: FloatArray
+    present: BoolArray
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """One number at each step, float64[steps]."""
+
+    values: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class StringValue:
+    """The value of a string literal."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawSeries:
+    """The samples of one series in the range of a range selector (an instant query may ask for them)."""
+
+    labels: Labels
+    timestamps: IntArray
+    values: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class RawMatrix:
+    """The value of a range selector at one instant."""
+
+    series: Sequence[RawSeries]
+
+
+def check_cells(series: int, steps: int, limit: int) -> None:
+    """Bounds what an operation makes of its input.
+
+    Raises:
+        QueryTooLargeError: more than `limit` values.
+    """
+    if series * steps > limit:
+        raise QueryTooLargeError(
+            f"a part of the query makes {series} series of {steps} points, more than {limit} values in all: add label"
+            " matchers or use a larger step"
+        )
+
+
+def empty_matrix(steps: int) -> Matrix:
+    """A matrix without series."""
+    return Matrix(labels=(), values=np.empty((0, steps)), present=np.empty((0, steps), dtype=np.bool_))

@@ -1,0 +1,147 @@
+"""Figures of the store, read once for all who look within half a minute; and its compaction, one at a time."""
+
+import shutil
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from loadwatch_backend.core.clock import Clock
+from loadwatch_backend.core.database.set_aside import salvage_command
+from loadwatch_backend.core.errors import NotFoundError, UnavailableError
+from loadwatch_backend.core.room import check_room
+from loadwatch_backend.series.storage.schemas import (
+    StoreCompactedOut,
+    StoreGroupOut,
+    StoreLabelOut,
+    StoreLossOut,
+    StoreOut,
+    StoreTableOut,
+)
+from loadwatch_backend.series.store.port import GroupUse, SampleStore, StoreSurvey, Surveyor, TableUse
+
+KEPT_SECONDS = 30.0
+"""Reading the figures looks at every sample: so long they are given again."""
+
+
+class NoSurveyError(NotFoundError, code="no-store-figures", title="The engine tells no figures"):
+    """The samples are in an engine that tells no such figures."""
+
+
+class CompactionUnderWayError(UnavailableError, code="compaction-under-way", title="The store is being compacted"):
+    """Another one is under way."""
+
+
+class Storage:
+    """Safe to use from any thread."""
+
+    def __init__(
+        self,
+        store: SampleStore,
+        *,
+        data: Path,
+        retention_ms: int,
+        rollup_retention_ms: int,
+        series_limit: int,
+        clock: Clock,
+        monotonic: Callable[[], float],
+    ) -> None:
+        self._store = store
+        self._data = data
+        self._retention_ms = retention_ms
+        self._rollup_retention_ms = rollup_retention_ms
+        self._series_limit = series_limit
+        self._clock = clock
+        self._monotonic = monotonic
+        self._reading = threading.Lock()
+        self._compacting = threading.Lock()
+        self._read: tuple[float, int, StoreSurvey] | None = None
+
+    def figures(self, limit: int) -> StoreOut:
+        """What the store holds, with at most so many entries in each list.
+
+        Raises:
+            NoSurveyError, StoreReadError: there are no figures.
+        """
+        read_ms, survey = self._survey()
+        return StoreOut(
+            read_ms=read_ms,
+            file_bytes=survey.file_bytes,
+            free_bytes=survey.free_bytes,
+            disk_free_bytes=shutil.disk_usage(self._data).free,
+            retention_ms=self._retention_ms,
+            rollup_retention_ms=max(self._retention_ms, self._rollup_retention_ms),
+            hot=_table(survey.hot),
+            sealed=_table(survey.sealed),
+            rollups=_table(survey.rollups),
+            series=survey.series,
+            series_limit=self._series_limit,
+            oldest_ms=survey.oldest_ms,
+            newest_ms=survey.newest_ms,
+            clock_jump_ms=round(self._store.statistics().clock_jump_seconds * 1_000),
+            metrics_total=len(survey.metrics),
+            metrics=_groups(survey.metrics, limit),
+            metrics_by_series=_groups(sorted(survey.metrics, key=_by_series), limit),
+            jobs_total=len(survey.jobs),
+            jobs=_groups(survey.jobs, limit),
+            labels_total=len(survey.labels),
+            labels=[StoreLabelOut(name=name, values=values) for name, values in survey.labels[:limit]],
+            losses=[
+                StoreLossOut(table=one.part, first_ms=one.first_ms, last_ms=one.last_ms, samples=one.samples)
+                for one in survey.losses
+            ],
+            salvage_command=salvage_command(self._data) if survey.losses else None,
+        )
+
+    def compact(self) -> StoreCompactedOut:
+        """Seal what is not sealed and give dead space back.
+
+        Raises:
+            NoSurveyError, CompactionUnderWayError, DiskFullError, StoreReadError, StoreWriteError: it is not done, and
+                nothing is lost.
+        """
+        surveyor = self._surveyor()
+        if not self._compacting.acquire(blocking=False):
+            raise CompactionUnderWayError("it is being compacted already: wait for that, and look again")
+        try:
+            before = self._store.statistics().database_bytes
+            # What is sealed is written anew before its old rows go.
+            check_room(self._data, surveyor.survey().hot.bytes)
+            sealed = surveyor.compact()
+            with self._reading:
+                self._read = None
+            return StoreCompactedOut(
+                sealed_samples=sealed, before_bytes=before, after_bytes=self._store.statistics().database_bytes
+            )
+        finally:
+            self._compacting.release()
+
+    def _survey(self) -> tuple[int, StoreSurvey]:
+        surveyor = self._surveyor()
+        with self._reading:
+            now = self._monotonic()
+            if self._read is None or now - self._read[0] > KEPT_SECONDS:
+                read_ms = self._clock()
+                self._read = (now, read_ms, surveyor.survey())
+            return self._read[1:]
+
+    def _surveyor(self) -> Surveyor:
+        if not isinstance(self._store, Surveyor):
+            raise NoSurveyError(
+                "the samples are in another engine (LOADWATCH_STORE_URL): ask it for its figures, and set there how"
+                " long it keeps them; LOADWATCH_RETENTION_DAYS does nothing"
+            )
+        return self._store
+
+
+def _table(use: TableUse) -> StoreTableOut:
+    return StoreTableOut(samples=use.samples, bytes=use.bytes)
+
+
+def _groups(uses: Sequence[GroupUse], limit: int) -> list[StoreGroupOut]:
+    return [
+        StoreGroupOut(name=use.name, series=use.series, samples=use.samples, bytes=use.bytes) for use in uses[:limit]
+    ]
+
+
+def _by_series(use: GroupUse) -> tuple[int, str]:
+    return -use.series, use.name

@@ -1,0 +1,137 @@
+"""Reads samples of known series from memory and disk, within limits, and refuses what damage has taken."""
+
+from collections.abc import Callable, Sequence
+
+import duckdb
+import numpy as np
+
+from loadwatch_backend.core.cancellation import Cancellation
+from loadwatch_backend.core.database.set_aside import salvage_command
+from loadwatch_backend.series.store.embedded.arrow import Columns
+from loadwatch_backend.series.store.embedded.block import Cut, build_block, cut_block, cut_rows
+from loadwatch_backend.series.store.embedded.check import Check
+from loadwatch_backend.series.store.embedded.database import Database
+from loadwatch_backend.series.store.embedded.disk_errors import disk_errors
+from loadwatch_backend.series.store.embedded.head import HeadView
+from loadwatch_backend.series.store.embedded.series_index import Ids
+from loadwatch_backend.series.store.embedded.settings import EmbeddedSettings
+from loadwatch_backend.series.store.errors import QueryLimitError, StoreReadError
+from loadwatch_backend.series.store.losses import Loss, loss_text
+from loadwatch_backend.series.store.port import Reading
+
+_NEVER = Cancellation()
+SAMPLE_TABLES = ("segments", "hot")
+
+
+class SampleReader:
+    """Safe to use from any thread."""
+
+    def __init__(
+        self,
+        settings: EmbeddedSettings,
+        database: Database,
+        check: Check,
+        earlier: Sequence[Loss],
+        oldest_ms: Callable[[], int | None],
+    ) -> None:
+        """`earlier` is what was lost before; `oldest_ms` is the time of the oldest sample that there is."""
+        self._settings = settings
+        self._database = database
+        self._check = check
+        self._earlier = earlier
+        self._oldest_ms = oldest_ms
+
+    def cuts(self, view: HeadView, ids: Ids, start_ms: int, end_ms: int, reading: Reading | None) -> list[Cut]:
+        """All samples of the ids in a span, in order of arrival.
+
+        Raises:
+            QueryLimitError: more than one query may load; and what `reading` raises.
+            StoreReadError: the disk did not give them, or lost some.
+        """
+        self.refuse_lost(SAMPLE_TABLES, ids, start_ms, end_ms)
+        recent_ms = max(start_ms, view.complete_ms)
+        cuts = [
+            cut_block(block, ids, recent_ms, end_ms)
+            for block in view.blocks
+            if block.first_ms <= end_ms and block.last_ms >= recent_ms
+        ]
+        count = _count(cuts)
+        if reading is not None:
+            reading.reserve(count)
+        most = self._settings.query_samples
+        if count <= most and start_ms < view.complete_ms and self.may_hold_before(view.complete_ms):
+            older = self._read(ids, start_ms, min(end_ms, view.complete_ms - 1), most, count, reading)
+            count += _count(older)
+            cuts = older + cuts
+        if count > most:
+            raise self._too_many(ids, start_ms, end_ms)
+        return cuts
+
+    def _too_many(self, ids: Ids, start_ms: int, end_ms: int) -> QueryLimitError:
+        return QueryLimitError(
+            f"{len(ids)} series from {start_ms} to {end_ms} ms hold more than {self._settings.query_samples} samples,"
+            " which is as many as one query may load; ask for fewer series or a shorter range, or raise"
+            " LOADWATCH_QUERY_MEMORY_BYTES"
+        )
+
+    def may_hold_before(self, time_ms: int) -> bool:
+        """Whether the disk may have samples of before a time."""
+        oldest_ms = self._oldest_ms()
+        return oldest_ms is not None and oldest_ms < time_ms
+
+    def _read(self, ids: Ids, start_ms: int, end_ms: int, most: int, there: int, reading: Reading | None) -> list[Cut]:
+        """What the disk has besides the samples that are `there`; how many that is shows once they are read."""
+        cancellation = _NEVER
+        if reading is not None:
+            cancellation = reading.cancellation
+            most = min(most, max(reading.most_samples - there, 0))
+            reading.reserve(most)
+        try:
+            with disk_errors():
+                sure = there + self._database.count_sealed(ids, start_ms, end_ms)
+                if reading is not None and sure > reading.most_samples:
+                    # Raises, as below, before anything is loaded.
+                    reading.reserve(sure)
+                if sure > self._settings.query_samples:
+                    raise self._too_many(ids, start_ms, end_ms)
+                columns = self._database.select(ids, start_ms, end_ms, most + 1, cancellation)
+        except duckdb.InterruptException:
+            cancellation.check()
+            raise
+        except StoreReadError as error:
+            if error.__cause__ is not None:
+                self._check.meet(error.__cause__)
+            raise
+        found = [_cut(one, ids, start_ms, end_ms) for one in columns if len(one.series)]
+        count = _count(found)
+        if reading is not None and there + count > reading.most_samples:
+            # Raises, because it is more than may be.
+            reading.reserve(there + count)
+        return found
+
+    def refuse_lost(self, parts: Sequence[str], ids: Ids, start_ms: int, end_ms: int) -> None:
+        """Raise StoreReadError where an earlier version took damaged rows of these series and times out of a table."""
+        hit = [
+            one
+            for one in self._earlier
+            if one.part in parts
+            and (one.first_ms is None or one.first_ms <= end_ms)
+            and (one.last_ms is None or one.last_ms >= start_ms)
+            and (one.ids is None or np.isin(np.array(one.ids, np.uint32), ids).any())
+        ]
+        if hit:
+            raise StoreReadError(
+                f"A damaged disk took a part of these samples ({loss_text(hit)}). Other hours are whole: ask for those."
+                f" `{salvage_command(self._settings.data_directory)}`, while the server is stopped, makes a file that"
+                " answers these hours with what is left of them."
+            )
+
+
+def _cut(columns: Columns, ids: Ids, start_ms: int, end_ms: int) -> Cut:
+    if columns.ordered:
+        return cut_rows(columns.series, columns.timestamps, columns.values, ids, start_ms, end_ms)
+    return cut_block(build_block(columns.series, columns.timestamps, columns.values), ids, start_ms, end_ms)
+
+
+def _count(cuts: Sequence[Cut]) -> int:
+    return sum(int((cut.stops - cut.starts).sum()) for cut in cuts)

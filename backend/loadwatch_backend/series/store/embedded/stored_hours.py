@@ -1,0 +1,134 @@
+"""The samples of a data directory whose server is stopped, hour by hour, for what takes them elsewhere."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+import numpy.typing as npt
+
+from loadwatch_backend.core.data_directory import DataDirectoryError
+from loadwatch_backend.series.store.embedded import opening
+from loadwatch_backend.series.store.embedded.block import TIME_BITS, TIME_MASK, build_block
+from loadwatch_backend.series.store.embedded.database import Database
+from loadwatch_backend.series.store.embedded.disk_errors import disk_errors
+from loadwatch_backend.series.store.embedded.lock import acquire_lock
+from loadwatch_backend.series.store.embedded.series_index import Ids, unflatten
+from loadwatch_backend.series.store.embedded.settings import EmbeddedSettings
+from loadwatch_backend.series.store.port import Labels, MetricMetadata, Selection
+
+_SEARCHED_IDS = 4_096
+"""Ids that are named in one statement; more of them are read in several."""
+
+
+class StoredHours:
+    """Holds the directory's lock until `close`; nothing of it is changed but its log, which is folded in."""
+
+    def __init__(self, settings: EmbeddedSettings) -> None:
+        """Open the store that is there.
+
+        Raises:
+            DataDirectoryError: there is none, it cannot be read, or a process uses it.
+        """
+        directory = settings.data_directory
+        if not (directory / opening.FILE).exists():
+            raise DataDirectoryError(
+                f"{directory} holds no samples ({opening.FILE}): name the server's data directory with --data or"
+                " LOADWATCH_DATA"
+            )
+        self._lock = acquire_lock(directory)
+        try:
+            self._database = Database(settings)
+        except BaseException:
+            os.close(self._lock)
+            raise
+        with disk_errors():
+            self._labels = {one.id: one.labels for one in self._database.series()}
+
+    def close(self) -> None:
+        """Let go of the directory."""
+        self._database.close()
+        os.close(self._lock)
+
+    def __enter__(self) -> "StoredHours":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def hours(self) -> dict[int, int]:
+        """How many samples the hours have at most, by their first millisecond, rising; raises StoreReadError."""
+        with disk_errors():
+            return dict(sorted(self._database.rows_by_hour().items()))
+
+    def counts(self, hour_ms: int) -> tuple[Ids, npt.NDArray[np.int64]]:
+        """Rising ids of the series of an hour, and how many samples each has at most; raises StoreReadError.
+
+        "At most", because a sample that was sent twice may be there twice until its hour is sealed.
+        """
+        with disk_errors(), self._database.reading() as cursor:
+            rows = self._database.rows_by_series(cursor, hour_ms)
+        # Series that retention forgot: their samples have no name.
+        rows = [row for row in rows if row[0] in self._labels]
+        found = np.array(rows, np.int64).reshape(-1, 2)
+        return found[:, 0].astype(np.uint32), found[:, 1]
+
+    def labels(self, series_id: int) -> Labels:
+        """All labels of a series."""
+        return unflatten(self._labels[series_id])
+
+    def metadata(self) -> Mapping[str, MetricMetadata]:
+        """All metadata, by metric; raises StoreReadError."""
+        with disk_errors():
+            return self._database.metadata()
+
+    def read(self, start_ms: int, end_ms: int, ids: Ids) -> Selection:
+        """All samples of a span within an hour, of the series with these rising ids; raises StoreReadError.
+
+        The i-th series of the answer is the i-th of those ids that have any.
+        """
+        parts: list[Selection] = []
+        for first in range(0, len(ids), _SEARCHED_IDS):
+            parts.append(self._read(start_ms, end_ms, ids[first : first + _SEARCHED_IDS]))
+        return parts[0] if len(parts) == 1 else _joined(parts)
+
+    def _read(self, start_ms: int, end_ms: int, ids: Ids) -> Selection:
+        low, high = int(ids[0]), int(ids[-1])
+        condition = f"series_id BETWEEN {low} AND {high}"
+        if high - low + 1 != len(ids):
+            condition += f" AND series_id IN ({', '.join(map(str, ids.tolist()))})"
+        with disk_errors(), self._database.reading() as cursor:
+            columns = self._database.slice_all(cursor, start_ms, end_ms, condition)
+        if not len(columns.series):
+            return _joined([])
+        block = build_block(columns.series, columns.timestamps, columns.values)
+        borders = np.arange(len(block.series) + 1, dtype=np.uint64) << TIME_BITS
+        return Selection(
+            labels=[self.labels(one) for one in block.series.tolist()],
+            offsets=np.searchsorted(block.keys, borders).astype(np.int64),
+            timestamps=(block.keys & TIME_MASK).astype(np.int64),
+            values=block.values,
+        )
+
+
+def _joined(parts: Sequence[Selection]) -> Selection:
+    offsets, end = [np.zeros(1, np.int64)], 0
+    for part in parts:
+        offsets.append(part.offsets[1:] + end)
+        end += int(part.offsets[-1])
+    return Selection(
+        labels=[labels for part in parts for labels in part.labels],
+        offsets=np.concatenate(offsets),
+        timestamps=np.concatenate([np.empty(0, np.int64), *(part.timestamps for part in parts)]),
+        values=np.concatenate([np.empty(0, np.float64), *(part.values for part in parts)]),
+    )
+
+
+def open_stored_hours(directory: Path, database_bytes: int, database_threads: int) -> StoredHours:
+    """The store of a data directory; raises as StoredHours."""
+    return StoredHours(
+        EmbeddedSettings(data_directory=directory, database_bytes=database_bytes, database_threads=database_threads)
+    )

@@ -1,0 +1,216 @@
+"""HTTP to the engine: bounded in time and bytes, without redirects, with one wording of what goes wrong."""
+
+import time
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import orjson
+import urllib3
+from urllib3.exceptions import HTTPError
+from urllib3.response import BaseHTTPResponse
+
+from loadwatch_backend.core.cancellation import Cancellation
+from loadwatch_backend.series.store.errors import EngineAwayError, EngineSettingsError, QueryLimitError
+from loadwatch_backend.series.store.prometheus.login import headers_of, make_signer, tls_context
+from loadwatch_backend.series.store.prometheus.settings import RemoteSettings
+
+_CONNECT_SECONDS = 5.0
+_SPARED_SECONDS = 5.0
+_PIECE_BYTES = 1 << 18
+_MOST_ERROR_BYTES = 16 * 1024
+_FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+_REFUSALS = (401, 403, 407)
+
+Pairs = Sequence[tuple[str, str]]
+
+
+class Stream:
+    """An answer that is being read."""
+
+    def __init__(
+        self, response: BaseHTTPResponse, most_bytes: int, deadline: float, cancellation: Cancellation
+    ) -> None:
+        self.status = response.status
+        self.headers: Mapping[str, str] = response.headers
+        self._response = response
+        self._most_bytes = most_bytes
+        self._deadline = deadline
+        self._cancellation = cancellation
+
+    def pieces(self) -> Generator[bytes]:
+        """The body, piece by piece.
+
+        Raises:
+            QueryLimitError: it has more bytes than it may have.
+            EngineAwayError: it ends before its end, or takes too long.
+            CancelledError: nobody waits for it any more.
+        """
+        taken = 0
+        try:
+            for piece in self._response.stream(_PIECE_BYTES, decode_content=True):
+                taken += len(piece)
+                self._cancellation.check()
+                if taken > self._most_bytes:
+                    raise QueryLimitError(
+                        f"the engine's answer has more than {self._most_bytes} bytes: ask for fewer series, a shorter"
+                        " range or a larger step"
+                    )
+                if time.monotonic() > self._deadline:
+                    raise EngineAwayError("the engine takes too long to answer")
+                yield piece
+        except HTTPError as error:
+            self._cancellation.check()
+            raise EngineAwayError(f"the engine's answer was cut off ({type(error).__name__})") from error
+
+    def read_error(self) -> bytes:
+        """The first bytes of an error."""
+        try:
+            return self._response.read(_MOST_ERROR_BYTES, decode_content=True)
+        except HTTPError:
+            return b""
+
+
+class Connection:
+    """Safe to use from any thread."""
+
+    def __init__(self, settings: RemoteSettings) -> None:
+        """Raises EngineSettingsError when certificates, keys or AWS' credentials cannot be used."""
+        self._settings = settings
+        region = settings.login.aws_region
+        self._signer = make_signer(region) if region else None
+        is_https = any(urlsplit(url).scheme == "https" for url in (settings.url, settings.write_url))
+        self._pool = urllib3.PoolManager(
+            num_pools=4,
+            maxsize=16,
+            retries=False,
+            timeout=urllib3.Timeout(connect=_CONNECT_SECONDS, read=settings.timeout_seconds),
+            ssl_context=tls_context(settings.login) if is_https else None,
+        )
+        self._answered = 0.0
+        # Who waited for an answer in vain spares the next ones the wait: a hundred rules ask one after another.
+        self._vain_until, self._vain_detail = 0.0, ""
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._pool.clear()
+
+    def check(self) -> None:
+        """Raises EngineAwayError where no engine answers queries, or it refuses who we are."""
+        with self.post("/api/v1/query", [("query", "1")], _MOST_ERROR_BYTES, Cancellation()) as stream:
+            _whole(stream)
+
+    def write(self, body: bytes, headers: Mapping[str, str]) -> tuple[int, str | None, str]:
+        """POST a body to where samples go; the answer's status, Retry-After and error in one line.
+
+        Raises:
+            EngineAwayError: no answer came.
+        """
+        with self._open("POST", self._settings.write_url, body, headers, _MOST_ERROR_BYTES, Cancellation()) as stream:
+            return stream.status, stream.headers.get("Retry-After"), error_text(stream.read_error())
+
+    def get(self, path: str, pairs: Pairs, most_bytes: int) -> bytes:
+        """The whole answer to a GET below the reading address; raises as `post`."""
+        query = urlencode(pairs)
+        url = f"{self._settings.url}{path}{'?' if query else ''}{query}"
+        with self._open("GET", url, b"", {}, most_bytes, Cancellation()) as stream:
+            return _whole(stream)
+
+    def post(
+        self, path: str, pairs: Pairs, most_bytes: int, cancellation: Cancellation
+    ) -> AbstractContextManager[Stream]:
+        """The answer to a form, with any status.
+
+        Raises:
+            EngineAwayError: no answer came, or the engine refuses who we are or sends us elsewhere.
+        """
+        body = urlencode(pairs).encode()
+        return self._open("POST", f"{self._settings.url}{path}", body, _FORM, most_bytes, cancellation)
+
+    @contextmanager
+    def _open(
+        self,
+        method: str,
+        url: str,
+        body: bytes,
+        headers: Mapping[str, str],
+        most_bytes: int,
+        cancellation: Cancellation,
+    ) -> Generator[Stream]:
+        began = time.monotonic()
+        reads = url != self._settings.write_url
+        if reads and began < self._vain_until:
+            raise EngineAwayError(self._vain_detail)
+        try:
+            known = headers_of(self._settings.login, self._signer, method, url, headers, body)
+            response = self._pool.request(
+                method, url, body=body or None, headers=known, preload_content=False, redirect=False
+            )
+        except EngineSettingsError as error:
+            raise EngineAwayError(str(error), refused=True) from error
+        except HTTPError as error:
+            detail = f"the engine at {place_of(url)} does not answer: {_words(error)}"
+            now = time.monotonic()
+            # Others that were answered meanwhile tell that one question was too much, not that nobody answers.
+            if reads and self._answered < began:
+                self._vain_detail, self._vain_until = detail, now + min(now - began, _SPARED_SECONDS)
+            raise EngineAwayError(detail) from error
+        self._answered = time.monotonic()
+        try:
+            with cancellation.interrupting(response.shutdown):
+                stream = Stream(response, most_bytes, began + self._settings.timeout_seconds, cancellation)
+                if reads and stream.status in _REFUSALS:
+                    raise EngineAwayError(
+                        f"the engine refuses Loadwatch with status {stream.status} ({error_text(stream.read_error())}):"
+                        " check the LOADWATCH_STORE_ settings of the login and the tenant",
+                        refused=True,
+                    )
+                if reads and 300 <= stream.status < 400:
+                    raise EngineAwayError(
+                        f"the engine answered {stream.status}, a redirect, which is not followed", refused=True
+                    )
+                yield stream
+        finally:
+            # What was read to its end has given its connection back by itself.
+            if not response.closed:
+                response.close()
+
+
+def _whole(stream: Stream) -> bytes:
+    if stream.status != 200:
+        raise EngineAwayError(f"the engine answered {stream.status}: {error_text(stream.read_error())}")
+    return b"".join(stream.pieces())
+
+
+def error_text(body: bytes) -> str:
+    """The error of an answer in one line: the one of Prometheus' JSON, or what the body begins with."""
+    try:
+        document: Any = orjson.loads(body)
+        text = str(document["error"])
+    except (ValueError, TypeError, LookupError):
+        text = body.decode(errors="replace")
+    line = " ".join(text.split())
+    return line if len(line) <= 500 else line[:500] + "…"
+
+
+def place_of(url: str) -> str:
+    """Host and port of an address, which is all that an error says of it."""
+    parts = urlsplit(url)
+    return f"{parts.hostname}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
+
+
+_CAUSES: Sequence[tuple[type[Exception], str]] = (
+    (urllib3.exceptions.ReadTimeoutError, "it takes too long"),
+    (urllib3.exceptions.NameResolutionError, "its name cannot be resolved"),
+    (urllib3.exceptions.NewConnectionError, "the connection was refused"),
+    # The two above are kinds of it.
+    (urllib3.exceptions.ConnectTimeoutError, "no connection within 5 s"),
+    (urllib3.exceptions.ProtocolError, "the connection broke off"),
+)
+
+
+def _words(error: HTTPError) -> str:
+    if isinstance(error, urllib3.exceptions.SSLError):
+        return f"TLS: {error}"
+    return next((text for kind, text in _CAUSES if isinstance(error, kind)), type(error).__name__)

@@ -1,0 +1,466 @@
+"""The second engine: `loadwatch_backend.series.store.port.SampleStore` over HTTP, with a queue on disk before it."""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from urllib.parse import quote
+
+import numpy as np
+import numpy.typing as npt
+import structlog
+
+from loadwatch_backend.core.cancellation import Cancellation
+from loadwatch_backend.core.data_directory import DataDirectoryError
+from loadwatch_backend.series.store.embedded.block import F64, I64, LATEST_MS, U32, Block, Cut, cut_block, series_spans
+from loadwatch_backend.series.store.embedded.lock import acquire_lock
+from loadwatch_backend.series.store.embedded.series_index import Ids, SeriesIndex
+from loadwatch_backend.series.store.errors import (
+    EngineAnswerError,
+    EngineAwayError,
+    EngineSettingsError,
+    SeriesLimitError,
+    StoreWriteError,
+)
+from loadwatch_backend.series.store.port import (
+    Batch,
+    CommitListener,
+    Labels,
+    Matcher,
+    MetricMetadata,
+    Reading,
+    Selection,
+    StoreStatistics,
+    TouchListener,
+)
+from loadwatch_backend.series.store.prometheus.connection import Connection, error_text, place_of
+from loadwatch_backend.series.store.prometheus.durable_queue import DurableQueue, Frame
+from loadwatch_backend.series.store.prometheus.listing import EngineLists, KnownMetadata
+from loadwatch_backend.series.store.prometheus.news import NEWEST, Announcement, NewsWatch
+from loadwatch_backend.series.store.prometheus.posting import requests_of
+from loadwatch_backend.series.store.prometheus.reading import Budget, read_raw
+from loadwatch_backend.series.store.prometheus.recent import Recent, join
+from loadwatch_backend.series.store.prometheus.selectors import is_of_self
+from loadwatch_backend.series.store.prometheus.sender import Sender
+from loadwatch_backend.series.store.prometheus.settings import RemoteSettings
+from loadwatch_backend.series.store.prometheus.wire import (
+    SeriesSamples,
+    WireError,
+    compressed,
+    decode_request,
+    encode_labels,
+    encode_metadata,
+)
+from loadwatch_backend.series.store.write_queue import Listeners, Work, WriteQueue, columns_of, newest_sent
+
+log = structlog.get_logger(__name__)
+
+QUEUE_DIRECTORY = "engine-queue"
+_CLOSE_SECONDS = 3.0
+_FORGET_SECONDS = 600.0
+_SILENT_MS = 3_600_000
+_SHOWN_AFTER_MS = 30_000
+"""After the time of a sample: it comes within seconds, and VictoriaMetrics shows a new series 10 s later."""
+_ALONE_SECONDS = 900.0
+"""Without news of others after which nobody else writes to the engine."""
+_AHEAD_MS = 60_000
+"""By which the clock of a sender may be ahead of ours."""
+_SAMPLE_BYTES = 20
+_COMMIT_SAMPLES = 200_000
+_CACHED_HEADS = 200_000
+
+
+class PrometheusStore:
+    """Made by `open_prometheus`."""
+
+    def __init__(self, settings: RemoteSettings, clock: Callable[[], int], lock: int, connection: Connection) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._lock = lock
+        self._connection = connection
+        directory = settings.data_directory / QUEUE_DIRECTORY
+        self._queue = DurableQueue(directory, clock)
+        self._index = SeriesIndex(settings.series_limit, settings.label_bytes)
+        self._recent = Recent(settings.recent_bytes, self._touch)
+        self._metadata = KnownMetadata(directory / "metadata.json")
+        self._lists = EngineLists(connection, settings.answer_bytes)
+        self._announcement = Announcement(settings.instance) if settings.instance else None
+        self._waiting = WriteQueue(settings.queue_samples, _COMMIT_SAMPLES, self._behind)
+        self._listeners = Listeners()
+        self._heads: dict[int, bytes] = {}
+        """Encoded labels of series, by id."""
+        self._heard_ms: int | None = None
+        self._hearing = threading.Lock()
+        self._others_wrote = time.monotonic()
+        self._writer = threading.Thread(target=self._write_all, name="store-writer", daemon=True)
+        self._sender = Sender(settings, connection, self._queue, self._recent, clock, self._forget_silent)
+        self._news = NewsWatch(connection, settings.instance, self.newest_ms, self._hear)
+        self._forgot = time.monotonic()
+        self._closed = False
+        self._remember_queued()
+        self._writer.start()
+        self._sender.start()
+        if settings.instance:
+            self._news.start()
+
+    # Writing --------------------------------------------------------------------------------------------------
+
+    def resolve(self, series: Sequence[Labels], *, most_new: int | None = None) -> npt.NDArray[np.uint32]:
+        """See `Writer.resolve`."""
+        return self._index.resolve(series, most_new)
+
+    def generation(self) -> int:
+        """See `Writer.generation`."""
+        return self._index.generation
+
+    def append(self, batch: Batch) -> "Future[None]":
+        """See `Writer.append`."""
+        return self._waiting.append(batch)
+
+    def put_metadata(self, metadata: Mapping[str, MetricMetadata]) -> None:
+        """See `Writer.put_metadata`."""
+        news = {name: entry for name, entry in metadata.items() if self._metadata.entries.get(name) != entry}
+        if news:
+            self._waiting.put_metadata(news)
+
+    # Reading --------------------------------------------------------------------------------------------------
+
+    def select(
+        self, matchers: Sequence[Matcher], start_ms: int, end_ms: int, reading: Reading | None = None
+    ) -> Selection:
+        """See `Reader.select`; the newest samples from memory alone, where nobody else writes to the engine."""
+        if start_ms >= self._complete_ms():
+            own = self._own(matchers, start_ms, min(end_ms, LATEST_MS), Budget(self._settings.query_samples, reading))
+            return join((), *own)
+        return self.select_many([matchers], start_ms, end_ms, reading)[0]
+
+    def select_many(
+        self, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int, reading: Reading | None = None
+    ) -> list[Selection]:
+        """See `ManySelector.select_many`.
+
+        While the engine is away, what the server says of itself comes from memory, so that rules can tell of it.
+        """
+        start_ms, end_ms = max(start_ms, 0), min(end_ms, LATEST_MS)
+        if start_ms > end_ms:
+            return [join((), (), ()) for _ in wanted]
+        # Ours before the engine's: what leaves the memory meanwhile has been with the engine for long.
+        most = self._settings.query_samples
+        # Asked in any case: what is told while the engine is away must not look like all that there is.
+        their_end_ms = max(start_ms, min(end_ms, self._complete_ms()))
+        own = [self._own(matchers, start_ms, end_ms, Budget(most, reading)) for matchers in wanted]
+        of_self = all(map(is_of_self, wanted))
+        theirs: list[list[SeriesSamples]] = [[] for _ in wanted]
+        if not (of_self and self._sender.state.fault):
+            try:
+                theirs = read_raw(self._connection, wanted, start_ms, their_end_ms, Budget(most, reading))
+            except EngineAwayError:
+                if not of_self:
+                    raise
+        return [join(parts, *one) for parts, one in zip(theirs, own, strict=True)]
+
+    def select_newest(
+        self, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int, reading: Reading | None = None
+    ) -> list[Selection]:
+        """See `ManySelector.select_newest`; all samples of the span, of which the newest are the last."""
+        return self.select_many(wanted, start_ms, end_ms, reading)
+
+    def series(self, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[Labels]:
+        """See `Reader.series`."""
+        known = self._index.labels(self._known(matchers, start_ms, end_ms).tolist())
+        there = {frozenset(labels.items()) for labels in known}
+        found = self._lists.series(matchers or [()], start_ms, end_ms)
+        return [*known, *(labels for labels in found if frozenset(labels.items()) not in there)]
+
+    def label_names(self, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[str]:
+        """See `Reader.label_names`."""
+        known = self._index.label_names(self._known(matchers, start_ms, end_ms))
+        found = self._lists.texts("labels", matchers, start_ms, end_ms)
+        return sorted({*known, *found})
+
+    def label_values(self, name: str, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[str]:
+        """See `Reader.label_values`."""
+        known = self._index.label_values(name, self._known(matchers, start_ms, end_ms))
+        path = f"label/{quote(name, safe='')}/values"
+        found = self._lists.texts(path, matchers, start_ms, end_ms)
+        return sorted({*known, *found})
+
+    def metadata(self) -> Mapping[str, MetricMetadata]:
+        """See `Reader.metadata`: the engine's, and over it what our senders said."""
+        return {**self._lists.metadata(), **self._metadata.entries}
+
+    def newest_ms(self) -> int | None:
+        """See `Reader.newest_ms`."""
+        return self._heard_ms
+
+    def query(self, path: str, pairs: Sequence[tuple[str, str]], cancellation: Cancellation) -> Iterator[bytes]:
+        """See `QueryPasser.query`."""
+        with self._connection.post(f"/api/v1/{path}", pairs, self._settings.answer_bytes, cancellation) as stream:
+            if stream.status != 200:
+                reason = error_text(stream.read_error())
+                if 400 <= stream.status < 600 and stream.status not in (404, 405, 502, 504):
+                    raise EngineAnswerError(stream.status, reason)
+                raise EngineAwayError(f"the engine answered {stream.status}: {reason}")
+            yield from stream.pieces()
+
+    def shown_ms(self) -> int:
+        """See `QueryPasser.shown_ms`."""
+        return (self._queue.oldest_ms or self._clock()) - _SHOWN_AFTER_MS
+
+    # Watching -------------------------------------------------------------------------------------------------
+
+    def on_commit(self, listener: CommitListener) -> Callable[[], None]:
+        """See `Watcher.on_commit`."""
+        return self._listeners.on_commit(listener)
+
+    def on_touch(self, listener: TouchListener) -> Callable[[], None]:
+        """See `Watcher.on_touch`."""
+        return self._listeners.on_touch(listener)
+
+    def statistics(self) -> StoreStatistics:
+        """See `Watcher.statistics`."""
+        counts, state = self._waiting.counts, self._sender.state
+        oldest_ms = self._queue.oldest_ms
+        waited_ms = 0 if oldest_ms is None else max(self._clock() - oldest_ms, 0)
+        settings = self._settings
+        return StoreStatistics(
+            series=len(self._index),
+            samples_appended_total=counts.samples,
+            commits_total=counts.commits,
+            failed_commits_total=counts.failed_commits,
+            commits_fail=counts.is_failing,
+            busy_rejections_total=counts.busy,
+            queued_samples=self._waiting.samples,
+            head_bytes=self._recent.nbytes,
+            head_blocks=self._recent.slots,
+            engine_queue_samples=self._queue.samples,
+            engine_queue_bytes=self._queue.nbytes,
+            engine_queue_seconds=waited_ms / 1000,
+            engine_queue_ratio=max(self._queue.nbytes / settings.queue_bytes, waited_ms / settings.queue_ms),
+            engine_delivered_samples_total=state.delivered_samples,
+            engine_dropped_samples_total=state.dropped_samples,
+            engine_retries_total=state.retries,
+        )
+
+    def keep_pinned(self, windows: Callable[[], Sequence[tuple[int, int]]]) -> None:
+        """See `SampleStore.keep_pinned`: how long samples are kept is the engine's matter, so nothing is pinned."""
+
+    def close(self) -> None:
+        """See `SampleStore.close`; what the engine has not taken waits on disk for the next start."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._settings.instance:
+            self._news.close()
+        self._waiting.close()
+        self._writer.join()
+        self._sender.close(_CLOSE_SECONDS)
+        self._queue.close()
+        self._connection.close()
+        os.close(self._lock)
+
+    # Within: writing ------------------------------------------------------------------------------------------
+
+    def _behind(self) -> str | None:
+        settings, queue = self._settings, self._queue
+        if queue.nbytes >= settings.queue_bytes:
+            return (
+                f"the engine of the samples does not keep up: {queue.nbytes} bytes wait for it on disk, and at most"
+                f" {settings.queue_bytes} may"
+            )
+        oldest_ms = queue.oldest_ms
+        if oldest_ms is not None and self._clock() - oldest_ms >= settings.queue_ms:
+            return (
+                "the engine of the samples does not keep up: the oldest samples on disk have waited for"
+                f" {(self._clock() - oldest_ms) / 3_600_000:.1f} h"
+            )
+        return None
+
+    def _write_all(self) -> None:
+        while (work := self._waiting.take()) is not None:
+            self._write(work)
+
+    def _write(self, work: Work) -> None:
+        try:
+            series, timestamps, values = columns_of(work.taken)
+            series = self._index.revive(series)
+            self._index.take_pending()  # Which series are new is of no interest here.
+            if work.metadata:
+                self._metadata.keep(work.metadata)
+            sent_ms = newest_sent(work.taken)
+            besides = encode_metadata(work.metadata)
+            if self._announcement is not None and sent_ms is not None:
+                besides += self._announcement.encoded(max(sent_ms, self._heard_ms or 0), self._clock())
+            bodies = self._bodies(series, timestamps, values, besides)
+            last = self._queue.append(bodies) if bodies else self._queue.last
+        except Exception as error:
+            log.error("samples could not be queued", error=str(error), requests=len(work.taken))
+            reason = (error.strerror if isinstance(error, OSError) else None) or type(error).__name__
+            self._waiting.fail(work, StoreWriteError(f"the samples could not be written to disk: {reason}"))
+            return
+        self._recent.add(last, series, timestamps, values)
+        self._waiting.finish(work, len(series))
+        if sent_ms is not None:
+            self._heard(sent_ms)
+        if len(series):
+            self._listeners.touched(lambda: self._index.metrics(series))
+
+    def _heard(self, newest_ms: int) -> None:
+        """Samples up to this time are there: tell who waits for them."""
+        with self._hearing:
+            heard_ms = self._heard_ms = newest_ms if self._heard_ms is None else max(self._heard_ms, newest_ms)
+        self._listeners.committed(heard_ms, self._clock())
+
+    def _bodies(self, series: U32, timestamps: I64, values: F64, besides: bytes) -> list[tuple[bytes, int]]:
+        """Requests with their number of samples, series by series in rising time; of repeated ones the last."""
+        order = np.lexsort((np.arange(len(series)), timestamps, series))
+        series, timestamps, values = series[order], timestamps[order], values[order]
+        last = np.ones(len(series), np.bool_)
+        last[:-1] = (series[1:] != series[:-1]) | (timestamps[1:] != timestamps[:-1])
+        series, timestamps, values = series[last], timestamps[last], values[last]
+        bodies: list[tuple[bytes, int]] = []
+        for parts, samples in requests_of(series, timestamps, values, self._heads_of, self._settings.request_samples):
+            bodies.append((compressed(b"".join(parts) + (b"" if bodies else besides)), samples))
+        if besides and not bodies:
+            bodies.append((compressed(besides), 0))
+        return bodies
+
+    def _heads_of(self, ids: list[int]) -> list[bytes]:
+        heads = self._heads
+        unknown = [series_id for series_id in ids if series_id not in heads]
+        if unknown:
+            if len(heads) + len(unknown) > _CACHED_HEADS:
+                heads.clear()
+                unknown = ids
+            for series_id, labels in zip(unknown, self._index.labels(unknown), strict=True):
+                heads[series_id] = encode_labels(labels)
+        return [heads[series_id] for series_id in ids]
+
+    # Within: reading ------------------------------------------------------------------------------------------
+
+    def _known(self, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> Ids:
+        self._recent.blocks()  # So that the index knows of the newest samples.
+        return self._index.match_any(matchers, start_ms, end_ms)
+
+    def _complete_ms(self) -> int:
+        """From when on the memory has all that the engine has or will have."""
+        if time.monotonic() - self._others_wrote < _ALONE_SECONDS:
+            return LATEST_MS
+        return self._clock() - int(self._recent.reach_seconds * 1000) + _AHEAD_MS
+
+    def _own(
+        self, matchers: Sequence[Matcher], start_ms: int, end_ms: int, budget: Budget
+    ) -> tuple[list[Labels], list[Cut]]:
+        blocks = self._recent.blocks()
+        ids = self._index.match(matchers, start_ms, end_ms)
+        if not len(ids):
+            return [], []
+        cuts = [
+            cut_block(block, ids, start_ms, end_ms)
+            for block in blocks
+            if block.first_ms <= end_ms and block.last_ms >= start_ms
+        ]
+        budget.take(sum(int((cut.stops - cut.starts).sum()) for cut in cuts))
+        return self._index.labels(ids.tolist()), cuts
+
+    def _touch(self, block: Block) -> None:
+        first, last = series_spans(block)
+        self._index.touch(block.series, first, last)
+
+    def _hear(self, newest_ms: int) -> None:
+        """Another one took samples in, of any metric that there is now."""
+        self._others_wrote = time.monotonic()
+        self._heard(newest_ms)
+        now_ms = self._clock()
+        self._listeners.touched(
+            lambda: frozenset(self._lists.texts("label/__name__/values", [], now_ms - 300_000, now_ms))
+        )
+
+    def _remember_queued(self) -> None:
+        """What the engine may not show yet is in memory again after a start, the newest of it."""
+        settled_ms = self._clock() - int(self._settings.settle_seconds * 1000)
+        delivered = [frame for frame in self._queue.delivered_before if frame.arrived_ms >= settled_ms]
+        waiting = self._queue.waiting()
+        room = self._settings.recent_bytes // _SAMPLE_BYTES
+        chosen: list[Frame] = []
+        for frame in reversed([*delivered, *waiting]):
+            room -= frame.samples
+            if room < 0:
+                break
+            chosen.append(frame)
+        for frame in reversed(chosen):
+            if (body := self._queue.body(frame)) is not None:
+                self._remember(frame.sequence, body)
+        if delivered:
+            self._recent.deliver(delivered[-1].sequence)
+        if waiting:
+            log.info("samples of before wait for the engine", samples=self._queue.samples, bytes=self._queue.nbytes)
+
+    def _remember(self, sequence: int, body: bytes) -> None:
+        try:
+            found = [one for one in decode_request(body) if one.labels.get("__name__") != NEWEST]
+            ids = self._index.resolve([one.labels for one in found])
+        except (WireError, SeriesLimitError) as error:
+            log.warning("samples that wait for the engine cannot be shown before it has them", reason=str(error))
+            return
+        if found:
+            times = np.concatenate([one.timestamps for one in found])
+            values = np.concatenate([one.values for one in found])
+            self._recent.add(sequence, np.repeat(ids, [len(one.timestamps) for one in found]), times, values)
+            heartbeats = [one for one in found if one.labels.get("__name__") == "up"]
+            newest_ms = max(int(one.timestamps.max(initial=0)) for one in heartbeats or found)
+            self._heard_ms = max(newest_ms, self._heard_ms or 0)
+
+    def _forget_silent(self) -> None:
+        """Ids of series that nobody has sent for an hour."""
+        if time.monotonic() - self._forgot < _FORGET_SECONDS:
+            return
+        self._forgot = time.monotonic()
+        silent = self._index.silent_since(self._clock() - _SILENT_MS)
+        kept = frozenset(self._recent.series().tolist())
+        self._index.remove(series_id for series_id in silent if series_id not in kept)
+
+
+def open_prometheus(settings: RemoteSettings, clock: Callable[[], int]) -> PrometheusStore:
+    """Open the queue in the data directory and look who answers at the engine's address.
+
+    An engine that is away is waited for by the queue, and the start goes on where it is known how to read from it.
+
+    Raises:
+        DataDirectoryError: the data directory cannot be used, or another process uses it.
+        EngineSettingsError: the address is wrong, or the engine refuses who we are.
+    """
+    connection = Connection(settings)
+    lock = acquire_lock(settings.data_directory)
+    try:
+        _find_engine(connection, settings)
+        return PrometheusStore(settings, clock, lock, connection)
+    except OSError as error:
+        os.close(lock)
+        raise DataDirectoryError(
+            f"cannot use the queue in {settings.data_directory / QUEUE_DIRECTORY}: {error.strerror or error}"
+        ) from error
+    except BaseException:
+        os.close(lock)
+        raise
+
+
+def _find_engine(connection: Connection, settings: RemoteSettings) -> None:
+    place = place_of(settings.url)
+    # It names the address at which the engine answered the last time.
+    known = settings.data_directory / QUEUE_DIRECTORY / "read-by"
+    try:
+        connection.check()
+    except EngineAwayError as error:
+        if error.refused or not known.exists() or settings.url not in known.read_text().split():
+            raise EngineSettingsError(
+                f"the engine at {place} (LOADWATCH_STORE_URL) cannot be used: {error.detail}"
+            ) from error
+        log.warning("the engine is away; samples wait for it on disk", place=place, reason=error.detail)
+        return
+    with suppress(OSError):
+        known.parent.mkdir(mode=0o700, exist_ok=True)
+        known.write_text(f"{settings.url}\n")
+    log.info("samples are kept by a second engine", place=place)

@@ -1,0 +1,127 @@
+"""Remote write 1.0 as bytes. Pure: no I/O, no clock.
+
+Requests on their way in are made by columns, which is what a push costs; what is read back is rare and goes by the
+generated messages of `remote.proto`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import cramjam
+import numpy as np
+import numpy.typing as npt
+from google.protobuf.message import DecodeError
+
+from loadwatch_backend.series.store import remote_pb2 as remote
+from loadwatch_backend.series.store.port import Labels, MetricMetadata
+
+I64 = npt.NDArray[np.int64]
+F64 = npt.NDArray[np.float64]
+
+_SAMPLE_BYTES = 18
+"""`12 10 09 <value: 8> 10 <time: varint of 6>`: a sample whose time lies between 1971 and 2109."""
+_EARLIEST_SIX, _LATEST_SIX = 1 << 35, (1 << 42) - 1
+_TYPES = ("unknown", "counter", "gauge", "histogram", "gaugehistogram", "summary", "info", "stateset")
+
+
+class WireError(ValueError):
+    """The bytes are not the message that they should be."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesSamples:
+    """One series of a message."""
+
+    labels: dict[str, str]
+    timestamps: I64
+    values: F64
+
+
+def compressed(message: bytes) -> bytes:
+    """The message as a snappy block."""
+    return bytes(cramjam.snappy.compress_raw(message))
+
+
+def plain(body: bytes) -> bytes:
+    """The message of a snappy block."""
+    return bytes(cast("bytes", cramjam.snappy.decompress_raw(body)))
+
+
+def encode_labels(labels: Labels) -> bytes:
+    """The `labels` fields of a TimeSeries, in the order of the names."""
+    pairs = [remote.Label(name=name.encode(), value=value.encode()) for name, value in sorted(labels.items())]
+    return remote.TimeSeries(labels=pairs).SerializeToString()
+
+
+def encode_samples(timestamps: I64, values: F64) -> bytes | list[bytes]:
+    """The `samples` fields of each sample: 18 bytes each in one piece, or a list where a time is unusual."""
+    if len(timestamps) and (timestamps.min() < _EARLIEST_SIX or timestamps.max() > _LATEST_SIX):
+        return [
+            remote.TimeSeries(samples=[remote.Sample(timestamp=time_ms, value=value)]).SerializeToString()
+            for time_ms, value in zip(timestamps.tolist(), values.tolist(), strict=True)
+        ]
+    rows = np.empty((len(timestamps), _SAMPLE_BYTES), np.uint8)
+    rows[:, :3] = (0x12, 0x10, 0x09)
+    rows[:, 3:11] = np.ascontiguousarray(values, "<f8").view(np.uint8).reshape(-1, 8)
+    rows[:, 11] = 0x10
+    rows[:, 12:] = ((timestamps[:, None] >> np.arange(0, 42, 7)) & 0x7F).astype(np.uint8)
+    rows[:, 12:17] |= 0x80
+    return rows.tobytes()
+
+
+def encode_series(labels: Sequence[bytes], counts: Sequence[int], timestamps: I64, values: F64) -> list[bytes]:
+    """The `timeseries` field of each series: its encoded labels and the next `counts[i]` samples."""
+    encoded = encode_samples(timestamps, values)
+    result: list[bytes] = []
+    place = 0
+    for head, count in zip(labels, counts, strict=True):
+        if isinstance(encoded, bytes):
+            samples = encoded[place * _SAMPLE_BYTES : (place + count) * _SAMPLE_BYTES]
+        else:
+            samples = b"".join(encoded[place : place + count])
+        result.append(b"\x0a" + _varint(len(head) + len(samples)) + head + samples)
+        place += count
+    return result
+
+
+def _varint(number: int) -> bytes:
+    parts = bytearray()
+    while number >= 0x80:
+        parts.append((number & 0x7F) | 0x80)
+        number >>= 7
+    parts.append(number)
+    return bytes(parts)
+
+
+def encode_metadata(metadata: Mapping[str, MetricMetadata]) -> bytes:
+    """The `metadata` fields of a WriteRequest."""
+    entries = [
+        remote.MetricMetadata(
+            type=_TYPES.index(entry.type) if entry.type in _TYPES else 0,
+            metric_family_name=name.encode(),
+            help=entry.help.encode(),
+            unit=entry.unit.encode(),
+        )
+        for name, entry in metadata.items()
+    ]
+    return remote.WriteRequest(metadata=entries).SerializeToString()
+
+
+def decode_request(body: bytes) -> list[SeriesSamples]:
+    """The series of a compressed WriteRequest.
+
+    Raises:
+        WireError: it is none.
+    """
+    try:
+        return [
+            SeriesSamples(
+                {str(one.name, "utf-8"): str(one.value, "utf-8") for one in series.labels},
+                np.array([one.timestamp for one in series.samples], np.int64),
+                np.array([one.value for one in series.samples], np.float64),
+            )
+            for series in remote.WriteRequest.FromString(plain(body)).timeseries
+        ]
+    except (cramjam.DecompressionError, DecodeError, UnicodeDecodeError) as error:
+        raise WireError(f"no request of remote write: {error}") from error

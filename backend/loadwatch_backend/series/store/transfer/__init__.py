@@ -1,0 +1,1 @@
+"""Moves what the embedded store holds to a second engine, and counts what is there."""

@@ -1,1 +1,0 @@
-"""Every signal and resource, as data: one file a group. Adding a chart is one entry here and nothing elsewhere."""

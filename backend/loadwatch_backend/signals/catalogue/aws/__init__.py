@@ -1,1 +1,0 @@
-"""Signals of CloudWatch and of what AWS says of its resources."""

@@ -1,1 +1,0 @@
-"""Blocks of the file that a disk damaged: found, told and set aside, so that all else goes on."""

@@ -1,1 +1,0 @@
-"""Targets in the shape of Prometheus' HTTP API."""

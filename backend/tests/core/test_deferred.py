@@ -1,0 +1,36 @@
+"""A server that reads no records and renders no report has not loaded what that takes."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from loadwatch_backend.core.deferred import Deferred
+
+LARGE = ("pyarrow", "jinja2", "markdown")
+
+
+def test_a_module_stands_there_as_if_it_were_imported() -> None:
+    deferred = Deferred("json")
+    assert deferred.loads is json.loads
+    assert deferred.loads is json.loads
+
+
+def test_what_a_module_does_not_have_is_missed_as_always() -> None:
+    with pytest.raises(AttributeError, match="no_such_thing"):
+        _ = Deferred("json").no_such_thing
+
+
+def test_a_library_that_is_not_installed_shows_at_its_first_use() -> None:
+    with pytest.raises(ModuleNotFoundError, match="no_such_library"):
+        _ = Deferred("no_such_library").anything
+
+
+def test_a_server_starts_without_them() -> None:
+    script = f"""if True:
+        import sys
+        import loadwatch_backend.app.commands.server
+        print([name for name in {LARGE} if name in sys.modules])
+    """
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

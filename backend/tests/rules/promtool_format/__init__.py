@@ -1,0 +1,1 @@
+"""Tests of rules in promtool's format: input series, and which alerts fire when."""

@@ -1,0 +1,221 @@
+"""Figures of one's own and markers, read in the lines that the command prints, as it prints them."""
+
+import json
+import re
+import signal
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from loadwatch_formats.metrics.loadtest import OWN_FIGURE
+from loadwatch_formats.own_figures import (
+    LONGEST_MARKER,
+    MOST_MARKERS,
+    FigureSource,
+    ReportProblem,
+    find_path,
+    parse_figure,
+    parse_path,
+    parse_pattern,
+    read_number,
+)
+
+from loadwatch_collectors.runs.errors import UsageError
+from loadwatch_collectors.runs.facts.redaction import redact_text
+from loadwatch_collectors.runs.output import LONGEST_LINE, shown_lines
+from loadwatch_collectors.series import STALE_NAN, SampleRow, Series, encode_labels
+
+_LONGEST_DOCUMENT = 4 << 20
+_MOST_WAITING = 10_000
+_MATCH_SECONDS = 0.25
+"""CPU time of this process that one line may take."""
+_LINE_END = re.compile(rb"[\r\n]+")
+_DOCUMENT = re.compile(r"^[ \t]*([{\[])", re.MULTILINE)
+
+
+class _TooSlowError(Exception):
+    pass
+
+
+class _Figure:
+    """A figure that is read in the output: by `pattern`, else at `path`."""
+
+    def __init__(self, given: str) -> None:
+        self.name, source, text = parse_figure(given)
+        self.source = source
+        self.pattern = parse_pattern(text, 1) if source is FigureSource.REGEX else None
+        self.path = parse_path(text) if source is FigureSource.JSON else ()
+        self.value: float | None = None
+        self.at_ms = 0
+        self.problem = ReportProblem.NO_JSON if self.path else ReportProblem.NO_LINE
+
+
+class LineReader:
+    """Reads lines in the main thread; samples may be fetched in any other.
+
+    Raises:
+        UsageError: a figure or a marker is not written as it should be.
+    """
+
+    def __init__(self, figures: Sequence[str], markers: Sequence[str]) -> None:
+        try:
+            read = [_Figure(one) for one in figures]
+            self._markers = [parse_pattern(one, 0) for one in markers]
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+        twice = {one.name for one in read if sum(other.name == one.name for other in read) > 1}
+        if twice:
+            raise UsageError(f"--figure {min(twice)} is given twice: give each figure a name of its own")
+        self.notes: list[str] = []
+        self._figures = [one for one in read if one.source is not FigureSource.PROMQL]
+        self._lines = [one for one in self._figures if one.pattern is not None]
+        self._documents = [one for one in self._figures if one.path]
+        self.wanted = bool(self._markers or self._figures)
+        self._found: list[dict[str, Any]] = []
+        self._waiting: deque[tuple[int, str, float]] = deque(maxlen=_MOST_WAITING)
+        self._series: dict[str, Series] = {}
+        self._is_text: dict[int, bool] = {}
+        self._rest: dict[int, bytes] = {}
+        self._text: dict[int, bytearray] = {}
+        self._matching = False
+        if self.wanted:
+            signal.signal(signal.SIGVTALRM, self._interrupt)
+
+    def add(self, stream: int, data: bytes) -> None:
+        """A piece of what the command wrote to one of its streams; the first decides whether that is text."""
+        if not self._is_text.setdefault(stream, b"\0" not in data):
+            return
+        if self._documents:
+            text = self._text.setdefault(stream, bytearray())
+            text += data[: _LONGEST_DOCUMENT - len(text)]
+        *lines, rest = _LINE_END.split(self._rest.get(stream, b"") + data)
+        self._rest[stream] = rest if len(rest) <= _LONGEST_DOCUMENT else rest[:LONGEST_LINE]
+        for line in lines:
+            self._read(line)
+
+    def rows(self, run: str) -> list[SampleRow]:
+        """The values since the last call, each at the time when it was printed."""
+        found: list[SampleRow] = []
+        while self._waiting:
+            at_ms, name, value = self._waiting.popleft()
+            series = self._series.get(name)
+            if series is None:
+                labels = {"__name__": OWN_FIGURE, "run": run, "figure": name}
+                series = self._series[name] = Series(encode_labels(labels))
+            found.append(SampleRow(at_ms, [series], [value]))
+        return found
+
+    def finish(self, run: str) -> list[SampleRow]:
+        """Read what ends without a line's end, and documents of several lines; the last rows."""
+        for rest in self._rest.values():
+            self._read(rest)
+        self._rest.clear()
+        if any(one.value is None for one in self._documents):
+            for text in self._text.values():
+                self._read_documents("\n".join(shown_lines(bytes(text))))
+        rows = self.rows(run)
+        ended = list(self._series.values())
+        return (
+            [
+                *rows,
+                SampleRow(max(_now_ms(), *(one.at_ms + 1 for one in self._figures)), ended, [STALE_NAN] * len(ended)),
+            ]
+            if ended
+            else rows
+        )
+
+    def report(self) -> Mapping[str, Any]:
+        """Fields of `RunFinish`."""
+        figures = [
+            {"name": one.name, "value": one.value, "problem": "" if one.value is not None else one.problem}
+            for one in self._figures
+        ]
+        return {"figures": figures, "markers": self._found}
+
+    def _read(self, line: bytes) -> None:
+        at_ms = _now_ms()
+        text = shown_lines(line[:_LONGEST_DOCUMENT])[0].strip()
+        if not text:
+            return
+        short = text[:LONGEST_LINE]
+        for figure in list(self._lines):
+            assert figure.pattern is not None
+            try:
+                found = self._search(figure.pattern, short)
+            except _TooSlowError:
+                self._lines.remove(figure)
+                figure.problem = ReportProblem.TOO_SLOW
+                continue
+            if found is not None:
+                self._take(figure, found[1], at_ms)
+        for marker in list(self._markers):
+            try:
+                if self._search(marker, short) is not None:
+                    self._mark(short, at_ms)
+                    break
+            except _TooSlowError:
+                self._markers.remove(marker)
+                self.notes.append(
+                    f"--marker {marker.pattern!r} takes too long on a line, so it is ignored: simplify it"
+                )
+        if self._documents and text[0] in "{[":
+            try:
+                self._take_paths(json.loads(text), at_ms)
+            except (ValueError, RecursionError):
+                return
+
+    def _read_documents(self, text: str) -> None:
+        """Each document that begins a line of the text."""
+        decoder, at = json.JSONDecoder(), 0
+        while (start := _DOCUMENT.search(text, at)) is not None:
+            try:
+                document, at = decoder.raw_decode(text, start.start(1))
+            except (ValueError, RecursionError):
+                at = start.end()
+            else:
+                self._take_paths(document, _now_ms())
+
+    def _take_paths(self, document: Any, at_ms: int) -> None:
+        for figure in self._documents:
+            found = find_path(document, figure.path)
+            if found is not None:
+                self._take(figure, found, at_ms)
+            elif figure.problem is ReportProblem.NO_JSON:
+                figure.problem = ReportProblem.NO_PATH
+
+    def _take(self, figure: _Figure, found: Any, at_ms: int) -> None:
+        number = read_number(found)
+        if number is None:
+            figure.problem = ReportProblem.NO_NUMBER
+            return
+        figure.value = number
+        # Lines that are read at once are samples of their own all the same.
+        figure.at_ms = max(at_ms, figure.at_ms + 1)
+        self._waiting.append((figure.at_ms, figure.name, number))
+
+    def _mark(self, line: str, at_ms: int) -> None:
+        if len(self._found) < MOST_MARKERS:
+            self._found.append({"at_ms": at_ms, "text": redact_text(line)[:LONGEST_MARKER]})
+        elif len(self._found) == MOST_MARKERS and not any("--marker matches" in one for one in self.notes):
+            self.notes.append(f"--marker matches more than {MOST_MARKERS} lines; only the first are kept: narrow it")
+
+    def _search(self, pattern: re.Pattern[str], line: str) -> re.Match[str] | None:
+        """`pattern.search`, which a signal ends: some patterns take longer than the universe lasts."""
+        try:
+            self._matching = True
+            signal.setitimer(signal.ITIMER_VIRTUAL, _MATCH_SECONDS)
+            try:
+                return pattern.search(line)
+            finally:
+                self._matching = False
+        finally:
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+
+    def _interrupt(self, _number: int, _frame: object) -> None:
+        if self._matching:
+            raise _TooSlowError
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1000)

@@ -1,1 +1,0 @@
-"""Records answers of AWS, without what must stay private, and replays them."""

@@ -1,0 +1,1 @@
+"""Reads PostgreSQL servers, their own views and settings."""

@@ -1,1 +1,0 @@
-"""Samples of files to a server."""
