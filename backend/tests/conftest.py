@@ -17,6 +17,7 @@ import httpx
 import numpy as np
 import pytest
 import uvicorn
+import uvloop
 from fastapi import FastAPI
 from loadwatch_backend.app.application import create_app
 from loadwatch_backend.app.commands.server import Server, bind
@@ -137,7 +138,8 @@ def run_server(data: Path, clock: SetClock | None = None, **settings: Any) -> Ge
 
     def run() -> None:
         try:
-            asyncio.run(serve())
+            with asyncio.Runner(loop_factory=uvloop.new_event_loop) as loop:
+                loop.run(serve())
         except BaseException as error:
             thread.error = error
             thread.started.set()

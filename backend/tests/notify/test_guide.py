@@ -22,7 +22,7 @@ def test_the_example_and_the_answers_of_the_commands(tmp_path: Path) -> None:
     (tmp_path / "notifications.yml").write_text(example)
     (console,) = re.findall(r"```console\n(.*?)```", GUIDE, re.DOTALL)
     asked = CONSOLE.findall(console)
-    assert len(asked) == 4
+    assert len(asked) == console.count("$ ") > 1
     for command, answer in asked:
         arguments = [str(tmp_path / word) if word == "notifications.yml" else word for word in command.split()]
         result = CliRunner().invoke(routes, arguments)

@@ -297,7 +297,11 @@ class Server(uvicorn.Server):
         yield
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """See uvicorn."""
+        """See uvicorn, which ends only connections that it knows; one just accepted is known a few turns later."""
+        for server in self.servers:
+            server.close()
+        for _ in range(3):
+            await asyncio.sleep(0)
         self._end_streams()
         await super().shutdown(sockets)
 
