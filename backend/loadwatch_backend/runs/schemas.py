@@ -315,6 +315,7 @@ class Deletion(Schema):
     reviews: int
     snapshots: int
     shares: int
+    markers: int = Field(description="Annotations that lines of its output made and nobody has changed since.")
     evidence_files: int = 0
     evidence_bytes: int = 0
     was_baseline: bool

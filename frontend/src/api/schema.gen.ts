@@ -4434,6 +4434,11 @@ export interface components {
             /** Shares */
             shares: number;
             /**
+             * Markers
+             * @description Annotations that lines of its output made and nobody has changed since.
+             */
+            markers: number;
+            /**
              * Evidence Files
              * @default 0
              */

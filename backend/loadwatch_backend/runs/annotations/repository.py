@@ -7,6 +7,9 @@ from sqlalchemy.orm import Session
 
 from loadwatch_backend.runs.annotations.tables import AnnotationRow, AnnotationTagRow
 
+MARKER = "marker"
+"""Tag, before that of the run, of what a line of a run's output made."""
+
 
 def find_overlapping(
     session: Session, start_ms: int, end_ms: int, tag: str | None, limit: int
@@ -33,6 +36,14 @@ def add_annotation(session: Session, row: AnnotationRow) -> None:
     """Write a new one; it has its id then."""
     session.add(row)
     session.flush()
+
+
+def find_markers(session: Session, run_id: str) -> Sequence[AnnotationRow]:
+    """Annotations that lines of a run's output made; one that a person has changed since is the person's."""
+    tagged = [AnnotationRow.tags.any(AnnotationTagRow.tag == tag) for tag in (MARKER, run_id)]
+    return session.scalars(
+        select(AnnotationRow).where(*tagged, AnnotationRow.updated_ms == AnnotationRow.created_ms)
+    ).all()
 
 
 def delete_annotation(session: Session, row: AnnotationRow) -> None:

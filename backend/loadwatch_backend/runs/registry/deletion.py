@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.database.relational import Relational, Session
+from loadwatch_backend.runs.annotations.repository import find_markers
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.imports.places import Places, bytes_of
 from loadwatch_backend.runs.registry.documents import end_of
@@ -67,5 +68,6 @@ def describe_deletion(session: Session, row: RunRow, places: Places, now_ms: int
         reviews=count_of(session, RunReviewRow, row.id),
         snapshots=count_of(session, RunSnapshotRow, row.id),
         shares=count_of(session, RunShareRow, row.id),
+        markers=len(find_markers(session, row.id)),
         was_baseline=find_baseline(session, row.scenario) == row.id,
     )

@@ -22,6 +22,7 @@ from loadwatch_backend.runs.analysis.documents import figures_out
 from loadwatch_backend.runs.analysis.load import Span, figures_over
 from loadwatch_backend.runs.analysis.percentiles import shortest_name
 from loadwatch_backend.runs.analysis.schemas import FiguresOut, PercentilesOut, WindowSource
+from loadwatch_backend.runs.annotations.repository import delete_annotation, find_markers
 from loadwatch_backend.runs.annotations.service import AnnotationService
 from loadwatch_backend.runs.errors import FindingNotFoundError, NoResultError, RunRuleError
 from loadwatch_backend.runs.fields import RunState
@@ -201,6 +202,8 @@ class Registry:
         """Delete a run with all that belongs to it; its window is not pinned any more."""
         with self._relational.transaction() as session:
             delete_run(session, run_id)
+            for marker in find_markers(session, run_id):
+                delete_annotation(session, marker)
         self._places.remove(run_id)
         self._evidence_files.forget_run(run_id)
         self._analyses.forget(run_id)

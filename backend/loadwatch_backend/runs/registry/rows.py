@@ -14,6 +14,7 @@ from loadwatch_backend.core.database.relational import Session
 from loadwatch_backend.core.schemas import LAST_MILLISECOND
 from loadwatch_backend.evidence.records.model import LoadResult
 from loadwatch_backend.runs.analysis.schemas import RemarkOut
+from loadwatch_backend.runs.annotations.repository import MARKER
 from loadwatch_backend.runs.annotations.schemas import AUTHOR_LENGTH, AnnotationIn
 from loadwatch_backend.runs.errors import RunRuleError
 from loadwatch_backend.runs.fields import NAME_LENGTH, RunState, Window
@@ -96,7 +97,7 @@ def markers_of(row: RunRow, given: RunFinish) -> list[AnnotationIn]:
             author=row.author[:AUTHOR_LENGTH],
             text=one.text,
             start_ms=min(max(in_time(one.at_ms - skew_ms), row.started_ms), row.ended_ms),
-            tags=["marker", row.id],
+            tags=[MARKER, row.id],
         )
         for one in given.markers
     ]

@@ -290,6 +290,26 @@ def test_deleting_says_what_goes_and_takes_all_of_it(server: Any):
     assert server.client.delete(path).json()["code"] == "run-not-found"
 
 
+def test_deleting_a_run_takes_its_markers_and_leaves_what_a_person_wrote(server: Any):
+    def texts() -> list[str]:
+        return [one["text"] for one in server.client.get("/api/annotations").json()["annotations"]]
+
+    run, other = create(server)["id"], create(server)["id"]
+    note = {"start_ms": NOW_MS, "author": "ann", "tags": [run]}
+    assert server.client.post("/api/annotations", json={**note, "text": "by a person"}).status_code == 201
+    for one in (run, other):
+        markers = [{"at_ms": NOW_MS, "text": f"{kind} of {one}"} for kind in ("level", "corrected")]
+        finish(server, one, markers=markers)
+    server.clock.now_ms += 1_000
+    listed = server.client.get("/api/annotations", params={"tag": run}).json()["annotations"]
+    (corrected,) = [one["id"] for one in listed if one["text"] == f"corrected of {run}"]
+    path = f"/api/annotations/{corrected}"
+    assert server.client.patch(path, json={"text": "a person's words"}).status_code == 200
+    assert server.client.get(f"/api/runs/{run}/deletion").json()["markers"] == 1
+    assert server.client.delete(f"/api/runs/{run}").status_code == 204
+    assert texts() == ["by a person", "a person's words", f"level of {other}", f"corrected of {other}"]
+
+
 def test_samples_of_a_run_outlive_the_retention_until_it_is_deleted(start_server: Any, tmp_path: Path):
     def count(server: Any) -> int:
         matcher = Matcher("__name__", MatchOperator.EQUAL, "up")

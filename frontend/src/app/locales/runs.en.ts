@@ -456,6 +456,7 @@ export const runs = {
     reviews: "{{value}} versions of its review",
     snapshots: "{{value}} configuration snapshots",
     shares: "{{value}} share links, which stop working",
+    markers: "{{value}} annotations that its output made",
     evidence: "{{value}} files that are kept with it ({{size}})",
     baseline: "It is its scenario's baseline; there will be none.",
     samplesGo: "Samples of its time go too: they are older than the retention and were kept for this run alone.",

@@ -451,6 +451,7 @@ export const runs = {
     reviews: "レビュー {{value}}版",
     snapshots: "構成のスナップショット {{value}}件",
     shares: "共有リンク {{value}}件（使えなくなります）",
+    markers: "出力から作られた注釈 {{value}}件",
     evidence: "保存されたファイル {{value}}件（{{size}}）",
     baseline: "シナリオの基準です。基準がなくなります。",
     samplesGo: "この時間のサンプルも消えます。保持期間を過ぎ、この実行のためだけに残されていました。",

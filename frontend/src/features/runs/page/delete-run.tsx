@@ -60,6 +60,7 @@ function WhatGoes({ deletion }: { deletion: Deletion }) {
       {deletion.reviews > 0 && <li>{t("runs.delete.reviews", { value: count(deletion.reviews) })}</li>}
       {deletion.snapshots > 0 && <li>{t("runs.delete.snapshots", { value: count(deletion.snapshots) })}</li>}
       {deletion.shares > 0 && <li>{t("runs.delete.shares", { value: count(deletion.shares) })}</li>}
+      {deletion.markers > 0 && <li>{t("runs.delete.markers", { value: count(deletion.markers) })}</li>}
       {deletion.evidence_files > 0 && (
         <li>
           {t("runs.delete.evidence", {
