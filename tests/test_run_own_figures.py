@@ -100,9 +100,9 @@ def test_a_score_goes_from_the_terminal_to_the_webhook(
         done = cli("run", *FIGURES, *options, "--threshold", "score>=900", "--", *command)
         assert done.returncode == status, done.stderr
         assert f"final score: {score}" in done.stdout
-        assert f"loadwatch:   score: {score}\n" in done.stderr
+        assert f"loadwatch:   score: {score:,}\n" in done.stderr
         assert "loadwatch:   lag: 0.25\n" in done.stderr
-        assert f"score>=900: {score} over whole" in done.stderr
+        assert f"score>=900: {score:,} over whole" in done.stderr
         runs.append(cli.list()[0]["id"])
     run, base = get(server, f"/api/runs/{runs[1]}"), get(server, f"/api/runs/{runs[0]}")
     assert (base["verdict"], run["verdict"], run["verdict_reasons"]) == ("passed", "failed", ["score>=900"])

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from loadwatch_formats.numbers import format_duration, format_value
+
 from loadwatch_backend.alerting.notify.model import Notice, NoticeFinding, NoticeKind, NoticeText
 from loadwatch_backend.core.language import Language
 from loadwatch_backend.core.texts.words import Texts, Words
@@ -12,7 +14,6 @@ from loadwatch_backend.runs.fields import Verdict
 from loadwatch_backend.runs.registry.news import NewsDesk, RunEvent, RunNews
 from loadwatch_backend.runs.report.figures import shown_figures
 from loadwatch_backend.runs.report.findings import headline_text, verdict_reasons
-from loadwatch_backend.runs.report.numbers import format_duration, format_value
 from loadwatch_backend.runs.schemas import RunOut
 
 MOST_THRESHOLDS = 5

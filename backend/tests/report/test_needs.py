@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loadwatch_backend.runs.report.numbers import format_value
+from loadwatch_formats.numbers import format_value
 
 from backend.tests.conftest import NOW_MS, RunningServer, run_server
 from backend.tests.runs.sending import imported, vegeta_csv

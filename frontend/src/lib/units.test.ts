@@ -1,28 +1,13 @@
 // @vitest-environment node
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { axisFormatter, formatValue, type Unit, unitLabel } from "@/lib/units";
 
 describe("formatValue", () => {
+  const shared = JSON.parse(readFileSync("../formats/tests/numbers.json", "utf8")) as [number | null, Unit, string][];
+
   it.each<[number | null, Unit, string]>([
-    [0, "seconds", "0 s"],
-    [0.0000042, "seconds", "4.20 µs"],
-    [0.0124, "seconds", "12.4 ms"],
-    [1.5, "seconds", "1.50 s"],
-    [90, "seconds", "90 s"],
-    [200, "seconds", "3 min 20 s"],
-    [-200, "seconds", "-3 min 20 s"],
-    [512, "bytes", "512 B"],
-    [1536, "bytes", "1.50 KiB"],
-    [3 * 2 ** 30, "bytes_per_second", "3 GiB/s"],
-    [0.852, "ratio", "85.2%"],
-    [1, "ratio", "100%"],
-    [1204, "per_second", "1,204/s"],
-    [0.25, "per_second", "0.250/s"],
-    [15_300, "count", "15.3k"],
-    [2_500_000, "per_second", "2.50M/s"],
-    [151, "count", "151"],
-    [-3, "count", "-3"],
-    [null, "count", "–"],
+    ...shared,
     [Number.NaN, "count", "–"],
     [Number.POSITIVE_INFINITY, "seconds", "∞"],
   ])("writes %s %s as %s", (value, unit, text) => {

@@ -89,7 +89,9 @@ export function formatValue(value: number | null | undefined, unit: Unit, locale
   const scale = scaleOf(value, unit);
   const scaled = value / scale.factor;
   const rounded = Number(scaled.toPrecision(12));
-  return `${digits(rounded, decimalsFor(rounded))}${suffixOf(scale, unit, locale)}`;
+  // What is not all of it is never rounded up to 100 %.
+  const part = unit === "ratio" && rounded >= 99.95 && rounded < 100;
+  return `${part ? digits(Math.min(rounded, 99.99), 2) : digits(rounded, decimalsFor(rounded))}${suffixOf(scale, unit, locale)}`;
 }
 
 /**

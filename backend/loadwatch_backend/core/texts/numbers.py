@@ -3,10 +3,12 @@
 import math
 from collections.abc import Mapping
 
+from loadwatch_formats.numbers import format_count
+
 
 def count(value: float) -> str:
     """A whole number with separators: 2,246; beyond ten thousand three significant digits would lie, so all of it."""
-    return f"{round(value):,}" if math.isfinite(value) else "?"
+    return format_count(value) if math.isfinite(value) else "?"
 
 
 def counted(value: float, one: str, many: str) -> str:
@@ -20,7 +22,7 @@ def figure(value: float) -> str:
         return "?"
     size = abs(value)
     if size >= 100 or value == round(value):
-        return f"{round(value):,}"
+        return format_count(value)
     if size >= 10:
         return f"{value:.1f}".removesuffix(".0")
     return f"{value:.2g}"

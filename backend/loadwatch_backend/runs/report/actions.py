@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from loadwatch_formats.numbers import format_value
+
 from loadwatch_backend.core.language import Language
 from loadwatch_backend.core.texts.words import Texts
-from loadwatch_backend.runs.report.numbers import format_value
 from loadwatch_backend.runs.reviews.actions.schemas import ActionScore, ReviewAction
 from loadwatch_backend.runs.reviews.schemas import ReviewOut
 

@@ -4,6 +4,8 @@ import base64
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from loadwatch_formats.numbers import format_value
+
 from loadwatch_backend.core.errors import InvalidError
 from loadwatch_backend.core.language import Language
 from loadwatch_backend.core.texts.words import Texts
@@ -11,7 +13,6 @@ from loadwatch_backend.evidence.files.media import IMAGES, TEXT
 from loadwatch_backend.evidence.files.schemas import EvidenceFile
 from loadwatch_backend.evidence.files.service import StoredEvidence
 from loadwatch_backend.evidence.log_patterns.schemas import LogPatternList, LogTrend
-from loadwatch_backend.runs.report.numbers import format_value
 
 MOST_BYTES = 8 << 20
 """Of pictures within one report."""

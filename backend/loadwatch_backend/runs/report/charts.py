@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
+from loadwatch_formats.numbers import format_value
 from loadwatch_formats.outcomes import Outcome
 
 from loadwatch_backend.catalogue.signals.legend import name_series
@@ -15,7 +16,7 @@ from loadwatch_backend.core.texts.words import Texts
 from loadwatch_backend.evidence.records.model import OUTCOME_CODES, Seconds
 from loadwatch_backend.runs.annotations.schemas import AnnotationOut
 from loadwatch_backend.runs.report.findings import first_evidence, read
-from loadwatch_backend.runs.report.numbers import elapsed_text, format_value
+from loadwatch_backend.runs.report.numbers import elapsed_text
 from loadwatch_backend.runs.report.svg import Chart, Line, Mark
 from loadwatch_backend.runs.schemas import RunOut
 

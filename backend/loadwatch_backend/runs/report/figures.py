@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from loadwatch_formats.numbers import format_count, format_score, format_value
+
 from loadwatch_backend.core.language import Language
 from loadwatch_backend.core.texts.words import Texts, Words
 from loadwatch_backend.runs.analysis.schemas import KeyFigure, ThresholdState
 from loadwatch_backend.runs.key_figures import OWN
-from loadwatch_backend.runs.report.numbers import format_value
 from loadwatch_backend.runs.schemas import RunOut
 
 _OF = {"target": "of_target", "accepted": "of_accepted", "answered_ok": "of_answered"}
@@ -49,14 +50,13 @@ def _shown(one: KeyFigure, texts: Texts, detail: str) -> ShownFigure:
         or (texts.known(f"note_{one.note}", one.note) if one.note and one.state is not ThresholdState.UNKNOWN else ""),
     ]
     is_own = one.id.startswith(OWN)
-    # A score is told to its last digit.
-    is_count = one.unit == "count" or (is_own and float(one.value or 0).is_integer())
+    shown = format_score if is_own else format_value
     window = texts.known(one.window, one.window.replace("..", "–"))
     return ShownFigure(
         name=one.id.removeprefix(OWN)
         if is_own
         else texts.known(f"figure_{one.id}", texts("figure_latency", name=one.id)),
-        value=format_count(one.value) if is_count else format_value(one.value, one.unit),
+        value=format_count(one.value) if one.unit == "count" else shown(one.value, one.unit),
         window="" if one.value is None else window,
         notes=[note for note in notes if note],
         threshold=one.threshold,
@@ -75,8 +75,3 @@ def _against(one: KeyFigure, texts: Texts) -> str:
     if missing == 0:
         return told
     return f"{told}, {texts('of_missing' if missing > 0 else 'of_surplus', count=format_count(abs(missing)))}"
-
-
-def format_count(count: float | None) -> str:
-    """How many, to the last one: totals are held against those of the tool's own report."""
-    return format_value(None, "count") if count is None else f"{round(count):,}"

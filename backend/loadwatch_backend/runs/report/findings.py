@@ -3,12 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from loadwatch_formats.numbers import format_value
+
 from loadwatch_backend.core.language import Language
 from loadwatch_backend.core.texts.words import Texts
 from loadwatch_backend.findings.model import Link
 from loadwatch_backend.findings.schemas import EvidenceOut, FindingOut, HeadlineOut, TextOut
 from loadwatch_backend.runs.analysis.schemas import GeneratorCheck
-from loadwatch_backend.runs.report.numbers import elapsed_text, format_value
+from loadwatch_backend.runs.report.numbers import elapsed_text
 from loadwatch_backend.runs.schemas import RunOut
 
 

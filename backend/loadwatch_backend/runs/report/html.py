@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from loadwatch_formats.numbers import format_change, format_duration, format_value
 from markupsafe import Markup, escape
 
 from loadwatch_backend.core.deferred import Deferred
@@ -20,13 +21,7 @@ from loadwatch_backend.runs.report.attached import file_rows, log_rows
 from loadwatch_backend.runs.report.figures import shown_figures
 from loadwatch_backend.runs.report.findings import answer_of, generator_text, verdict_reasons
 from loadwatch_backend.runs.report.model import FIRST, Report, mixed_key, shares_of_endpoints, summary_rows
-from loadwatch_backend.runs.report.numbers import (
-    elapsed_text,
-    format_change,
-    format_duration,
-    format_setting,
-    format_value,
-)
+from loadwatch_backend.runs.report.numbers import elapsed_text, format_setting
 from loadwatch_backend.runs.report.svg import draw_chart
 from loadwatch_backend.runs.report.why import COUNTED, report_cost
 from loadwatch_backend.runs.reviews.schemas import ReviewOut

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable, Sequence
 
+from loadwatch_formats.numbers import format_change, format_duration, format_value
+
 from loadwatch_backend.core.language import Language
 from loadwatch_backend.core.texts.words import Texts
 from loadwatch_backend.core.version import VERSION
@@ -12,13 +14,7 @@ from loadwatch_backend.runs.report.figures import shown_figures
 from loadwatch_backend.runs.report.findings import Answer, ReportedFinding, answer_of, generator_text, verdict_reasons
 from loadwatch_backend.runs.report.html import ENDPOINTS_SHOWN, RESOURCES_SHOWN, format_time, written
 from loadwatch_backend.runs.report.model import FIRST, Report, SummaryRow, mixed_key, shares_of_endpoints, summary_rows
-from loadwatch_backend.runs.report.numbers import (
-    elapsed_text,
-    format_change,
-    format_duration,
-    format_setting,
-    format_value,
-)
+from loadwatch_backend.runs.report.numbers import elapsed_text, format_setting
 from loadwatch_backend.runs.report.why import COUNTED, ReportedCost, report_cost
 
 

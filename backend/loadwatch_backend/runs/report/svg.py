@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from loadwatch_formats.numbers import format_value
 from markupsafe import Markup, escape
 
-from loadwatch_backend.runs.report.numbers import elapsed_text, elapsed_ticks, format_value, value_ticks
+from loadwatch_backend.runs.report.numbers import elapsed_text, elapsed_ticks, value_ticks
 
 FloatArray = npt.NDArray[np.float64]
 

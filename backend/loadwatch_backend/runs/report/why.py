@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from loadwatch_formats.numbers import format_change, format_value
+
 from loadwatch_backend.core.language import Language
 from loadwatch_backend.core.texts.words import Texts
 from loadwatch_backend.evidence.cost.model import Reason
@@ -10,7 +12,6 @@ from loadwatch_backend.evidence.cost.schemas import CostFunctions, CostOut, Cost
 from loadwatch_backend.evidence.request_counts import RequestsBy
 from loadwatch_backend.evidence.routes.schemas import RouteRank, RunRoute, RunRoutes
 from loadwatch_backend.evidence.statements.schemas import StatementOut, StatementsOut
-from loadwatch_backend.runs.report.numbers import format_change, format_value
 
 ROUTES_SHOWN, STATEMENTS_SHOWN, STATEMENTS_LISTED, FUNCTIONS_SHOWN = 10, 3, 10, 8
 LEAST_COVERAGE = 0.95

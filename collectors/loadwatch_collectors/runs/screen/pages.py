@@ -1,16 +1,19 @@
 """What `loadwatch runs` prints for people, from the server's documents."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, cast
 
+from loadwatch_formats.numbers import format_count, format_value
 from loadwatch_formats.terminal_table import Column, draw_table
 
 from loadwatch_collectors.runs.screen.findings import describe_findings
-from loadwatch_collectors.runs.screen.status import change, clock, describe_run, in_unit, number, percent, seconds
+from loadwatch_collectors.runs.screen.status import change, clock, describe_run, percent
 
 _INDENT = " " * 4
 _COMMIT = 10
 _ENDPOINTS = 20
+_NUMBER, _TIME = (partial(format_value, unit=unit) for unit in ("count", "seconds"))
 _LIST_COLUMNS = (
     Column(title="ID"),
     Column(title="NAME", elastic=True),
@@ -41,10 +44,10 @@ def list_page(document: Document, *, available: int | None = None) -> str:
             run["tool"],
             "silent" if run["silent"] else run["state"],
             run["verdict"] or "-",
-            _maybe(run["requests"], str),
-            _maybe(run["rate"], number),
+            _maybe(run["requests"], format_count),
+            _maybe(run["rate"], _NUMBER),
             _maybe(run["success_ratio"], percent),
-            _maybe(run["p95_seconds"], seconds),
+            _maybe(run["p95_seconds"], _TIME),
             run["commit"][:_COMMIT] + ("+" if run["dirty"] else ""),
         ]
         for run in runs
@@ -123,10 +126,10 @@ def _endpoints(endpoints: Sequence[Document], available: int | None) -> str:
     rows = [
         [
             str(endpoint["name"]),
-            str(endpoint["requests"]),
-            _maybe(endpoint["rate"], number),
+            format_count(endpoint["requests"]),
+            _maybe(endpoint["rate"], _NUMBER),
             _maybe(endpoint["success_ratio"], percent),
-            *(_maybe(endpoint["latency_seconds"][name], seconds) for name in ("p50", "p95", "p99", "max")),
+            *(_maybe(endpoint["latency_seconds"][name], _TIME) for name in ("p50", "p95", "p99", "max")),
         ]
         for endpoint in endpoints[:_ENDPOINTS]
     ]
@@ -142,7 +145,7 @@ _UNJUDGED = ("far-from-limit", "limit-unknown")
 def _cell(cell: Document, unit: str) -> str:
     if cell["value"] is None:
         return ""
-    text = in_unit(float(cell["value"]), unit)
+    text = format_value(float(cell["value"]), unit)
     if cell["delta"] is not None:
         opinion = "not judged" if cell["remark"] in _UNJUDGED else str(cell["opinion"])
         text += f" ({change(float(cell['delta']))} {_OPINIONS.get(opinion, opinion)})"
@@ -161,7 +164,10 @@ def _span(run: Document) -> str:
 
 def _target(run: Document) -> str:
     rate, duration = run["target_rate"], run["target_duration_seconds"]
-    parts = [f"{number(rate)}/s" if rate is not None else "", f"for {clock(duration)}" if duration is not None else ""]
+    parts = [
+        format_value(rate, "per_second") if rate is not None else "",
+        f"for {clock(duration)}" if duration is not None else "",
+    ]
     return " ".join(part for part in parts if part)
 
 
@@ -194,5 +200,5 @@ def _listed(review: Document, key: str) -> Sequence[Document]:
 def _score_text(score: Document) -> str:
     parts = [str(score["state"]).replace("-", " ")]
     if score["actual"] is not None:
-        parts.append(f"{in_unit(float(score['actual']), score['unit'])} ({score['window']})")
+        parts.append(f"{format_value(float(score['actual']), score['unit'])} ({score['window']})")
     return ", ".join([*parts, score["detail"]] if score["detail"] else parts)

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
+from loadwatch_formats.numbers import format_count, format_score, format_value
+
 from loadwatch_collectors.runs.streams.live_seconds import LiveFigures
 from loadwatch_collectors.runs.tools.tool import Target
 
@@ -38,14 +40,13 @@ def describe_progress(
     planned = target.duration_seconds
     parts = [run, clock(elapsed) + (f" of {clock(planned)}" if planned else "")]
     if figures is not None:
-        rate = "-" if figures.rate is None else number(figures.rate)
-        parts.append(f"{rate}/s" + (f" of {number(target.rate)}/s" if target.rate else ""))
+        parts.append(_rate(figures.rate) + (f" of {_rate(target.rate)}" if target.rate else ""))
         share = figures.failures / figures.requests if figures.requests else 0.0
-        failed = f"{figures.failures} failed ({percent(share)})" if figures.failures else "none failed"
-        parts.append(f"{figures.requests} requests, {failed}")
+        failed = f"{format_count(figures.failures)} failed ({percent(share)})" if figures.failures else "none failed"
+        parts.append(f"{format_count(figures.requests)} requests, {failed}")
     if nearest is not None:
         ratio = nearest.used / nearest.limit if nearest.limit else 0.0
-        parts.append(f"nearest limit: {nearest.name} {percent(ratio)} of {number(nearest.limit)}")
+        parts.append(f"nearest limit: {nearest.name} {percent(ratio)} of {format_value(nearest.limit, 'count')}")
     if problem:
         parts.append(problem)
     return " | ".join(parts)
@@ -57,18 +58,21 @@ def describe_run(run: Mapping[str, Any]) -> list[str]:
     lines = [f"{run['id']}: {run['state']}" + (f", verdict: {verdict}" if verdict else "")]
     if run.get("requests"):
         ratio = run.get("success_ratio")
-        rate = "-" if run.get("rate") is None else number(run["rate"])
         good = f", {percent(ratio)} good" if ratio is not None else ""
-        lines.append(f"  {run['requests']} requests, {rate}/s{good}")
+        lines.append(f"  {format_count(run['requests'])} requests, {_rate(run.get('rate'))}{good}")
         failures = {name: count for name, count in run["outcomes"].items() if name != "ok" and count}
         if failures:
-            lines.append("  failures: " + ", ".join(f"{name} {count}" for name, count in failures.items()))
+            lines.append(
+                "  failures: " + ", ".join(f"{name} {format_count(count)}" for name, count in failures.items())
+            )
         latency = run["latency_seconds"]
-        told = [f"{name} {seconds(latency[name])}" for name in _LATENCIES if latency.get(name) is not None]
+        told = [
+            f"{name} {format_value(latency[name], 'seconds')}" for name in _LATENCIES if latency.get(name) is not None
+        ]
         if told:
             lines.append("  latency: " + ", ".join(told))
     for own in cast("Sequence[Mapping[str, Any]]", run.get("own_figures") or ()):
-        shown = "-" if own["value"] is None else number(own["value"])
+        shown = "-" if own["value"] is None else format_score(own["value"], own.get("unit", ""))
         lines.append(f"  {own['name']}: {shown}" + (f" ({own['detail']})" if own["detail"] else ""))
     for threshold in cast("Sequence[Mapping[str, Any]]", run.get("thresholds") or ()):
         lines.append("  " + describe_threshold(threshold))
@@ -99,7 +103,7 @@ def _reasons(run: Mapping[str, Any]) -> list[str]:
 def describe_threshold(threshold: Mapping[str, Any]) -> str:
     """`passed p95<300ms: 212ms over steady`."""
     actual = threshold.get("actual")
-    shown = "not measured" if actual is None else in_unit(float(actual), str(threshold.get("unit") or ""))
+    shown = "not measured" if actual is None else format_value(float(actual), str(threshold.get("unit") or ""))
     untold = actual is None or threshold["state"] == "unknown"
     detail = f" ({threshold['detail']})" if threshold.get("detail") and untold else ""
     return f"{threshold['state']:7} {threshold['expression']}: {shown} over {threshold['window']}{detail}"
@@ -112,13 +116,6 @@ def clock(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"
 
 
-def number(value: float) -> str:
-    """At most four significant figures, or the whole number."""
-    if abs(value) >= 1000 or value == int(value):
-        return f"{value:.0f}"
-    return f"{value:.4g}"
-
-
 def percent(ratio: float) -> str:
     """A ratio in per cent, never rounded up to 100 or down to 0."""
     shown = f"{ratio * 100:.4g}"
@@ -127,23 +124,8 @@ def percent(ratio: float) -> str:
     return f"{shown}%"
 
 
-def seconds(value: float) -> str:
-    """A time in the unit that suits it."""
-    if value < 0.001:
-        return f"{value * 1e6:.0f}us"
-    return f"{value * 1000:.4g}ms" if value < 1 else f"{value:.4g}s"
-
-
-_UNITS = {"per_second": "/s", "count": "", "bytes": " B", "bytes_per_second": " B/s", "cores": " cores"}
-
-
-def in_unit(value: float, unit: str) -> str:
-    """A measured value by its unit."""
-    if unit in ("s", "seconds"):
-        return seconds(value)
-    if unit in ("ratio", "%"):
-        return percent(value)
-    return f"{number(value)}{_UNITS.get(unit, f' {unit}' if unit else '')}"
+def _rate(value: float | None) -> str:
+    return "-/s" if value is None else format_value(value, "per_second")
 
 
 def change(delta: float) -> str:

@@ -18,7 +18,7 @@ def test_actions_have_the_newest_score_and_earlier_ones_their_run():
     }
     assert describe_actions(review) == [
         "  pool of 30 (open, mika, due 2026-12-01, p95<300ms)",
-        "    met, 228ms (steady), by two",
+        "    met, 228 ms (steady), by two",
         "  of one: pool of 30 (p95<300ms)",
         "    not measured, the run was aborted",
     ]

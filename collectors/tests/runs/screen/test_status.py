@@ -5,11 +5,8 @@ from loadwatch_collectors.runs.screen.status import (
     describe_progress,
     describe_run,
     describe_threshold,
-    in_unit,
-    number,
     percent,
     read_nearest,
-    seconds,
 )
 from loadwatch_collectors.runs.streams.live_seconds import LiveFigures
 from loadwatch_collectors.runs.tools.tool import Target
@@ -25,7 +22,7 @@ def test_the_live_line() -> None:
         problem="server away",
     )
     assert text == (
-        "r1 | 1:02 of 1:00:00 | 449.7/s of 450/s | 27000 requests, 27 failed (0.1%) | "
+        "r1 | 1:02 of 1:00:00 | 450/s of 450/s | 27,000 requests, 27 failed (0.1%) | "
         "nearest limit: Pool main 92% of 50 | server away"
     )
     bare = describe_progress(run="r1", elapsed=0, target=Target(), figures=None, nearest=None, problem="")
@@ -34,17 +31,19 @@ def test_the_live_line() -> None:
 
 def test_numbers() -> None:
     assert [clock(value) for value in (0, 59.9, 3661)] == ["0:00", "0:59", "1:01:01"]
-    assert [number(value) for value in (0.0, 5.0, 449.67, 12345.6)] == ["0", "5", "449.7", "12346"]
     assert [percent(value) for value in (1, 0.99999999, 0.5, 0)] == ["100%", ">99.99%", "50%", "0%"]
-    assert [seconds(value) for value in (0.0000123, 0.0123, 1.5)] == ["12us", "12.3ms", "1.5s"]
 
 
-def test_units_and_changes() -> None:
-    assert in_unit(450, "per_second") == "450/s"
-    assert in_unit(0.25, "seconds") == "250ms"
-    assert in_unit(3, "count") == "3"
-    assert in_unit(3, "connections") == "3 connections"
+def test_changes() -> None:
     assert [change(value) for value in (0.125, -0.5, 872.65)] == ["+12.5%", "-50.0%", "x874"]
+
+
+def test_figures_of_ones_own_read_as_on_the_page() -> None:
+    values = [(1234.5, ""), (12345.6, ""), (15300, ""), (0.25, "seconds"), (15300, "per_second"), (None, "seconds")]
+    own = [{"name": "score", "value": value, "unit": unit, "detail": ""} for value, unit in values]
+    assert describe_run({"id": "r1", "state": "finished", "own_figures": own})[1:] == [
+        f"  score: {text}" for text in ("1,235", "12,346", "15,300", "250 ms", "15.3k/s", "-")
+    ]
 
 
 def test_the_nearest_resource() -> None:
@@ -55,7 +54,7 @@ def test_the_nearest_resource() -> None:
 
 def test_thresholds() -> None:
     threshold = {"state": "failed", "expression": "p95<300ms", "actual": 0.4, "unit": "seconds", "window": "steady"}
-    assert describe_threshold(threshold) == "failed  p95<300ms: 400ms over steady"
+    assert describe_threshold(threshold) == "failed  p95<300ms: 400 ms over steady"
     unknown = {**threshold, "state": "unknown", "actual": None, "detail": "no samples"}
     assert describe_threshold(unknown) == "unknown p95<300ms: not measured over steady (no samples)"
 
@@ -75,7 +74,7 @@ def test_a_run_of_one_request_has_no_rate() -> None:
     assert describe_run({**run, "latency_seconds": {"p50": 0.0015}}) == [
         "r1: finished",
         "  1 requests, -/s, 100% good",
-        "  latency: p50 1.5ms",
+        "  latency: p50 1.50 ms",
     ]
     assert describe_run({**run, "success_ratio": None, "latency_seconds": {}})[1] == "  1 requests, -/s"
 

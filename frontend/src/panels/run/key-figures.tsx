@@ -127,7 +127,8 @@ function useNote({ note, state }: KeyFigure): string {
 
 export function valueText({ id, unit }: KeyFigure, value: number | null, locale: Locale): string {
   if (id === "error_rate") return formatSuccess(value);
-  // A score is told to its last digit.
-  if (unit === "count" || (ownName(id) !== null && Number.isInteger(value))) return formatCount(value);
+  // A score without a unit is told to its last digit before the point.
+  const score = ownName(id) !== null && unit === "" && (Number.isInteger(value) || Math.abs(value ?? 0) >= 10_000);
+  if (unit === "count" || score) return formatCount(value);
   return unit === "per_second" ? formatValue(value, unit, locale) : formatMeasure(value, unit, locale);
 }
