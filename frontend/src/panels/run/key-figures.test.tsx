@@ -59,7 +59,12 @@ it("stands beside the baseline's figure of the same part", () => {
 it("names a figure of the user's own by its own name, to the last digit", () => {
   const score = figure({ id: "figure:score", unit: "", value: 12345, window: "whole" });
   const lag = { ...score, id: "figure:lag", value: 0.25 };
-  const whole = [score, { ...score, id: "figure:b", value: 12345.5 }, lag, { ...lag, id: "figure:c", unit: "seconds", value: 3 }];
+  const whole = [
+    score,
+    { ...score, id: "figure:b", value: 12345.5 },
+    lag,
+    { ...lag, id: "figure:c", unit: "seconds", value: 3 },
+  ];
   expect(shown(whole).map((text) => text.split(" | ")[1])).toEqual(["12,345", "12,346", "0.250", "3 s"]);
   expect(shown([lag])).toEqual(["lag whole run | 0.250 | "]);
 });
