@@ -101,7 +101,7 @@ def test_a_score_goes_from_the_terminal_to_the_webhook(
         assert done.returncode == status, done.stderr
         assert f"final score: {score}" in done.stdout
         assert f"loadwatch:   score: {score:,}\n" in done.stderr
-        assert "loadwatch:   lag: 0.25\n" in done.stderr
+        assert "loadwatch:   lag: 0.250\n" in done.stderr
         assert f"score>=900: {score:,} over whole" in done.stderr
         runs.append(cli.list()[0]["id"])
     run, base = get(server, f"/api/runs/{runs[1]}"), get(server, f"/api/runs/{runs[0]}")
@@ -147,6 +147,53 @@ def test_a_score_goes_from_the_terminal_to_the_webhook(
     assert "600" in json.dumps(told), told
 
 
+def test_a_unit_is_told_wherever_the_figure_is(
+    cli: Cli, server: RealServer, heard: tuple[str, list[dict[str, Any]]]
+) -> None:
+    figures = [r"lag[ms]=lag=(\d+)", "moved[KiB/s]=json:$.moved", "hit[%]=promql:vector(98.5)"]
+    given = [part for one in figures for part in ("--figure", one)]
+    runs: list[str] = []
+    for lag in (250, 400):
+        options = ["--scenario", "units", "--param", f"n={lag}", "--threshold", "lag<300ms", "--threshold", "hit>=95%"]
+        told = f"echo lag={lag}; echo '{{\"moved\": 2}}'"
+        done = cli("run", *given, *options, "--", "sh", "-c", told)
+        assert f"  lag: {lag} ms\n" in done.stderr, done.stderr
+        assert f"lag<300ms: {lag} ms over whole" in done.stderr
+        assert "  moved: 2 KiB/s\n" in done.stderr
+        assert "  hit: 98.5%\n" in done.stderr
+        runs.append(cli.list()[0]["id"])
+    run = get(server, f"/api/runs/{runs[1]}")
+    assert [(one["name"], one["value"], one["unit"]) for one in run["own_figures"]] == [
+        ("lag", 0.4, "seconds"),
+        ("moved", 2048, "bytes_per_second"),
+        ("hit", 0.985, "ratio"),
+    ]
+    assert [(one["unit"], one["value"], one["against"]) for one in run["key_figures"][:3]] == [
+        ("seconds", 0.4, 0.3),
+        ("bytes_per_second", 2048, None),
+        ("ratio", 0.985, 0.95),
+    ]
+    query = f"loadtest_figure{{figure='lag',unit='seconds',run='{runs[1]}'}}[1h]"
+    (samples,) = get(server, "/prometheus/api/v1/query", query=query)["data"]["result"]
+    assert [float(value) for _, value in samples["values"]] == [0.4]
+    compared = get(server, "/api/compare", run=runs)
+    assert compared["headlines"][0]["text"].startswith("lag 250 ms → 400 ms, +60")
+    units = {row["metric"]["id"]: row["metric"]["unit"] for row in compared["rows"]}
+    assert (units["figure:lag"], units["figure:hit"]) == ("seconds", "ratio")
+    sweep = get(server, "/api/sweep", scenario="units", parameter="n", first="figure:lag", second="figure:moved")
+    assert [sweep[one]["unit"] for one in ("first", "second")] == ["seconds", "bytes_per_second"]
+    assert "| lag | 400 ms |" in cli("runs", "report", runs[1], "--format", "md", "--lang", "ja").stdout
+    wait_until(lambda: any(runs[1] in json.dumps(one) for one in heard[1]), "the webhook")
+    assert "400 ms" in next(text for one in heard[1] if runs[1] in (text := json.dumps(one)))
+
+    # A run whose figure had another unit is told by itself; beside others it would be a thousand times as much.
+    cli("run", "--figure", r"lag=lag=(\d+)", "--scenario", "units", "--", "echo", "lag=260")
+    cli("run", "--figure", r"lag[ms]=lag=(\d+)", "--scenario", "units", "--", "echo", "lag=270")
+    trend = get(server, "/api/trend", scenario="units", metric="figure:lag")
+    assert [point["value"] for point in trend["points"]] == [0.25, 0.4, None, 0.27]
+    assert trend["metric"]["unit"] == "seconds"
+
+
 def test_what_has_no_value_says_what_to_do_and_costs_the_verdict_only(cli: Cli, server: RealServer) -> None:
     figures = [
         r"a=never (\d+)",
@@ -189,6 +236,9 @@ def test_what_has_no_value_says_what_to_do_and_costs_the_verdict_only(cli: Cli, 
         (["--figure", "a=(1)", "--figure", "a=(2)"], "give each figure a name of its own"),
         (["--figure", r"p95=(\d+)"], "the name p95 has a meaning already"),
         (["--figure", "a=promql:sum("], "Figure 'a=promql:sum(' cannot be used: invalid PromQL"),
+        (["--figure", r"a[furlong]=(\d+)"], "'furlong' is no unit of a figure: write one of us, "),
+        (["--figure", r"a[ms]=(\d+)", "--threshold", "a<1KiB"], "`KiB` stands where one of the units us, µs, ms, s, m"),
+        (["--figure", r"a[ms]=(\d+)", "--threshold", "a<300"], "300ms"),
         (["--figure", r"a=(\d+)", "--threshold", "b>1"], "column 1: `b>1` stands where one of"),
         (["--figure", r"a=(\d+)", "--threshold", "a>1 over 1s..2s"], "a figure of your own is of the whole run"),
     ],

@@ -1,18 +1,35 @@
-"""Figures of one's own, of `loadwatch run --figure`: `NAME=REGEX`, `NAME=json:$.a.b[0]["c d"]`, `NAME=promql:EXPR`."""
+"""Figures of one's own, of `loadwatch run --figure`: `NAME=REGEX`, `NAME=json:$.a.b[0]["c d"]`, `NAME=promql:EXPR`.
+
+`NAME[ms]` says in which unit the figure is printed; it is kept in the base unit.
+"""
 
 import math
 import re
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
+
+from loadwatch_formats.units import FACTORS, UNITS, to_base
 
 MOST = 20
 LONGEST = 500
 LONGEST_NAME = 40
 MOST_MARKERS = 100
 LONGEST_MARKER = 500
-_NAME = re.compile(rf"[A-Za-z_][A-Za-z0-9_]{{0,{LONGEST_NAME - 1}}}")
+_NAME = re.compile(rf"([A-Za-z_][A-Za-z0-9_]{{0,{LONGEST_NAME - 1}}})\s*(?:\[([^\]]*)\])?")
 _STEP = re.compile(r"\.([A-Za-z_][\w-]*)|\[(\d{1,9})\]|\[\"([^\"]*)\"\]")
 _NUMBER = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:,\d{3})+|(?=\.\d))(?:\.\d*)?(?:[eE][+-]?\d+)?")
+
+_BASES: Mapping[str, str] = {
+    **{unit: base for base, units in reversed([*UNITS.items()]) for unit in units},
+    **{"ratio": "ratio", "requests/s": "per_second", "bytes": "bytes", "bytes/s": "bytes_per_second"},
+}
+FIGURE_UNITS = tuple(dict.fromkeys([*FACTORS, *_BASES]))
+"""That a figure may name: those of thresholds, and the base units that have no sign there."""
+
+
+class UnitError(ValueError):
+    """A figure names a unit that there is not."""
 
 
 class FigureSource(StrEnum):
@@ -34,11 +51,21 @@ class ReportProblem(StrEnum):
 
 
 class OwnFigure(NamedTuple):
-    """`text` is the regular expression, the path, or the PromQL."""
+    """`text` is the regular expression, the path, or the PromQL; `unit` as it was written, empty without one."""
 
     name: str
     source: FigureSource
     text: str
+    unit: str = ""
+
+    @property
+    def base_unit(self) -> str:
+        """In which it is kept; empty without a unit."""
+        return _BASES.get(self.unit, "")
+
+    def in_base(self, number: float) -> float:
+        """What was printed, in the base unit."""
+        return to_base(number, FACTORS.get(self.unit, 1.0))
 
 
 def parse_figure(given: str) -> OwnFigure:
@@ -46,18 +73,22 @@ def parse_figure(given: str) -> OwnFigure:
 
     Raises:
         ValueError: it is none; the message says how to write one.
+        UnitError: of its unit; the message lists those that there are.
     """
     name, equals, text = given.partition("=")
-    name = name.strip()
-    if not equals or not text.strip() or _NAME.fullmatch(name) is None:
+    found = _NAME.fullmatch(name.strip())
+    if not equals or not text.strip() or found is None:
         raise ValueError(
             f"figure {given[:80]!r} is not NAME=REGEX, NAME=json:$.path or NAME=promql:EXPR; "
             f"NAME is up to {LONGEST_NAME} letters, digits and _"
         )
+    name, unit = found[1], found[2]
+    if unit is not None and unit not in _BASES:
+        raise UnitError(f"{unit[:40]!r} is no unit of a figure: write one of {', '.join(FIGURE_UNITS)}")
     source, _, rest = text.partition(":")
     if source in (FigureSource.JSON, FigureSource.PROMQL):
-        return OwnFigure(name, FigureSource(source), rest.strip())
-    return OwnFigure(name, FigureSource.REGEX, text)
+        return OwnFigure(name, FigureSource(source), rest.strip(), unit or "")
+    return OwnFigure(name, FigureSource.REGEX, text, unit or "")
 
 
 def parse_pattern(text: str, groups: int) -> re.Pattern[str]:

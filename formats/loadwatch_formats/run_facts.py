@@ -194,13 +194,14 @@ class RunFields(RunFacts):
     own_figures: list[str] = field(
         default_factory=list[str],
         metadata={
-            "description": "Figures of one's own: `NAME=REGEX`, `NAME=json:$.a.b`, `NAME=promql:EXPR`.",
+            "description": "Figures of one's own: `NAME=REGEX`, `NAME=json:$.a.b`, `NAME=promql:EXPR`, or `NAME[ms]=`.",
             "examples": ("score=final score: (\\d+)", "lag=promql:max(lag_seconds)"),
             "longest": own_figures.LONGEST,
             "most": own_figures.MOST,
             "option": "--figure",
             "help": "A figure of your own: the first group of a regular expression in a line of the command's output, "
-            "json:$.path in JSON of it, or promql:EXPR at the end, where $window is the run. Several times.",
+            "json:$.path in JSON of it, or promql:EXPR at the end, where $window is the run; "
+            "NAME[ms]= says the unit. Several times.",
             "metavar": "NAME=WHAT",
             "query": "figure",
         },

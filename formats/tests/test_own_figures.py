@@ -1,7 +1,7 @@
 """Figures of one's own as they are typed."""
 
 import pytest
-from loadwatch_formats.own_figures import find_path, parse_figure, parse_path, parse_pattern, read_number
+from loadwatch_formats.own_figures import UnitError, find_path, parse_figure, parse_path, parse_pattern, read_number
 
 
 @pytest.mark.parametrize(
@@ -14,7 +14,36 @@ from loadwatch_formats.own_figures import find_path, parse_figure, parse_path, p
     ],
 )
 def test_a_figure_has_a_name_and_says_where_it_is_read(given: str, figure: tuple[str, str, str]) -> None:
-    assert parse_figure(given) == figure
+    assert parse_figure(given) == (*figure, "")
+
+
+@pytest.mark.parametrize(
+    ("unit", "base", "printed", "number"),
+    [
+        ("ms", "seconds", 250, 0.25),
+        ("s", "seconds", 1.5, 1.5),
+        ("%", "ratio", 98.1, 0.981),
+        ("ratio", "ratio", 0.981, 0.981),
+        ("requests/s", "per_second", 450, 450),
+        ("k/s", "per_second", 1.5, 1500),
+        ("bytes", "bytes", 512, 512),
+        ("MiB", "bytes", 3, 3 * 2**20),
+        ("KiB/s", "bytes_per_second", 1, 1024),
+        ("k", "count", 2, 2000),
+        ("µs", "seconds", 0.5, 5e-7),
+    ],
+)
+def test_a_figure_may_say_its_unit_and_is_kept_in_base_units(
+    unit: str, base: str, printed: float, number: float
+) -> None:
+    figure = parse_figure(f"lag[{unit}]=json:$.a")
+    assert (figure.name, figure.base_unit, figure.in_base(printed)) == ("lag", base, number)
+
+
+def test_a_unit_that_is_none_is_refused_with_the_list() -> None:
+    for given in ("lag[furlong]=(1)", "lag[]=(1)", "lag [MS]=json:$.a"):
+        with pytest.raises(UnitError, match=r"one of us, µs, ms, .*%, .*MiB, .*requests/s"):
+            parse_figure(given)
 
 
 @pytest.mark.parametrize("given", ["score", "=(1)", "a b=(1)", "1a=(1)", "a=", "a" * 41 + "=(1)"])

@@ -109,7 +109,7 @@ class _Covered:
 
 
 def _own(covered: _Covered, one: OwnFigureOut) -> KeyFigure:
-    figure = covered.read(f"{OWN}{one.name}", "", lambda _: None)
+    figure = covered.read(f"{OWN}{one.name}", one.unit, lambda _: None)
     note = "" if one.value is not None else "not-measured"
     return covered.judge(figure.model_copy(update={"value": one.value, "window": WHOLE, "note": note}), one.name)
 

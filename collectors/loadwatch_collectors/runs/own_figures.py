@@ -1,6 +1,7 @@
 """Figures of one's own and markers, read in the lines that the command prints, as it prints them."""
 
 import json
+import math
 import re
 import signal
 import time
@@ -42,7 +43,8 @@ class _Figure:
     """A figure that is read in the output: by `pattern`, else at `path`."""
 
     def __init__(self, given: str) -> None:
-        self.name, source, text = parse_figure(given)
+        self.read = parse_figure(given)
+        self.name, source, text, _ = self.read
         self.source = source
         self.pattern = parse_pattern(text, 1) if source is FigureSource.REGEX else None
         self.path = parse_path(text) if source is FigureSource.JSON else ()
@@ -101,7 +103,8 @@ class LineReader:
             at_ms, name, value = self._waiting.popleft()
             series = self._series.get(name)
             if series is None:
-                labels = {"__name__": OWN_FIGURE, "run": run, "figure": name}
+                unit = next(one.read.base_unit for one in self._figures if one.name == name)
+                labels = {"__name__": OWN_FIGURE, "run": run, "figure": name, **({"unit": unit} if unit else {})}
                 series = self._series[name] = Series(encode_labels(labels))
             found.append(SampleRow(at_ms, [series], [value]))
         return found
@@ -186,7 +189,7 @@ class LineReader:
 
     def _take(self, figure: _Figure, found: Any, at_ms: int) -> None:
         number = read_number(found)
-        if number is None:
+        if number is None or not math.isfinite(number := figure.read.in_base(number)):
             figure.problem = ReportProblem.NO_NUMBER
             return
         figure.value = number

@@ -6365,6 +6365,12 @@ export interface components {
             source: components["schemas"]["FigureSource"];
             /** Value */
             value: number | null;
+            /**
+             * Unit
+             * @description Base unit; empty where the figure names none.
+             * @default
+             */
+            unit: string;
             /** @description By the run's thresholds and expectations on it. */
             orientation: components["schemas"]["Orientation"];
             /**
@@ -8252,7 +8258,7 @@ export interface components {
             expectations?: string[];
             /**
              * Own Figures
-             * @description Figures of one's own: `NAME=REGEX`, `NAME=json:$.a.b`, `NAME=promql:EXPR`.
+             * @description Figures of one's own: `NAME=REGEX`, `NAME=json:$.a.b`, `NAME=promql:EXPR`, or `NAME[ms]=`.
              * @example [
              *       "score=final score: (\\d+)",
              *       "lag=promql:max(lag_seconds)"

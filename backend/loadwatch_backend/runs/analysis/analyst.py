@@ -286,7 +286,8 @@ class Analyst:
         )
 
     def _measure(self, measurer: Measurer, expressions: Sequence[str]) -> list[ThresholdOut]:
-        return [measurer.measure(text, parse_threshold(text, self._units(), None)) for text in expressions]
+        own = {name: Unit(one.unit or Unit.COUNT) for name, one in measurer.own.items()}
+        return [measurer.measure(text, parse_threshold(text, self._units(), own, kept=True)) for text in expressions]
 
 
 def _span(subject: Subject) -> Span:

@@ -1,12 +1,12 @@
 """Figures of the user's own: what `loadwatch run` read in the output, and PromQL over the run."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
-from loadwatch_formats.own_figures import FigureSource, OwnFigure, parse_figure
+from loadwatch_formats.own_figures import FIGURE_UNITS, FigureSource, OwnFigure, UnitError, parse_figure
 
 from loadwatch_backend.catalogue.signals.interval import fill_window
-from loadwatch_backend.catalogue.signals.model import Orientation
+from loadwatch_backend.catalogue.signals.model import Orientation, Unit
 from loadwatch_backend.catalogue.signals.service import parse_with_window
 from loadwatch_backend.core.errors import InvalidError, ProblemError
 from loadwatch_backend.core.texts.words import SILENT, Words, message_of
@@ -24,38 +24,35 @@ class OwnFigureError(InvalidError, code="own-figure", title="Invalid figure"):
     """A figure of the user's own is not written as it should be."""
 
 
-def names_of(given: Sequence[str]) -> Collection[str]:
-    """Names of figures that were checked."""
-    return {parse_figure(one).name for one in given}
-
-
-def check_figures(given: Sequence[str]) -> Collection[str]:
-    """Names of figures as a person typed them.
+def check_figures(given: Sequence[str]) -> Mapping[str, Unit]:
+    """Units of figures as a person typed them, by name.
 
     Raises:
         OwnFigureError: says which, why, and what to do.
     """
-    names: set[str] = set()
+    units: dict[str, Unit] = {}
     for text in given:
-        problem = _problem_of(text, names)
+        problem = _problem_of(text, units)
         if problem:
             said = message_of("own_figures", "unwritten", text=repr(text[:200]), detail=problem)
             raise OwnFigureError(said.en, detail_ja=said.ja)
-    return names
+    return units
 
 
-def _problem_of(text: str, names: set[str]) -> Words:
+def _problem_of(text: str, units: dict[str, Unit]) -> Words:
     """Why it is no figure beside those of these names, which it joins; empty where it is one."""
     try:
         figure = parse_figure(text)
-        if is_taken(figure.name) or figure.name in names:
-            return message_of("own_figures", "twice" if figure.name in names else "taken", name=figure.name)
-        names.add(figure.name)
+        if is_taken(figure.name) or figure.name in units:
+            return message_of("own_figures", "twice" if figure.name in units else "taken", name=figure.name)
+        units[figure.name] = Unit(figure.base_unit or Unit.COUNT)
         if figure.source is FigureSource.PROMQL:
             kind = value_type(parse_with_window(figure.text, 60_000))
             return SILENT if kind in (ValueType.VECTOR, ValueType.SCALAR) else message_of("own_figures", "value")
     except ProblemError as error:
         return Words(error.detail, error.detail_ja or error.detail)
+    except UnitError:
+        return message_of("own_figures", "unit", units=", ".join(FIGURE_UNITS))
     except ValueError:
         return message_of("own_figures", "form")
     return SILENT
@@ -70,7 +67,8 @@ def read_figures(subject: Subject, span: Span, engine: Engine) -> Mapping[str, O
         found[figure.name] = OwnFigureOut(
             name=figure.name,
             source=figure.source,
-            value=value,
+            value=None if value is None else figure.in_base(value) if promql else value,
+            unit=figure.base_unit,
             orientation=Orientation.NEUTRAL,
             detail=detail.en,
             detail_ja=detail.ja,

@@ -147,6 +147,7 @@ class OwnFigureOut(Schema):
     name: str
     source: FigureSource
     value: float | None
+    unit: str = Field(default="", description="Base unit; empty where the figure names none.")
     orientation: Orientation = Field(description="By the run's thresholds and expectations on it.")
     detail: str = Field(description="Why there is no value, and what to do.")
     detail_ja: str

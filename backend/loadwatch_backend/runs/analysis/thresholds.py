@@ -10,12 +10,13 @@ docs/guide/verdicts.md explains it to people; an error names the column and what
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
 from loadwatch_formats.durations import parse_go_duration
+from loadwatch_formats.units import FACTORS, UNITS, to_base
 
 from loadwatch_backend.catalogue.signals.model import Unit
 from loadwatch_backend.catalogue.signals.service import parse_with_window
@@ -114,21 +115,6 @@ def metric_unit(name: str) -> Unit:
 FUNCTIONS = ("avg", "max", "min", "last")
 OPERATORS = ("<=", ">=", "==", "<", ">")
 
-TIMES: Mapping[str, float] = {"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0}
-COUNTS: Mapping[str, float] = {"k": 1e3, "M": 1e6}
-RATES: Mapping[str, float] = {"/s": 1.0, "k/s": 1e3, "M/s": 1e6, **COUNTS}
-SIZES: Mapping[str, float] = {"B": 1.0, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30}
-UNITS: Mapping[Unit | None, Mapping[str, float]] = {
-    Unit.SECONDS: TIMES,
-    Unit.RATIO: {"%": 0.01},
-    Unit.COUNT: COUNTS,
-    Unit.PER_SECOND: RATES,
-    Unit.BYTES: SIZES,
-    Unit.BYTES_PER_SECOND: {**SIZES, **{f"{unit}/s": factor for unit, factor in SIZES.items()}},
-    None: {**TIMES, "%": 0.01, **RATES, **SIZES},
-}
-"""Units that a value may carry, with their factor to the base unit; PromQL has no unit of its own, so takes any."""
-
 
 class ThresholdError(InvalidError, code="threshold", title="Invalid threshold"):
     """A threshold is not written as it should be."""
@@ -167,6 +153,7 @@ class OwnMetric:
     """A figure of the user's own, which is of the whole run."""
 
     name: str
+    own_unit: Unit = Unit.COUNT
 
     def __str__(self) -> str:
         return self.name
@@ -224,30 +211,34 @@ class Threshold:
         """The value in base units; None for a share of a target that nobody set."""
         if self.value.of_target:
             return None if target_rate is None else self.value.number * target_rate
-        factor = UNITS[self.unit][self.value.unit] if self.value.unit else 1.0
-        # 0.1 % is 0.1 / 100, which is rounded once, and not 0.1 * 0.01.
-        return self.value.number * factor if factor >= 1 else self.value.number / round(1 / factor)
+        return to_base(self.value.number, FACTORS[self.value.unit] if self.value.unit else 1.0)
 
 
 def unit_of(metric: LoadMetric | OwnMetric | SeriesMetric) -> Unit | None:
     """Base unit of a metric; None for PromQL."""
     if isinstance(metric, SeriesMetric):
         return metric.signal_unit
-    return metric_unit(metric.name) if isinstance(metric, LoadMetric) else Unit.COUNT
+    return metric_unit(metric.name) if isinstance(metric, LoadMetric) else metric.own_unit
 
 
-def parse_threshold(text: str, signals: Mapping[str, Unit], own: Collection[str] | None = ()) -> Threshold:
+NO_FIGURES: Mapping[str, Unit] = {}
+
+
+def parse_threshold(
+    text: str, signals: Mapping[str, Unit], own: Mapping[str, Unit] = NO_FIGURES, *, kept: bool = False
+) -> Threshold:
     """Read one threshold.
 
     Args:
         text: as a person typed it.
         signals: units of the signals there are, by id.
-        own: names of figures of the user's own; None where any name may be one.
+        own: units of figures of the user's own, by name.
+        kept: it was checked once. The run's figures may be others since, so any name may be one, in any unit.
 
     Raises:
         ThresholdError: names the column, counted from 1, and what may stand there.
     """
-    return _Reader(text, signals, own).threshold()
+    return _Reader(text, signals, own, kept=kept).threshold()
 
 
 def is_taken(name: str) -> bool:
@@ -255,7 +246,7 @@ def is_taken(name: str) -> bool:
     return name in METRICS or is_latency(name) or name in (*FUNCTIONS, "target", "over")
 
 
-def check_thresholds(texts: Sequence[str], signals: Mapping[str, Unit], own: Collection[str] = ()) -> None:
+def check_thresholds(texts: Sequence[str], signals: Mapping[str, Unit], own: Mapping[str, Unit] = NO_FIGURES) -> None:
     """Read all of them and keep none.
 
     Raises:
@@ -278,8 +269,9 @@ _TIME = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*(ms|s|m|h)")
 class _Reader:
     """A recursive descent over one text."""
 
-    def __init__(self, text: str, signals: Mapping[str, Unit], own: Collection[str] | None) -> None:
+    def __init__(self, text: str, signals: Mapping[str, Unit], own: Mapping[str, Unit], *, kept: bool) -> None:
         self._own = own
+        self._kept = kept
         self._text = text
         self._signals = signals
         self._at = 0
@@ -287,7 +279,7 @@ class _Reader:
     def threshold(self) -> Threshold:
         metric = self._metric()
         operator = self._operator()
-        value = self._value(unit_of(metric))
+        value = self._value(None if self._kept and isinstance(metric, OwnMetric) else unit_of(metric))
         place = self._skip()
         window = self._window()
         if isinstance(metric, OwnMetric):
@@ -309,8 +301,8 @@ class _Reader:
             return self._series(word[0])
         if word is not None and word[0] in METRICS:
             return LoadMetric(name=word[0])
-        if word is not None and (not is_taken(word[0]) if self._own is None else word[0] in self._own):
-            return OwnMetric(name=word[0])
+        if word is not None and (word[0] in self._own or (self._kept and not is_taken(word[0]))):
+            return OwnMetric(name=word[0], own_unit=self._own.get(word[0], Unit.COUNT))
         self._at = start
         raise self._error("metric", metrics=", ".join(METRICS), functions="|".join(FUNCTIONS))
 
@@ -369,12 +361,12 @@ class _Reader:
 
     def _unit(self, unit: Unit | None, number: float, start: int) -> str:
         place = self._skip()
-        allowed = UNITS[unit]
+        allowed = FACTORS if unit is None else UNITS[unit]
         # `over` begins the window; no unit is called so.
         found = None if _OVER.match(self._text, place) else self._take(_UNIT)
         if found is None:
             if unit is Unit.SECONDS and number != 0:
-                raise self._refusal(start, "time-unit", units=", ".join(TIMES), example=f"{_number(number)}ms")
+                raise self._refusal(start, "time-unit", units=", ".join(allowed), example=f"{_number(number)}ms")
             return ""
         text = found[0].replace("μ", "µ")
         if text not in allowed:

@@ -59,17 +59,35 @@ def own_value(run: RunOut, name: str) -> float | None:
     return next((one.value for one in run.own_figures if one.name == name), None)
 
 
+def in_one_unit(runs: Iterable[RunOut]) -> list[RunOut]:
+    """Figures of the user's own in the unit of the last run that has them; what is in another is not compared."""
+    runs = list(runs)
+    units = {one.name: one.unit for run in runs for one in run.own_figures}
+    return [
+        run.model_copy(
+            update={
+                "own_figures": [
+                    one if one.unit == units[one.name] else one.model_copy(update={"value": None})
+                    for one in run.own_figures
+                ]
+            }
+        )
+        for run in runs
+    ]
+
+
 def own_metric(metric: str, runs: Iterable[RunOut]) -> "RunMetric | None":
     """A figure of the user's own, better on the side that the runs agree on; None where it is none."""
     name = metric.removeprefix(OWN)
     if name == metric or not name:
         return None
-    sides = {one.orientation for run in runs for one in run.own_figures if one.name == name} - {Orientation.NEUTRAL}
+    figures = [one for run in runs for one in run.own_figures if one.name == name]
+    sides = {one.orientation for one in figures} - {Orientation.NEUTRAL}
     return RunMetric(
         id=metric,
         title=Words(name, name),
         help=message_of("compare", "own-help"),
-        unit=Unit.COUNT,
+        unit=Unit((figures[-1].unit if figures else "") or Unit.COUNT),
         orientation=sides.pop() if len(sides) == 1 else Orientation.NEUTRAL,
         scale=SCALE,
         figure=lambda run: own_value(run, name),

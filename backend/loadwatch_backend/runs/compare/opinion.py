@@ -7,6 +7,7 @@ from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
+from loadwatch_formats.numbers import format_value
 
 from loadwatch_backend.catalogue.signals.model import NEAR, Orientation, Signal, Unit
 from loadwatch_backend.core.language import Language
@@ -191,6 +192,8 @@ def _figure(value: float, unit: str, texts: Texts) -> str:
         return texts("percent", sign="", percent=figure(value * 100))
     if unit == "seconds":
         return duration_ja(value) if texts.language is Language.JA else duration(value)
+    if unit.startswith("bytes"):
+        return format_value(value, unit)
     return figure(value) if unit == "count" else f"{figure(value)}/s"
 
 

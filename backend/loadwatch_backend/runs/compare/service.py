@@ -18,6 +18,7 @@ from loadwatch_backend.runs.compare.metrics import (
     METRICS_BY_ID,
     RUN_METRICS,
     describe_metric,
+    in_one_unit,
     own_metrics,
     route_metrics,
     scale_of,
@@ -96,7 +97,7 @@ class CompareService:
         percentiles = [self._figures.percentile_name(name) for name in dict.fromkeys(percentiles)]
         if len(set(run_ids)) != len(run_ids):
             raise CompareSameError("A run is named twice; name each run once.")
-        runs = {run_id: self._runs.read(run_id) for run_id in run_ids}
+        runs = {run.id: run for run in in_one_unit(map(self._runs.read, run_ids))}
         seconds = {run_id: self._runs.raw_seconds(run_id) for run_id in run_ids}
         groups = group_runs(list(runs.values()))
         lanes = {
@@ -344,7 +345,8 @@ class CompareService:
         )
 
     def _ended(self, scenario: str, version: str | None) -> list[RunOut]:
-        return [run for run in self._runs.of_scenario(scenario, version) if run.state is not RunState.RUNNING]
+        runs = self._runs.of_scenario(scenario, version)
+        return in_one_unit(run for run in runs if run.state is not RunState.RUNNING)
 
 
 def _interval(name: str, found: Interval | None) -> dict[str, float | None]:

@@ -7,7 +7,6 @@ from loadwatch_backend.runs.analysis.thresholds import (
     FUNCTIONS,
     METRICS,
     OPERATORS,
-    UNITS,
     LoadMetric,
     Part,
     Scope,
@@ -20,6 +19,7 @@ from loadwatch_backend.runs.analysis.thresholds import (
     parse_threshold,
     quantile_of,
 )
+from loadwatch_formats.units import FACTORS, UNITS
 
 SIGNALS = {"pool_wait_mean": Unit.SECONDS, "backlog": Unit.COUNT, "rps_stored": Unit.PER_SECOND}
 
@@ -115,12 +115,16 @@ def test_errors_name_the_column_and_what_is_allowed(text: str, column: int, hint
 
 def test_figures_of_ones_own_are_of_the_whole_run():
     for text in ("score >= 1.2k", "score>=1200 over whole"):
-        found = parse_threshold(text, SIGNALS, {"score"})
+        found = parse_threshold(text, SIGNALS, {"score": Unit.COUNT})
         assert (str(found.metric), found.limit(None), found.window) == ("score", 1_200, Scope.WHOLE)
-    assert parse_threshold("any<1", SIGNALS, None).metric != parse("max<1s").metric
+    assert parse_threshold("any<1", SIGNALS, kept=True).metric != parse("max<1s").metric
+    assert parse_threshold("lag<300ms", SIGNALS, {"lag": Unit.SECONDS}).limit(None) == 0.3
+    # A threshold that was checked once is still read when its figure has another unit, or none, since.
+    for now in ({}, {"lag": Unit.COUNT}, {"lag": Unit.BYTES}):
+        assert parse_threshold("lag<300ms", SIGNALS, now, kept=True).limit(None) == 0.3
     for text, hint in (("other>1", "--figure"), ("score>1 over 1s..2s", "whole run"), ("score>1ms", "units k, M")):
         with pytest.raises(ThresholdError, match=hint):
-            parse_threshold(text, SIGNALS, {"score"})
+            parse_threshold(text, SIGNALS, {"score": Unit.COUNT})
 
 
 def test_all_of_a_list_are_checked():
@@ -149,7 +153,7 @@ def test_a_share_of_a_target_that_nobody_set_has_no_limit():
 
 def _values(unit: Unit | None) -> st.SearchStrategy[Value]:
     numbers = st.floats(-1e12, 1e12, allow_nan=False).map(lambda number: number + 0.0)
-    units = sorted(UNITS[unit]) if unit is Unit.SECONDS else ["", *UNITS[unit]]
+    units = sorted(UNITS[unit]) if unit is Unit.SECONDS else ["", *(FACTORS if unit is None else UNITS[unit])]
     plain = st.builds(Value, number=numbers, unit=st.sampled_from(units))
     if unit not in (Unit.PER_SECOND, None):
         return plain

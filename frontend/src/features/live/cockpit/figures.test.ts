@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { KeyFigure, Run } from "@/api/runs/types";
-import { failedShare, parametersOf, sentRate, thresholdLines } from "./figures";
+import { failedShare, figureOf, isLatency, parametersOf, sentRate, thresholdLines } from "./figures";
 
 const START = 1_800_000_000_000;
 
@@ -23,6 +23,11 @@ function run(more: Partial<Run> = {}): Run {
 }
 const progress = (rate: number | null, elapsed_seconds = 40): Partial<Run> => ({
   progress: { at_ms: 0, elapsed_seconds, requests: 1, rate, failures: 0 },
+});
+
+it("takes no figure of the user's own for a latency", () => {
+  const figures = ["figure:lag", "p95"].map((id) => ({ id, unit: "seconds", value: 1 }) as KeyFigure);
+  expect(figureOf(run({ key_figures: figures }), isLatency)?.id).toBe("p95");
 });
 
 describe("the rate that is sent", () => {

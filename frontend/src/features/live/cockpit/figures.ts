@@ -1,5 +1,6 @@
 /** What is said of a run while it lasts, out of its document. Pure. */
 import type { KeyFigure, Run } from "@/api/runs/types";
+import { ownName } from "@/panels/run/key-figure-model";
 
 /** Seconds that the sender's rate is the mean of. */
 const RATE_SECONDS = 3;
@@ -32,8 +33,8 @@ export function figureOf(run: Run, wanted: (figure: KeyFigure) => boolean): KeyF
   return run.key_figures.find(wanted) ?? null;
 }
 
-/** By what a figure is found: only latencies are in seconds. */
-export const isLatency = ({ unit }: KeyFigure) => unit === "seconds";
+/** By what a figure is found: of those that are not the user's own, only latencies are in seconds. */
+export const isLatency = ({ id, unit }: KeyFigure) => unit === "seconds" && ownName(id) === null;
 
 export interface FailedShare {
   /** Null where nothing tells. */
