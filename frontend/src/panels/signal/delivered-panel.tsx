@@ -23,6 +23,7 @@ interface Props {
   readonly mode: FleetMode;
   /** The present, or the moment of a pause; null for a range in the past. */
   readonly nowMs: number | null;
+  readonly staleAfterMs: number | null;
   /** What every chart of the panel gets. */
   readonly chart: Omit<TimeSeriesChartProps, "title" | "series" | "nowMs" | "staleAfterMs">;
 }
@@ -38,8 +39,8 @@ export function usePanes(panel: PanelInfo, answer: Answer | undefined, mode: Fle
   }, [panel, answer, mode, words, t]);
 }
 
-/** Values that come late: side by side where the panel says so, each chart on the same axis. */
-export function DeliveredPanel({ panel, answer, mode, nowMs, chart }: Props) {
+/** Values that come late, and parts of a whole: side by side where the panel says so, each chart on the same axis. */
+export function DeliveredPanel({ panel, answer, mode, nowMs, staleAfterMs, chart }: Props) {
   const panes = usePanes(panel, answer, mode);
   const common = useMemo(() => (panes.length > 1 ? commonExtent(panes) : null), [panes]);
   const late = latenessOf(panel, answer, nowMs);
@@ -63,7 +64,7 @@ export function DeliveredPanel({ panel, answer, mode, nowMs, chart }: Props) {
             common={common}
             late={late}
             nowMs={nowMs}
-            staleAfterMs={STOPPED_MS}
+            staleAfterMs={staleAfterMs}
             emptyHint={hint ?? rest.emptyHint}
           />
         );

@@ -122,12 +122,14 @@ export const SignalPanel = memo(function SignalPanel(props: SignalPanelProps) {
           error={whole ? fault.detail : error}
           actions={menu}
         />
-      ) : late ? (
+      ) : late || panel.stacked === true ? (
         <DeliveredPanel
           panel={panel}
           answer={answer}
           mode={fleet ?? "total"}
-          nowMs={missedUntilMs}
+          {...(late
+            ? { nowMs: missedUntilMs, staleAfterMs: STOPPED_MS }
+            : { nowMs: props.nowMs ?? null, staleAfterMs: props.staleAfterMs ?? null })}
           chart={{ ...chart, partial: fault === null ? null : partial }}
         />
       ) : (
