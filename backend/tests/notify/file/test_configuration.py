@@ -15,6 +15,7 @@ from loadwatch_backend.alerting.notify.file.secrets import unreadable_secrets
 from loadwatch_backend.alerting.notify.model import NoticeKind
 from loadwatch_backend.alerting.notify.record import ConfigurationError
 from loadwatch_backend.alerting.notify.senders.email import EmailIntegration
+from loadwatch_backend.alerting.notify.senders.http import configured_headers
 from loadwatch_backend.alerting.notify.senders.pagerduty import PagerDutyIntegration
 from loadwatch_backend.alerting.notify.senders.slack import SlackIntegration
 from loadwatch_backend.alerting.notify.senders.webhook import WebhookIntegration
@@ -122,6 +123,13 @@ def test_several_signing_secrets_while_one_replaces_another() -> None:
     (made,) = parse_configuration(minimal(hook), "n.yml").receivers["a"].integrations
     assert isinstance(made, WebhookIntegration)
     assert [secret.reveal() for secret in made.signing_secrets] == ["whsec_new", "whsec_old"]
+
+
+@pytest.mark.parametrize("config", ["{bearer_token: t}", "{authorization: {credentials: t}}"])
+def test_a_token_is_sent_as_bearer(config: str) -> None:
+    hook = f"  webhook_configs: [{{url: 'https://h.example.org', http_config: {config}}}]\n"
+    (made,) = parse_configuration(minimal(hook), "n.yml").receivers["a"].integrations
+    assert configured_headers(made.http) == {"Authorization": "Bearer t"}
 
 
 def test_no_secret_is_in_any_text_of_the_configuration() -> None:

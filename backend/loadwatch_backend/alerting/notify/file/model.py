@@ -140,7 +140,7 @@ class Route(Record):
     mute_time_intervals: tuple[Raw, ...] = ()
     active_time_intervals: tuple[Raw, ...] = ()
     routes: "Annotated[Sequence[Route], SkipValidation, BeforeValidator(list_of)]" = ()
-    """Of the file's data as long as `read_route` has not been there."""
+    """The file's data until `document` has read those, too."""
     line: Annotated[int, INTERNAL] = 0
 
     def walk(self) -> "Iterator[Route]":

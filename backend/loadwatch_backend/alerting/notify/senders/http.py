@@ -48,6 +48,8 @@ def configured_headers(http: HttpConfig) -> dict[str, str]:
         password = "" if http.basic_auth.password is None else http.basic_auth.password.reveal()
         pair = f"{http.basic_auth.username.reveal()}:{password}"
         found["Authorization"] = "Basic " + base64.b64encode(pair.encode()).decode()
+    if http.bearer_token is not None:
+        found["Authorization"] = f"Bearer {http.bearer_token.reveal()}"
     if http.authorization is not None:
         found["Authorization"] = f"{http.authorization.type} {http.authorization.credentials.reveal()}"
     return found

@@ -2,22 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field, InstanceOf
 
-from loadwatch_backend.alerting.notify.record import (
-    FilePath,
-    Flag,
-    Joined,
-    Record,
-    SecretFile,
-    SecretText,
-    Text,
-    error_at,
-    parsed,
-)
+from loadwatch_backend.alerting.notify.record import FilePath, Flag, Record, SecretFile, SecretText, Text, parsed
 from loadwatch_backend.core.secret import Secret
 
 _PROXY = "notifications connect directly, so that each address can be checked"
@@ -35,9 +24,6 @@ _TLS_UNSUPPORTED = {
     "min_version": "TLS 1.2 or newer is always asked for",
     "max_version": "the newest version that both sides know is used",
 }
-
-
-_ONE_OF_THREE = "give only one of basic_auth, authorization and bearer_token"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,15 +58,9 @@ class Authorization(Record):
     """The header `Authorization: <type> <credentials>`."""
 
     unsupported: ClassVar[Mapping[str, str]] = {"credentials_ref": "use credentials_file"}
+    missing: ClassVar[Mapping[str, str]] = {"credentials": "authorization needs credentials or credentials_file"}
     type: Text = "Bearer"
     credentials: SecretText
-
-
-def _bearer(key: str, value: Any, tokens: Mapping[str, Any], folder: Path) -> Any:
-    del folder
-    if value is not None:
-        raise error_at((key,), _ONE_OF_THREE)
-    return {name.replace("bearer_token", "credentials"): token for name, token in tokens.items()}
 
 
 def _no_redirects(wanted: bool) -> bool:
@@ -124,9 +104,8 @@ class HttpConfig(Record):
 
     unsupported: ClassVar[Mapping[str, str]] = _UNSUPPORTED
     basic_auth: BasicAuth | None = None
-    authorization: Annotated[Authorization | None, Joined(lambda _: ("bearer_token", "bearer_token_file"), _bearer)] = (
-        None
-    )
+    authorization: Authorization | None = None
+    bearer_token: SecretText | None = None
     tls: Annotated[TlsConfig, Field(alias="tls_config")] = field(default_factory=TlsConfig)
     headers: Annotated[dict[Annotated[str, parsed(_header_name)], Header], Field(alias="http_headers")] = field(
         default_factory=dict[str, Header]
@@ -136,5 +115,5 @@ class HttpConfig(Record):
     """Either is taken: requests are HTTP/1.1."""
 
     def __post_init__(self) -> None:
-        if self.basic_auth is not None and self.authorization is not None:
-            raise ValueError(_ONE_OF_THREE)
+        if (self.basic_auth, self.authorization, self.bearer_token).count(None) < 2:
+            raise ValueError("give only one of basic_auth, authorization and bearer_token")
