@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, make_dataclass, replace
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, TypeGuard, cast
 
 from pydantic import AfterValidator, Field
 
@@ -118,7 +118,7 @@ class _Reader:
             at = ("loadwatch", "run_notices", place, "receiver")
             self._check_known(at, notice.receiver, self._receivers, "receiver")
         for name, text in _NOT_OF_THE_ROOT.items():
-            if isinstance(self._file.route, dict) and self._file.route.get(name):
+            if _is_mapping(self._file.route) and self._file.route.get(name):
                 self._refuse(("route", name), text)
         return Configuration(
             digest=digest,
@@ -169,8 +169,8 @@ class _Reader:
         self, data: Any, at: Loc, id: str, parent: Route | None = None, above: Mapping[str, Any] = {}
     ) -> Route:
         """`above` are the data of the parent: what a route does not say is said there."""
-        if isinstance(data, dict):
-            data = data | {key: above[key] for key in _INHERITED if data.get(key) is None and key in above}
+        if _is_mapping(data):
+            data = {**data} | {key: above[key] for key in _INHERITED if data.get(key) is None and key in above}
         route = self._document.typed(Route, data, at)
         self._check_known((*at, "receiver"), route.receiver, self._receivers, "receiver")
         for key in ("mute_time_intervals", "active_time_intervals"):
@@ -198,15 +198,22 @@ class _Reader:
         raise FaultsError([self._document.fault(at, text)])
 
 
+def _is_mapping(data: Any) -> TypeGuard[Mapping[str, Any]]:
+    return isinstance(data, dict)
+
+
 def _with_defaults(receiver: Any, common: Mapping[str, Any]) -> Any:
     """The data of a receiver with those of `global` where its integrations do not have their own."""
-    if not isinstance(receiver, dict):
+    if not _is_mapping(receiver):
         return receiver
     found: dict[str, Any] = {**receiver}
     for sender in SENDERS:
-        given = found.get(key := f"{sender.kind}_configs")
+        given: Any = found.get(key := f"{sender.kind}_configs")
         if isinstance(given, list):
-            found[key] = [one | _defaults(sender, one, common) if isinstance(one, dict) else one for one in given]
+            integrations = cast("list[Any]", given)
+            found[key] = [
+                {**one, **_defaults(sender, one, common)} if _is_mapping(one) else one for one in integrations
+            ]
     return found
 
 
