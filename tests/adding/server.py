@@ -117,25 +117,24 @@ NOTIFIER = Example(
     new={
         f"{SERVER}/alerting/notify/senders/zulip.py": '''"""Zulip: a message to a stream."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import orjson
 
-from loadwatch_backend.alerting.notify.nodes import Section
-from loadwatch_backend.core.secret import Secret
+from loadwatch_backend.alerting.notify.record import Flag, SecretUrl
 from loadwatch_backend.alerting.notify.senders.http import judge, post_json, shown_host
-from loadwatch_backend.alerting.notify.senders.http_config import HttpConfig, read_http
-from loadwatch_backend.alerting.notify.senders.model import Integration, Message, Result, SendContext, Sender
+from loadwatch_backend.alerting.notify.senders.model import HttpIntegration, Message, Result, SendContext, Sender
 from loadwatch_backend.core.texts.words import Words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ZulipIntegration(Integration):
+class ZulipIntegration(HttpIntegration):
     """A bot's address."""
 
-    url: Secret
+    send_resolved: Flag = True
+    url: SecretUrl
 
 
 class ZulipSender(Sender[ZulipIntegration]):
@@ -143,11 +142,8 @@ class ZulipSender(Sender[ZulipIntegration]):
 
     kind: ClassVar[str] = "zulip"
     title: ClassVar[Words] = Words("Zulip", "Zulip")
-
-    def reader(self, common: Section, http: HttpConfig) -> Callable[[Section, str], ZulipIntegration]:
-        """`zulip_url` is that of all that have none."""
-        url = common.secret_url("zulip_url") or Secret("")
-        return lambda section, id: _read(section, id, url, http)
+    record = ZulipIntegration
+    globals: ClassVar[Mapping[str, str]] = {"http_config": "http_config", "zulip_url": "url"}
 
     def target(self, own: ZulipIntegration) -> str:
         """The host."""
@@ -158,16 +154,6 @@ class ZulipSender(Sender[ZulipIntegration]):
         body = orjson.dumps({"content": message.subject})
         return judge(post_json(own.url.reveal(), body, {}, own.http, context, seconds), context.clock())
 
-
-def _read(section: Section, id: str, url: Secret, http: HttpConfig) -> ZulipIntegration:
-    made = ZulipIntegration(
-        id=id,
-        send_resolved=section.flag("send_resolved", True),
-        http=read_http(section.section("http_config")) or http,
-        url=section.secret_url("url") or url,
-    )
-    section.finish("zulip_configs")
-    return made
 ''',
     },
     edits=[

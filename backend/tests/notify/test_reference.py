@@ -16,7 +16,7 @@ from loadwatch_backend.alerting.notify.file.matchers import (
     parse_matchers,
     parse_utf8,
 )
-from loadwatch_backend.alerting.notify.nodes import ConfigurationError
+from loadwatch_backend.alerting.notify.record import ConfigurationError
 from loadwatch_backend.alerting.notify.routing.routing import fingerprint, group_key, group_labels, match_routes
 
 from backend.tests.notify.reference.cases import cases

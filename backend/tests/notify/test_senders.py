@@ -20,7 +20,7 @@ from loadwatch_backend.alerting.notify.contract import EnvelopeKind
 from loadwatch_backend.alerting.notify.outbox.attempts import attempt, target_of
 from loadwatch_backend.alerting.notify.outbox.messages import delivery_row, message_of
 from loadwatch_backend.alerting.notify.outbox.tables import DeliveryRow
-from loadwatch_backend.alerting.notify.senders.email import EmailIntegration
+from loadwatch_backend.alerting.notify.senders.email import EmailIntegration, HostPort
 from loadwatch_backend.alerting.notify.senders.http_config import TlsConfig
 from loadwatch_backend.alerting.notify.senders.model import Integration, Result, SendContext
 from loadwatch_backend.alerting.notify.senders.pagerduty import PagerDutyIntegration, dedup_key
@@ -308,8 +308,7 @@ def email(mailbox: Mailbox, **more: Any) -> EmailIntegration:
         "send_resolved": True,
         "to": ("Ops <ops@example.org>", "oncall@example.org"),
         "sender": "Loadwatch <watch@example.org>",
-        "host": "127.0.0.1",
-        "port": mailbox.port,
+        "smarthost": HostPort("127.0.0.1", mailbox.port),
         "require_tls": False,
         **more,
     }

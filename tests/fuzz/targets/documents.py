@@ -9,7 +9,7 @@ from loadwatch_backend.access.sign_in.sealed import seal, unseal
 from loadwatch_backend.access.tokens.tokens import TokenFileError, hash_token, match_token, parse_tokens
 from loadwatch_backend.alerting.notify.file.configuration import parse_configuration
 from loadwatch_backend.alerting.notify.file.matchers import MatcherError, parse_matchers
-from loadwatch_backend.alerting.notify.nodes import ConfigurationError
+from loadwatch_backend.alerting.notify.record import ConfigurationError
 from loadwatch_backend.alerting.rules.read import read_rules
 from loadwatch_backend.alerting.rules.template import TemplateContext, TemplateError, check_template, expand
 from loadwatch_backend.runs.analysis.thresholds import ThresholdError, parse_threshold

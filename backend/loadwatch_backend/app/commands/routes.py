@@ -9,7 +9,7 @@ from loadwatch_formats.terminal import echo
 from loadwatch_backend.alerting.notify.file.configuration import default_inhibit_rules, read_configuration
 from loadwatch_backend.alerting.notify.file.model import Configuration
 from loadwatch_backend.alerting.notify.file.secrets import unreadable_secrets
-from loadwatch_backend.alerting.notify.nodes import ConfigurationError
+from loadwatch_backend.alerting.notify.record import ConfigurationError
 from loadwatch_backend.alerting.notify.routing.routing import receiver_names, routes_of
 
 file_type = click.Path(path_type=Path, dir_okay=False, exists=True)

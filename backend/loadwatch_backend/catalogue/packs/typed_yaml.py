@@ -1,22 +1,23 @@
-"""YAML as a pydantic model, with the place of everything that is wrong."""
+"""YAML as a type that pydantic knows, with the place of everything that is wrong."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 from loadwatch_formats.yaml_nodes import TAG, YamlError, compose, is_null, pairs, read_mapping, unknown_key
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from yaml.constructor import ConstructorError, SafeConstructor
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 Loc = Sequence[str | int]
-_Model = TypeVar("_Model", bound=BaseModel)
+_Model = TypeVar("_Model")
 _WORDS = {
     "string_type": "must be a text",
-    "list_type": "must be a list (lines that begin with `- `)",
-    "dict_type": "must be a mapping of keys",
-    "model_type": "must be a mapping of keys",
+    **dict.fromkeys(("list_type", "tuple_type"), "must be a list (lines that begin with `- `)"),
+    **dict.fromkeys(("dict_type", "model_type", "dataclass_type"), "must be a mapping of keys"),
     "int_parsing": "must be a whole number such as 100",
 }
 """What is said instead of pydantic's words, by its type of error."""
@@ -66,7 +67,7 @@ class Document:
             raise FaultsError(constructor.faults)
 
     @classmethod
-    def read(cls, content: bytes, file: str, *, texts: bool = False) -> "Document":
+    def read(cls, content: bytes | str, file: str, *, texts: bool = False) -> "Document":
         """Raises: FaultsError: it is no YAML, or not what a document is; `texts` as there."""
         try:
             return cls(compose(content, file), file, texts=texts)
@@ -98,23 +99,33 @@ class Document:
         return self.typed(model, data)
 
     def typed(self, model: type[_Model], data: object, at: Loc = ()) -> _Model:
-        """The model that the data of a place describe.
+        """The model that the data of a place describe; paths in it may be taken from the file's `folder`.
+
+        What a validator says that begins with "must" is said of the key.
 
         Raises:
             FaultsError: all that is wrong.
         """
         try:
-            return model.model_validate(data)
+            return _adapter(model).validate_python(data, context={"folder": Path(self.file).parent})
         except ValidationError as error:
             faults: list[Fault] = []
             for one in error.errors(include_url=False):
                 *around, name = (*at, *one["loc"]) or ("the file",)
                 is_unknown = one["type"] == "extra_forbidden"
                 text = one["msg"].removeprefix("Value error, ")
+                context = one.get("ctx", {})
                 if is_unknown:
                     place = next((part for part in reversed(around) if isinstance(part, str)), "the file")
-                    text = unknown_key(str(name), place, _known_keys(model, around[len(at) :]))
-                    text += "" if str(name).isidentifier() else "; quote a text that has a comma"
+                    if context.get("instead"):
+                        text = f"Loadwatch does not support {name} of Alertmanager's {place}: {context['instead']}"
+                    else:
+                        text = unknown_key(
+                            str(name), place, context.get("known") or _known_keys(model, around[len(at) :])
+                        )
+                        text += "" if str(name).isidentifier() else "; quote a text that has a comma"
+                elif text.startswith("must "):
+                    text = f"{name if isinstance(name, str) else 'each entry'} {text}"
                 elif one["type"] == "missing":
                     text = f"{name} is missing"
                 elif one["type"] in _WORDS:
@@ -235,7 +246,12 @@ def _filled(value: Any, defined: Mapping[str, object], loc: Loc, report: Callabl
     return _REFERENCE.sub(fill, value)
 
 
-def _known_keys(model: type[BaseModel], loc: Loc) -> list[str]:
+@cache
+def _adapter(model: type[_Model]) -> TypeAdapter[_Model]:
+    return TypeAdapter(model)
+
+
+def _known_keys(model: Any, loc: Loc) -> list[str]:
     """The keys that may stand at a place."""
     at: type[BaseModel] = model
     for part in loc:

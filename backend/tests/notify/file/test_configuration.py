@@ -13,8 +13,9 @@ from loadwatch_backend.alerting.notify.file.configuration import (
 )
 from loadwatch_backend.alerting.notify.file.secrets import unreadable_secrets
 from loadwatch_backend.alerting.notify.model import NoticeKind
-from loadwatch_backend.alerting.notify.nodes import ConfigurationError
+from loadwatch_backend.alerting.notify.record import ConfigurationError
 from loadwatch_backend.alerting.notify.senders.email import EmailIntegration
+from loadwatch_backend.alerting.notify.senders.http import configured_headers
 from loadwatch_backend.alerting.notify.senders.pagerduty import PagerDutyIntegration
 from loadwatch_backend.alerting.notify.senders.slack import SlackIntegration
 from loadwatch_backend.alerting.notify.senders.webhook import WebhookIntegration
@@ -93,7 +94,7 @@ def test_everything_that_alertmanager_has_and_we_support() -> None:
     assert (slack.id, slack.channel, slack.send_resolved) == ("slack-0", "#load", True)
     assert slack.api_url.reveal().endswith("hidden-slack")
     assert isinstance(mail, EmailIntegration)
-    assert (mail.to, mail.host, mail.port) == (("a@example.org", "b@example.org"), "mail.example.org", 587)
+    assert (mail.to, mail.smarthost) == (("a@example.org", "b@example.org"), ("mail.example.org", 587))
     assert (mail.sender, mail.headers, mail.send_resolved) == ("watch@example.org", {"X-Team": "load"}, False)
     first, second, pager = configuration.receivers["pager"].integrations
     assert isinstance(pager, PagerDutyIntegration)
@@ -122,6 +123,13 @@ def test_several_signing_secrets_while_one_replaces_another() -> None:
     (made,) = parse_configuration(minimal(hook), "n.yml").receivers["a"].integrations
     assert isinstance(made, WebhookIntegration)
     assert [secret.reveal() for secret in made.signing_secrets] == ["whsec_new", "whsec_old"]
+
+
+@pytest.mark.parametrize("config", ["{bearer_token: t}", "{authorization: {credentials: t}}"])
+def test_a_token_is_sent_as_bearer(config: str) -> None:
+    hook = f"  webhook_configs: [{{url: 'https://h.example.org', http_config: {config}}}]\n"
+    (made,) = parse_configuration(minimal(hook), "n.yml").receivers["a"].integrations
+    assert configured_headers(made.http) == {"Authorization": "Bearer t"}
 
 
 def test_no_secret_is_in_any_text_of_the_configuration() -> None:
@@ -173,14 +181,14 @@ def test_amtool_accepts_what_we_accept(tmp_path: Path) -> None:
         (minimal("  webhook_configs:\n  - {url: 'https://h', http_config: {follow_redirects: on}}\n"), 5, "never"),
         (minimal("  slack_configs:\n  - channel: '#a'\n"), 5, "need an api_url"),
         (minimal("  slack_configs:\n  - {api_url: 'https://h', title: x}\n"), 5, "writes the message itself"),
-        (minimal("  pagerduty_configs:\n  - severity: page\n"), 5, "critical, error, warning, info"),
+        (minimal("  pagerduty_configs:\n  - {routing_key: k, severity: page}\n"), 5, "critical, error, warning, info"),
         (minimal("  pagerduty_configs:\n  - service_key: x\n"), 5, "use routing_key"),
         (minimal("  email_configs:\n  - to: a@b.c\n"), 5, "need from, here or as smtp_from"),
         (minimal("  email_configs:\n  - {to: a@b.c, from: d@e.f}\n"), 5, "need smarthost"),
         (minimal("  apprise_configs: [{url: 'ntfy://t'}]\n"), 4, "or webhook_configs with a bridge"),
         (minimal(rest="loadwatch: {run_notices: [{receiver: b}]}\n"), 4, "no receiver of the name 'b'"),
         (minimal(rest="loadwatch: {run_notices: [{receiver: a, events: [over]}]}\n"), 4, "started, finished"),
-        (minimal(rest="route: {receiver: a}\n"), 4, "'route' is given twice in the file; the first is in line 1"),
+        (minimal(rest="route: {receiver: a}\n"), 4, "'route' is given twice in this mapping; the first is in line 1"),
         ("route:\n  receiver: a\n  routes:\n  - matchers: ['a=~\"(\"']\nreceivers: [{name: a}]\n", 4, "is not valid"),
         ("route:\n  receiver: b\nreceivers: [{name: a}]\n", 2, "no receiver of the name 'b'"),
         ("route:\n  receiver: tean\nreceivers: [{name: team}]\n", 2, "did you mean 'team'?"),
@@ -283,5 +291,5 @@ def test_a_change_is_seen_without_being_told(tmp_path: Path) -> None:
 
 def test_a_file_that_is_not_utf8(tmp_path: Path) -> None:
     (tmp_path / "n.yml").write_bytes(b"route:\n  receiver: \xff\n")
-    with pytest.raises(ConfigurationError, match=r"n\.yml:2: is not UTF-8"):
+    with pytest.raises(ConfigurationError, match=r"n\.yml:2: byte 0xff is not UTF-8"):
         read_configuration(tmp_path / "n.yml")

@@ -7,11 +7,11 @@ import pytest
 from loadwatch_backend.alerting.notify.file.intervals import (
     IntervalError,
     TimeInterval,
+    TimeRange,
     parse_days_of_month,
     parse_location,
     parse_months,
     parse_time,
-    parse_time_range,
     parse_weekdays,
     parse_years,
 )
@@ -40,14 +40,15 @@ def test_an_error_says_what_to_write(parse: Callable[[str], object], text: str, 
 
 def test_a_span_over_midnight_is_two() -> None:
     with pytest.raises(IntervalError, match="22:00 to 24:00, and 00:00 to 06:00"):
-        parse_time_range("22:00", "06:00")
+        TimeRange(start_minute=parse_time("22:00"), end_minute=parse_time("06:00"))
 
 
 def test_local_is_the_servers_zone(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in Alertmanager, which leaves it to Go."""
     monkeypatch.setenv("TZ", "Asia/Tokyo")
     assert parse_location("Local").key == "Asia/Tokyo"
-    night = TimeInterval(times=[parse_time_range("00:00", "06:00")], location=parse_location("Local"))
+    early = TimeRange(start_minute=0, end_minute=parse_time("06:00"))
+    night = TimeInterval(times=(early,), location=parse_location("Local"))
     assert night.contains(1_790_000_000_000 // 86_400_000 * 86_400_000 + 18 * 3_600_000)
     assert not night.contains(1_790_000_000_000 // 86_400_000 * 86_400_000 + 3 * 3_600_000)
     monkeypatch.delenv("TZ")

@@ -8,23 +8,18 @@ from functools import cache
 from pathlib import Path
 
 import structlog
+from loadwatch_formats.yaml_nodes import MAX_BYTES
 
+from loadwatch_backend.alerting.notify.file.document import read_document
 from loadwatch_backend.alerting.notify.file.model import Configuration, InhibitRule, Receiver, Route
-from loadwatch_backend.alerting.notify.file.receivers import read_receivers
-from loadwatch_backend.alerting.notify.file.routes import (
-    read_inhibit_rules,
-    read_intervals,
-    read_notices,
-    read_root,
-)
-from loadwatch_backend.alerting.notify.nodes import ConfigurationError, Section, parse_document
+from loadwatch_backend.alerting.notify.record import ConfigurationError
+from loadwatch_backend.catalogue.packs.typed_yaml import Document, FaultsError
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.periodic import Periodic
 
 BUILT_IN_RECEIVER = "page"
 BUILT_IN_DIGEST = "built-in"
 LOOK_SECONDS = 1.0
-FILE_BYTES = 4 << 20
 DEFAULT_INHIBITION = Path(__file__).with_name("default_inhibition.yml")
 GROUP_BY = ("instance", "run")
 """Of the built-in route: what happens at one place, or in one run, comes together, whatever its rules are called."""
@@ -46,50 +41,27 @@ def built_in() -> Configuration:
 @cache
 def default_inhibit_rules() -> tuple[InhibitRule, ...]:
     """Which alerts of the default rules hold back which others, so that one cause is one page."""
-    document = parse_document(_read_text(DEFAULT_INHIBITION), str(DEFAULT_INHIBITION))
-    rules = read_inhibit_rules(document.sections("inhibit_rules"))
-    document.finish("the file", {})
+    document = Document.read(DEFAULT_INHIBITION.read_bytes(), str(DEFAULT_INHIBITION), texts=True)
+    rules = document.typed(tuple[InhibitRule, ...], document.data["inhibit_rules"], ("inhibit_rules",))
     return tuple(replace(rule, built_in=True) for rule in rules)
 
 
-def parse_configuration(text: str, path: str) -> Configuration:
-    """A notification file's text.
+def parse_configuration(content: str | bytes, path: str) -> Configuration:
+    """A notification file's content.
 
     Raises:
         ConfigurationError: it is wrong; says the line, and what is expected.
     """
-    document = parse_document(text, path)
-    receivers = read_receivers(document)
-    if not receivers:
-        raise document.error("there are no receivers; a receiver with nothing but a name is read on the page")
-    intervals = read_intervals(document)
-    route = document.section("route")
-    if route is None:
-        raise document.error("there is no route; it names at least the receiver of all alerts")
-    own = document.section("loadwatch")
-    defaults_too = own is None or own.flag("default_inhibit_rules", True)
-    by_findings = own is None or own.flag("inhibit_by_findings", True)
-    configuration = Configuration(
-        digest=hashlib.sha256(text.encode()).hexdigest()[:32],
-        root=read_root(route, receivers, intervals),
-        receivers=receivers,
-        inhibit_rules=(
-            *read_inhibit_rules(document.sections("inhibit_rules")),
-            *(default_inhibit_rules() if defaults_too else ()),
-        ),
-        time_intervals=intervals,
-        notices=read_notices(own, receivers),
-        holds_consequences=by_findings,
-    )
-    _refuse_templates(document)
-    document.finish("the file", {"tracing": "there is none", "event_recorder": "see Deliveries on the page"})
-    return configuration
+    try:
+        document = Document.read(content, path, texts=True)
+        return read_document(document, _digest(content).hex()[:32], default_inhibit_rules())
+    except FaultsError as error:
+        first = min(error.faults)
+        raise ConfigurationError(path, first.line, first.text) from None
 
 
-def _refuse_templates(document: Section) -> None:
-    given = document.take("templates")
-    if given is not None and given.items():
-        raise given.error("templates are not supported: Loadwatch writes each message itself; leave the list out")
+def _digest(content: str | bytes) -> bytes:
+    return hashlib.sha256(content.encode() if isinstance(content, str) else content).digest()
 
 
 def read_configuration(path: Path) -> Configuration:
@@ -98,22 +70,15 @@ def read_configuration(path: Path) -> Configuration:
     Raises:
         ConfigurationError: it cannot be read, or is wrong.
     """
-    return parse_configuration(_read_text(path), str(path))
+    return parse_configuration(_read_content(path), str(path))
 
 
-def _read_text(path: Path) -> str:
+def _read_content(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            content = file.read(FILE_BYTES + 1)
+            return file.read(MAX_BYTES + 1)
     except OSError as error:
         raise ConfigurationError(str(path), None, f"cannot be read: {error.strerror}") from error
-    if len(content) > FILE_BYTES:
-        raise ConfigurationError(str(path), None, f"is larger than {FILE_BYTES >> 20} MiB")
-    try:
-        return content.decode()
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise ConfigurationError(str(path), line, "is not UTF-8") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,12 +133,12 @@ class ConfigurationFile:
 
     def _read(self, before: InForce, path: Path) -> InForce:
         try:
-            text = _read_text(path)
-            digest = hashlib.sha256(text.encode()).digest()
+            content = _read_content(path)
+            digest = _digest(content)
             if digest == self._seen:
                 return before
             self._seen = digest
-            configuration = parse_configuration(text, str(path))
+            configuration = parse_configuration(content, str(path))
         except ConfigurationError as error:
             if (error.text, error.line) != (before.error, before.line):
                 kept = "what was before"

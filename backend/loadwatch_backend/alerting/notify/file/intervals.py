@@ -3,10 +3,15 @@
 import calendar
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Annotated, ClassVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from pydantic import Field, InstanceOf
+
+from loadwatch_backend.alerting.notify.record import Record, parsed
 
 DAY_MINUTES = 24 * 60
 WEEKDAYS = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
@@ -43,51 +48,6 @@ class Range:
         return self.first <= number <= self.last
 
 
-@dataclass(frozen=True, slots=True)
-class TimeRange:
-    """Minutes of the day; the end is not included."""
-
-    start_minute: int
-    end_minute: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimeInterval:
-    """All parts that are given (not None) must hold. Weekdays count from Sunday, 0. `location` None is UTC."""
-
-    times: Sequence[TimeRange] | None = None
-    weekdays: Sequence[Range] | None = None
-    days_of_month: Sequence[Range] | None = None
-    months: Sequence[Range] | None = None
-    years: Sequence[Range] | None = None
-    location: ZoneInfo | None = None
-
-    def contains(self, at_ms: int) -> bool:
-        """Whether an instant lies in it."""
-        local = datetime.fromtimestamp(at_ms / 1000, self.location or UTC)
-        minute = local.hour * 60 + local.minute
-        if self.times is not None and not any(one.start_minute <= minute < one.end_minute for one in self.times):
-            return False
-        if self.days_of_month is not None and not any(_has_day(one, local) for one in self.days_of_month):
-            return False
-        return (
-            _in(self.months, local.month) and _in(self.weekdays, local.isoweekday() % 7) and _in(self.years, local.year)
-        )
-
-
-def _in(ranges: Sequence[Range] | None, number: int) -> bool:
-    return ranges is None or any(number in one for one in ranges)
-
-
-def _has_day(days: Range, local: datetime) -> bool:
-    length = calendar.monthrange(local.year, local.month)[1]
-    first = length + days.first + 1 if days.first < 0 else days.first
-    last = length + days.last + 1 if days.last < 0 else days.last
-    if first > length:
-        return False
-    return max(first, -length) <= local.day <= min(last, length)
-
-
 # Reading --------------------------------------------------------------------------------------------------------------
 
 
@@ -101,21 +61,6 @@ def parse_time(text: str) -> int:
     if found is None:
         raise IntervalError(f"{text!r} is no time of day; write it as 08:30, the end of the day as 24:00")
     return DAY_MINUTES if found[1] is None else int(found[1]) * 60 + int(found[2])
-
-
-def parse_time_range(start: str, end: str) -> TimeRange:
-    """Two times of a day.
-
-    Raises:
-        IntervalError: the end is not after the start.
-    """
-    first, last = parse_time(start), parse_time(end)
-    if first >= last:
-        raise IntervalError(
-            f"end_time {end} must be after start_time {start}; for a span over midnight give two: "
-            f"{start} to 24:00, and 00:00 to {end}"
-        )
-    return TimeRange(first, last)
 
 
 def parse_weekdays(text: str) -> Range:
@@ -209,3 +154,62 @@ def _named(text: str, names: Sequence[str], what: str, base: int) -> int:
         if name == text:
             return place + base
     raise IntervalError(f"{text!r} is no {what}: {', '.join(names)}")
+
+
+# Records --------------------------------------------------------------------------------------------------------------
+
+_BOTH = "times need both start_time and end_time"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeRange(Record):
+    """Minutes of the day; the end is not included."""
+
+    missing: ClassVar[Mapping[str, str]] = {"start_time": _BOTH, "end_time": _BOTH}
+    start_minute: Annotated[int, parsed(parse_time), Field(alias="start_time")]
+    end_minute: Annotated[int, parsed(parse_time), Field(alias="end_time")]
+
+    def __post_init__(self) -> None:
+        if self.start_minute >= self.end_minute:
+            start, end = (f"{at // 60:02}:{at % 60:02}" for at in (self.start_minute, self.end_minute))
+            raise IntervalError(
+                f"end_time {end} must be after start_time {start}; for a span over midnight give two: "
+                f"{start} to 24:00, and 00:00 to {end}"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeInterval(Record):
+    """All parts that are given (not None) must hold. Weekdays count from Sunday, 0. `location` None is UTC."""
+
+    times: tuple[TimeRange, ...] | None = None
+    weekdays: tuple[Annotated[Range, parsed(parse_weekdays)], ...] | None = None
+    days_of_month: tuple[Annotated[Range, parsed(parse_days_of_month)], ...] | None = None
+    months: tuple[Annotated[Range, parsed(parse_months)], ...] | None = None
+    years: tuple[Annotated[Range, parsed(parse_years)], ...] | None = None
+    location: Annotated[InstanceOf[ZoneInfo], parsed(parse_location)] | None = None
+
+    def contains(self, at_ms: int) -> bool:
+        """Whether an instant lies in it."""
+        local = datetime.fromtimestamp(at_ms / 1000, self.location or UTC)
+        minute = local.hour * 60 + local.minute
+        if self.times is not None and not any(one.start_minute <= minute < one.end_minute for one in self.times):
+            return False
+        if self.days_of_month is not None and not any(_has_day(one, local) for one in self.days_of_month):
+            return False
+        return (
+            _in(self.months, local.month) and _in(self.weekdays, local.isoweekday() % 7) and _in(self.years, local.year)
+        )
+
+
+def _in(ranges: Sequence[Range] | None, number: int) -> bool:
+    return ranges is None or any(number in one for one in ranges)
+
+
+def _has_day(days: Range, local: datetime) -> bool:
+    length = calendar.monthrange(local.year, local.month)[1]
+    first = length + days.first + 1 if days.first < 0 else days.first
+    last = length + days.last + 1 if days.last < 0 else days.last
+    if first > length:
+        return False
+    return max(first, -length) <= local.day <= min(last, length)

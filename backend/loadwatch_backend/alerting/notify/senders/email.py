@@ -3,19 +3,20 @@
 import hashlib
 import smtplib
 import ssl
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP as WIRE
 from email.utils import format_datetime, parseaddr
 from html import escape
-from typing import ClassVar
+from typing import Annotated, ClassVar, NamedTuple
 
 from loadwatch_formats.deadline import Deadline, DeadlineSocket, DeadlineTLSSocket
+from pydantic import AfterValidator, Field, InstanceOf
 
-from loadwatch_backend.alerting.notify.nodes import Section, Value
+from loadwatch_backend.alerting.notify.record import Flag, SecretText, Text, error_at, parsed, plain
 from loadwatch_backend.alerting.notify.senders.content import (
     AlertText,
     Content,
@@ -24,7 +25,7 @@ from loadwatch_backend.alerting.notify.senders.content import (
     describe_times,
     plain_text,
 )
-from loadwatch_backend.alerting.notify.senders.http_config import HttpConfig, TlsConfig, read_tls
+from loadwatch_backend.alerting.notify.senders.http_config import TlsConfig
 from loadwatch_backend.alerting.notify.senders.model import (
     RESPONSE_LENGTH,
     TEMPLATE,
@@ -40,39 +41,77 @@ from loadwatch_backend.alerting.notify.senders.model import (
 from loadwatch_backend.alerting.notify.senders.networks import ForbiddenAddressError
 from loadwatch_backend.alerting.notify.senders.sockets import Dialer, describe_error, describe_file_error, wrap_tls
 from loadwatch_backend.alerting.notify.senders.transport import MOST_BYTES
-from loadwatch_backend.core.secret import Secret
 from loadwatch_backend.core.texts.words import Texts, Words
 
 IMPLICIT_TLS_PORT = 465
 MOST_ALERTS = 100
 SUBJECT_LENGTH = 300
-_UNSUPPORTED = {
-    "html": TEMPLATE,
-    "text": TEMPLATE,
-    "threading": "messages of one group are always one thread",
-}
+
+
+_NO_ADDRESS = "email_configs need a to"
+
+
+def _addresses(text: str) -> tuple[str, ...]:
+    found = tuple(part.strip() for part in plain(text).split(",") if part.strip())
+    if not found:
+        raise ValueError(_NO_ADDRESS)
+    return found
+
+
+def _headers(headers: Mapping[str, str]) -> Mapping[str, str]:
+    normal = {name.title(): text for name, text in headers.items()}
+    if len(normal) < len(headers):
+        raise ValueError("must not name a header twice")
+    for name, text in headers.items():
+        if not name.isascii() or not name.replace("-", "").isalnum() or "\n" in text or "\r" in text:
+            raise error_at((name,), f"{name!r} is no header of one line")
+    return normal
+
+
+class HostPort(NamedTuple):
+    """Where a mail server listens."""
+
+    host: str
+    port: int
+
+
+def _host_port(text: str) -> HostPort:
+    host, _, port = plain(text).rpartition(":")
+    if not (port.isascii() and port.isdigit() and len(port) <= 5 and 0 < int(port) < 65_536):
+        raise ValueError("must be host:port, such as mail.example.org:587")
+    return HostPort(host.strip("[]"), int(port))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmailIntegration(Integration):
     """SMTP. `implicit_tls` None: by the port, 465. `auth_secret` is for CRAM-MD5. `to` are addresses."""
 
-    to: Sequence[str]
-    sender: str
-    host: str
-    port: int
-    hello: str = "localhost"
-    auth_username: str = ""
-    auth_password: Secret | None = None
-    auth_secret: Secret | None = None
-    auth_identity: str = ""
-    require_tls: bool = True
-    implicit_tls: bool | None = None
-    tls: TlsConfig = field(default_factory=TlsConfig)
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    unsupported: ClassVar[Mapping[str, str]] = {
+        "html": TEMPLATE,
+        "text": TEMPLATE,
+        "threading": "messages of one group are always one thread",
+    }
+    missing: ClassVar[Mapping[str, str]] = {
+        "to": _NO_ADDRESS,
+        "from": "email_configs need from, here or as smtp_from in global",
+        "smarthost": "email_configs need smarthost, here or as smtp_smarthost in global",
+    }
+    to: Annotated[tuple[str, ...], parsed(_addresses)]
+    sender: Annotated[Text, Field(alias="from")]
+    smarthost: Annotated[InstanceOf[HostPort], parsed(_host_port)]
+    hello: Text = "localhost"
+    auth_username: Text = ""
+    auth_password: SecretText | None = None
+    auth_secret: SecretText | None = None
+    auth_identity: Text = ""
+    require_tls: Flag = True
+    implicit_tls: Annotated[Flag | None, Field(alias="force_implicit_tls")] = None
+    tls: Annotated[TlsConfig, Field(alias="tls_config")] = field(default_factory=TlsConfig)
+    headers: Annotated[dict[str, Text], AfterValidator(_headers)] = field(default_factory=dict[str, str])
 
 
-NOWHERE = EmailIntegration(id="", send_resolved=False, to=(), sender="", host="", port=0)
+_SERVER = ("from", "smarthost", "hello", "require_tls", "force_implicit_tls", "tls_config")
+_SIGN_IN = ("auth_username", "auth_password", "auth_secret", "auth_identity")
 
 
 class EmailSender(Sender[EmailIntegration]):
@@ -80,17 +119,13 @@ class EmailSender(Sender[EmailIntegration]):
 
     kind: ClassVar[str] = "email"
     title: ClassVar[Words] = Words("Email", "メール")
+    record = EmailIntegration
+    globals: ClassVar[Mapping[str, str]] = {f"smtp_{key}": key for key in (*_SERVER, *_SIGN_IN)}
     rules: ClassVar[SendRules] = SendRules(parallel=2, timeout_seconds=30.0)
-
-    def reader(self, common: Section, http: HttpConfig) -> Callable[[Section, str], EmailIntegration]:
-        """The keys of `global` are those of a section, with `smtp_` before them."""
-        del http
-        defaults = _read_server(common, "smtp_", NOWHERE)
-        return lambda section, id: _read(section, id, defaults)
 
     def target(self, own: EmailIntegration) -> str:
         """Addresses and the mail server."""
-        return f"{', '.join(own.to)} by {own.host}:{own.port}"
+        return f"{', '.join(own.to)} by {own.smarthost.host}:{own.smarthost.port}"
 
     def send(self, own: EmailIntegration, message: Message, context: SendContext, seconds: float) -> Result:
         """Hand over one message."""
@@ -110,71 +145,6 @@ class EmailSender(Sender[EmailIntegration]):
             return Result(outcome=AttemptOutcome.PASSING, error=describe_error(error), address=client.address)
         finally:
             client.close()
-
-
-# From the file --------------------------------------------------------------------------------------------------------
-
-
-def _read(section: Section, id: str, defaults: EmailIntegration) -> EmailIntegration:
-    to = [part.strip() for part in section.text("to").split(",") if part.strip()]
-    if not to:
-        raise section.error("email_configs need a to")
-    server = _read_server(section, "", defaults)
-    if not server.sender or not server.port:
-        missing = "smarthost" if server.sender else "from"
-        raise section.error(f"email_configs need {missing}, here or as smtp_{missing} in global")
-    made = replace(
-        server,
-        id=id,
-        send_resolved=section.flag("send_resolved", False),
-        line=section.line,
-        to=tuple(to),
-        headers=_mail_headers(section),
-    )
-    section.finish("email_configs", _UNSUPPORTED)
-    return made
-
-
-def _read_server(section: Section, prefix: str, defaults: EmailIntegration) -> EmailIntegration:
-    implicit = f"{prefix}force_implicit_tls"
-    tls = section.section(f"{prefix}tls_config")
-    host, port = _host_port(section.take(f"{prefix}smarthost")) or (defaults.host, defaults.port)
-    return replace(
-        defaults,
-        sender=section.text(f"{prefix}from", defaults.sender),
-        host=host,
-        port=port,
-        hello=section.text(f"{prefix}hello", defaults.hello),
-        auth_username=section.text(f"{prefix}auth_username", defaults.auth_username),
-        auth_password=section.secret(f"{prefix}auth_password") or defaults.auth_password,
-        auth_secret=section.secret(f"{prefix}auth_secret") or defaults.auth_secret,
-        auth_identity=section.text(f"{prefix}auth_identity", defaults.auth_identity),
-        require_tls=section.flag(f"{prefix}require_tls", defaults.require_tls),
-        implicit_tls=defaults.implicit_tls if section.take(implicit) is None else section.flag(implicit, False),
-        tls=defaults.tls if tls is None else read_tls(tls),
-    )
-
-
-def _mail_headers(section: Section) -> Mapping[str, str]:
-    headers: dict[str, str] = {}
-    for name, value in section.pairs("headers").items():
-        normal = name.title()
-        text = value.plain()
-        if normal in headers:
-            raise value.error(f"the header {normal} is given twice")
-        if not name.isascii() or not name.replace("-", "").isalnum() or "\n" in text or "\r" in text:
-            raise value.error(f"{name!r} is no header of one line")
-        headers[normal] = text
-    return headers
-
-
-def _host_port(value: Value | None) -> tuple[str, int] | None:
-    if value is None:
-        return None
-    host, _, port = value.plain().rpartition(":")
-    if not port.isascii() or not port.isdigit() or len(port) > 5 or not 0 < int(port) < 65_536:
-        raise value.error(f"{value.name} must be host:port, such as mail.example.org:587")
-    return host.strip("[]"), int(port)
 
 
 # Sending --------------------------------------------------------------------------------------------------------------
@@ -205,7 +175,7 @@ class CheckedSmtp(smtplib.SMTP):
             ForbiddenAddressError: it may not be connected to.
         """
         own = self._own
-        code, said = self.connect(own.host, own.port)
+        code, said = self.connect(*own.smarthost)
         if code != 220:
             raise smtplib.SMTPConnectError(code, said)
         self.ehlo_or_helo_if_needed()
@@ -238,7 +208,7 @@ class CheckedSmtp(smtplib.SMTP):
         return connection
 
     def _start_tls(self) -> None:
-        self._host = self._own.tls.server_name or self._own.host
+        self._host = self._own.tls.server_name or self._own.smarthost.host
         self.starttls(context=self._tls)
         assert isinstance(self.sock, DeadlineTLSSocket)
         self.sock.deadline = self._deadline

@@ -40,14 +40,16 @@ def post_json(
 def configured_headers(http: HttpConfig) -> dict[str, str]:
     """Headers of `http_config`; raises SecretError where a file cannot be read."""
     found: dict[str, str] = {}
-    for name, values in http.headers.items():
+    for name, header in http.headers.items():
         if name.lower() in OWN_HEADERS:
             raise UnusableError(f"the header {name} cannot be set: it is part of how messages are sent")
-        found[name] = ", ".join(value.reveal() for value in values)
+        found[name] = ", ".join(value.reveal() for value in header.all)
     if http.basic_auth is not None:
         password = "" if http.basic_auth.password is None else http.basic_auth.password.reveal()
         pair = f"{http.basic_auth.username.reveal()}:{password}"
         found["Authorization"] = "Basic " + base64.b64encode(pair.encode()).decode()
+    if http.bearer_token is not None:
+        found["Authorization"] = f"Bearer {http.bearer_token.reveal()}"
     if http.authorization is not None:
         found["Authorization"] = f"{http.authorization.type} {http.authorization.credentials.reveal()}"
     return found

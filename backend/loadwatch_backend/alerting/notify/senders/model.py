@@ -1,13 +1,15 @@
 """What senders are given and what they answer."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, TypeVar
+
+from pydantic import Field
 
 from loadwatch_backend.alerting.notify.contract import EnvelopeKind
-from loadwatch_backend.alerting.notify.nodes import Section
+from loadwatch_backend.alerting.notify.record import INTERNAL, Duration, Flag, Record
 from loadwatch_backend.alerting.notify.senders.http_config import HttpConfig
 from loadwatch_backend.alerting.notify.senders.transport import Transport
 from loadwatch_backend.core.clock import Clock
@@ -21,20 +23,20 @@ TEMPLATE = "it is a template there; Loadwatch writes the message itself"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Integration:
-    """One way in which a receiver is told: what all of them have.
+class Integration(Record):
+    """One way in which a receiver is told: what all of them have; one that takes more of it declares it again.
 
     `id` is kind and place among those of its kind: `webhook-0`. `timeout_ms` 0 is the sender's default.
     """
 
-    id: str
-    send_resolved: bool
-    timeout_ms: int = 0
-    max_alerts: int = 0
+    id: Annotated[str, INTERNAL] = ""
+    send_resolved: Flag = False
+    timeout_ms: Annotated[int, INTERNAL] = 0
+    max_alerts: Annotated[int, INTERNAL] = 0
     """Most alerts in one message; 0 is no limit."""
-    http: HttpConfig = field(default_factory=HttpConfig)
-    line: int = 0
-    language: Language = Language.EN
+    http: Annotated[HttpConfig, INTERNAL] = field(default_factory=HttpConfig)
+    line: Annotated[int, INTERNAL] = 0
+    language: Annotated[Language, INTERNAL] = Language.EN
     """Of the texts that Loadwatch writes, and of rules' annotations where these have it."""
 
     @property
@@ -46,6 +48,14 @@ class Integration:
     def signed(self) -> bool:
         """Whether receivers can check that a message is ours."""
         return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpIntegration(Integration):
+    """One that posts to an address."""
+
+    timeout_ms: Annotated[Duration, Field(alias="timeout")] = 0
+    http: Annotated[HttpConfig, Field(alias="http_config")] = field(default_factory=HttpConfig)
 
 
 Own = TypeVar("Own", bound=Integration)
@@ -109,21 +119,16 @@ class SendRules:
 
 
 class Sender(ABC, Generic[Own]):
-    """One kind of integration: how it is read from the file, and how it is sent. `<kind>_configs` is its key."""
+    """One kind of integration: what it is in the file, below `<kind>_configs`, and how it is sent."""
 
     kind: ClassVar[str]
     title: ClassVar[Words]
+    record: ClassVar[type[Integration]]
     rules: ClassVar[SendRules] = SendRules()
+    globals: ClassVar[Mapping[str, str]] = {}
+    """Keys of `global`, and for which of the record's they stand where that is not given."""
     unsupported_globals: ClassVar[Mapping[str, str]] = {}
     """Keys of `global` that Alertmanager knows and Loadwatch does not, and what to do instead."""
-
-    @abstractmethod
-    def reader(self, common: Section, http: HttpConfig) -> Callable[[Section, str], Own]:
-        """Take what is this kind's from `global`, whose `http_config` is given; what is answered reads one section.
-
-        Raises:
-            ConfigurationError: either is wrong.
-        """
 
     @abstractmethod
     def target(self, own: Own) -> str:

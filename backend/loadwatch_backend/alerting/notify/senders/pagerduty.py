@@ -5,13 +5,14 @@ the group's key, so that a team may change from one to the other with incidents 
 """
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import orjson
+from pydantic import Field
 
-from loadwatch_backend.alerting.notify.nodes import Section, check_url
+from loadwatch_backend.alerting.notify.record import Flag, SecretText, Text, Url, one_of
 from loadwatch_backend.alerting.notify.senders.content import (
     SEVERITIES,
     AlertText,
@@ -21,11 +22,10 @@ from loadwatch_backend.alerting.notify.senders.content import (
     describe_times,
 )
 from loadwatch_backend.alerting.notify.senders.http import judge, post_json, shown_host
-from loadwatch_backend.alerting.notify.senders.http_config import HttpConfig, read_http
 from loadwatch_backend.alerting.notify.senders.model import (
     TEMPLATE,
     AttemptOutcome,
-    Integration,
+    HttpIntegration,
     Message,
     Result,
     SendContext,
@@ -34,7 +34,6 @@ from loadwatch_backend.alerting.notify.senders.model import (
     cut,
     cut_bytes,
 )
-from loadwatch_backend.core.secret import Secret
 from loadwatch_backend.core.texts.words import Texts, Words
 
 API_URL = "https://events.pagerduty.com/v2/enqueue"
@@ -64,18 +63,23 @@ _UNSUPPORTED = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PagerDutyIntegration(Integration):
+class PagerDutyIntegration(HttpIntegration):
     """Events API v2. `severity` empty: by the alert's label; others empty: left out."""
 
-    routing_key: Secret
-    url: str = API_URL
-    client: str = ""
-    client_url: str = ""
-    source: str = ""
-    severity: str = ""
-    event_class: str = ""
-    component: str = ""
-    group: str = ""
+    unsupported: ClassVar[Mapping[str, str]] = _UNSUPPORTED
+    missing: ClassVar[Mapping[str, str]] = {"routing_key": "pagerduty_configs need a routing_key or a routing_key_file"}
+    send_resolved: Flag = True
+    routing_key: SecretText
+    url: Url = API_URL
+    client: Text = ""
+    client_url: Text = ""
+    source: Text = ""
+    severity: Annotated[
+        str, one_of({severity: severity for severity in SEVERITIES}, "; without it the alert's label counts")
+    ] = ""
+    event_class: Annotated[Text, Field(alias="class")] = ""
+    component: Text = ""
+    group: Text = ""
 
 
 class PagerDutySender(Sender[PagerDutyIntegration]):
@@ -83,12 +87,9 @@ class PagerDutySender(Sender[PagerDutyIntegration]):
 
     kind: ClassVar[str] = "pagerduty"
     title: ClassVar[Words] = Words("PagerDuty", "PagerDuty")
+    record = PagerDutyIntegration
+    globals: ClassVar[Mapping[str, str]] = {"http_config": "http_config", "pagerduty_url": "url"}
     rules: ClassVar[SendRules] = SendRules(acknowledges=True)
-
-    def reader(self, common: Section, http: HttpConfig) -> Callable[[Section, str], PagerDutyIntegration]:
-        """`pagerduty_url` is that of all that have none."""
-        url = _url(common, "pagerduty_url", API_URL)
-        return lambda section, id: _read(section, id, url, http)
 
     def target(self, own: PagerDutyIntegration) -> str:
         """The address of the API, of one's own only the host; the routing key is a secret."""
@@ -106,38 +107,6 @@ class PagerDutySender(Sender[PagerDutyIntegration]):
             end = {"routing_key": event["routing_key"], "event_action": "resolve", "dedup_key": event["dedup_key"]}
             return _post(own, own.url, end, context, seconds)
         return result
-
-
-def _read(section: Section, id: str, url: str, http: HttpConfig) -> PagerDutyIntegration:
-    key = section.secret("routing_key")
-    severity = section.take("severity")
-    if severity is not None and severity.plain() not in SEVERITIES:
-        raise severity.error(f"severity must be one of {', '.join(SEVERITIES)}; without it the alert's label counts")
-    made = PagerDutyIntegration(
-        id=id,
-        send_resolved=section.flag("send_resolved", True),
-        timeout_ms=section.duration("timeout") or 0,
-        http=read_http(section.section("http_config")) or http,
-        line=section.line,
-        routing_key=key or Secret(""),
-        url=_url(section, "url", url),
-        client=section.text("client"),
-        client_url=section.text("client_url"),
-        source=section.text("source"),
-        severity="" if severity is None else severity.plain(),
-        event_class=section.text("class"),
-        component=section.text("component"),
-        group=section.text("group"),
-    )
-    section.finish("pagerduty_configs", _UNSUPPORTED)
-    if key is None:
-        raise section.error("pagerduty_configs need a routing_key or a routing_key_file")
-    return made
-
-
-def _url(section: Section, name: str, otherwise: str) -> str:
-    given = section.take(name)
-    return otherwise if given is None else check_url(given)
 
 
 def _post(

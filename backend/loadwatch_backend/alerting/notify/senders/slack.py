@@ -3,13 +3,13 @@
 Limits: https://docs.slack.dev/reference/block-kit/blocks (50 blocks, 3,000 characters of a section, 150 of a header).
 """
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 import orjson
 
-from loadwatch_backend.alerting.notify.nodes import Section
+from loadwatch_backend.alerting.notify.record import SecretUrl, Text
 from loadwatch_backend.alerting.notify.senders.content import (
     AlertText,
     Content,
@@ -19,11 +19,10 @@ from loadwatch_backend.alerting.notify.senders.content import (
     describe_times,
 )
 from loadwatch_backend.alerting.notify.senders.http import judge, post_json, shown_host
-from loadwatch_backend.alerting.notify.senders.http_config import HttpConfig, read_http
 from loadwatch_backend.alerting.notify.senders.model import (
     TEMPLATE,
     AttemptOutcome,
-    Integration,
+    HttpIntegration,
     Message,
     Result,
     SendContext,
@@ -31,7 +30,6 @@ from loadwatch_backend.alerting.notify.senders.model import (
     SendRules,
     cut,
 )
-from loadwatch_backend.core.secret import Secret
 from loadwatch_backend.core.texts.words import Texts, Words
 
 HEADER_LENGTH = 150
@@ -59,14 +57,18 @@ _UNSUPPORTED = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SlackIntegration(Integration):
+class SlackIntegration(HttpIntegration):
     """A message by an incoming webhook; `channel` and the following are sent when they are not empty."""
 
-    api_url: Secret
-    channel: str = ""
-    username: str = ""
-    icon_emoji: str = ""
-    icon_url: str = ""
+    unsupported: ClassVar[Mapping[str, str]] = _UNSUPPORTED
+    missing: ClassVar[Mapping[str, str]] = {
+        "api_url": "slack_configs need an api_url or api_url_file, here or as slack_api_url in global"
+    }
+    api_url: SecretUrl
+    channel: Text = ""
+    username: Text = ""
+    icon_emoji: Text = ""
+    icon_url: Text = ""
 
 
 class SlackSender(Sender[SlackIntegration]):
@@ -74,13 +76,10 @@ class SlackSender(Sender[SlackIntegration]):
 
     kind: ClassVar[str] = "slack"
     title: ClassVar[Words] = Words("Slack", "Slack")
+    record = SlackIntegration
+    globals: ClassVar[Mapping[str, str]] = {"http_config": "http_config", "slack_api_url": "api_url"}
     rules: ClassVar[SendRules] = SendRules(parallel=1, pace_seconds=1.0)
     unsupported_globals = dict.fromkeys((f"slack_{key}" for key in _APP), "use slack_api_url")
-
-    def reader(self, common: Section, http: HttpConfig) -> Callable[[Section, str], SlackIntegration]:
-        """`slack_api_url` is that of all that have none."""
-        url = common.secret_url("slack_api_url")
-        return lambda section, id: _read(section, id, url, http)
 
     def target(self, own: SlackIntegration) -> str:
         """Host and channel; the path of the URL is a secret."""
@@ -92,26 +91,6 @@ class SlackSender(Sender[SlackIntegration]):
         answer = post_json(own.api_url.reveal(), body, {}, own.http, context, seconds)
         result = judge(answer, context.clock())
         return _refused(result) if result.outcome is AttemptOutcome.DELIVERED else result
-
-
-def _read(section: Section, id: str, otherwise: Secret | None, http: HttpConfig) -> SlackIntegration:
-    url = section.secret_url("api_url") or otherwise
-    if url is None:
-        raise section.error("slack_configs need an api_url or api_url_file, here or as slack_api_url in global")
-    made = SlackIntegration(
-        id=id,
-        send_resolved=section.flag("send_resolved", False),
-        timeout_ms=section.duration("timeout") or 0,
-        http=read_http(section.section("http_config")) or http,
-        line=section.line,
-        api_url=url,
-        channel=section.text("channel"),
-        username=section.text("username"),
-        icon_emoji=section.text("icon_emoji"),
-        icon_url=section.text("icon_url"),
-    )
-    section.finish("slack_configs", _UNSUPPORTED)
-    return made
 
 
 def _refused(result: Result) -> Result:

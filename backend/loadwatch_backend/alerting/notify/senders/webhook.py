@@ -1,14 +1,15 @@
 """Webhooks: Alertmanager's v4 document for alerts, ours for runs; signed after Standard Webhooks."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from loadwatch_backend.alerting.notify.nodes import Section
+from pydantic import BeforeValidator, Field
+
+from loadwatch_backend.alerting.notify.record import Count, Flag, SecretText, SecretUrl, list_of
 from loadwatch_backend.alerting.notify.senders.http import judge, post_json, shown_host
-from loadwatch_backend.alerting.notify.senders.http_config import HttpConfig, read_http
 from loadwatch_backend.alerting.notify.senders.model import (
-    Integration,
+    HttpIntegration,
     Message,
     Result,
     SendContext,
@@ -19,13 +20,27 @@ from loadwatch_backend.alerting.notify.senders.signing import SigningSecretError
 from loadwatch_backend.core.secret import Secret
 from loadwatch_backend.core.texts.words import Words
 
+_EMPTY = "signing_secret is empty; make one with `openssl rand -base64 32`, and put whsec_ before it"
+
+
+def _secrets(value: object) -> object:
+    """One, or a list while one replaces another."""
+    secrets = [value] if isinstance(value, str | Secret) else list_of(value)
+    if not secrets or "" in secrets:
+        raise ValueError(_EMPTY)
+    return secrets
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WebhookIntegration(Integration):
+class WebhookIntegration(HttpIntegration):
     """POST of Alertmanager's v4 document. Each of `signing_secrets` signs; two of them while one replaces the other."""
 
-    url: Secret
-    signing_secrets: Sequence[Secret] = ()
+    unsupported: ClassVar[Mapping[str, str]] = {"payload": "the body is always Alertmanager's version 4"}
+    missing: ClassVar[Mapping[str, str]] = {"url": "webhook_configs need a url or a url_file"}
+    send_resolved: Flag = True
+    max_alerts: Count = 0
+    url: SecretUrl
+    signing_secrets: Annotated[tuple[SecretText, ...], BeforeValidator(_secrets), Field(alias="signing_secret")] = ()
 
     @property
     def signed(self) -> bool:
@@ -38,11 +53,8 @@ class WebhookSender(Sender[WebhookIntegration]):
 
     kind: ClassVar[str] = "webhook"
     title: ClassVar[Words] = Words("Webhook", "Webhook")
-
-    def reader(self, common: Section, http: HttpConfig) -> Callable[[Section, str], WebhookIntegration]:
-        """Nothing of `global` but `http_config`."""
-        del common
-        return lambda section, id: _read(section, id, http)
+    record = WebhookIntegration
+    globals: ClassVar[Mapping[str, str]] = {"http_config": "http_config"}
 
     def target(self, own: WebhookIntegration) -> str:
         """The host; path and query of the URL are a secret."""
@@ -57,36 +69,3 @@ class WebhookSender(Sender[WebhookIntegration]):
         now_ms = context.clock()
         signed = headers(keys, message.id, now_ms // 1_000, message.body)
         return judge(post_json(own.url.reveal(), message.body, signed, own.http, context, seconds), context.clock())
-
-
-def _read(section: Section, id: str, http: HttpConfig) -> WebhookIntegration:
-    url = section.secret_url("url")
-    if url is None:
-        raise section.error("webhook_configs need a url or a url_file")
-    made = WebhookIntegration(
-        id=id,
-        send_resolved=section.flag("send_resolved", True),
-        timeout_ms=section.duration("timeout") or 0,
-        max_alerts=section.count("max_alerts"),
-        http=read_http(section.section("http_config")) or http,
-        line=section.line,
-        url=url,
-        signing_secrets=_signing_secrets(section),
-    )
-    section.finish("webhook_configs", {"payload": "the body is always Alertmanager's version 4"})
-    return made
-
-
-def _signing_secrets(section: Section) -> tuple[Secret, ...]:
-    """One, or a list while one replaces another."""
-    found, path = section.take("signing_secret"), section.path("signing_secret_file")
-    if found is not None and path is not None:
-        raise found.error("give signing_secret or signing_secret_file, not both")
-    if path is not None:
-        return (Secret(path=path),)
-    if found is None:
-        return ()
-    texts = [found.plain()] if found.node.id == "scalar" else [item.plain() for item in found.items()]
-    if not texts or not all(texts):
-        raise found.error("signing_secret is empty; make one with `openssl rand -base64 32`, and put whsec_ before it")
-    return tuple(map(Secret, texts))
