@@ -34,6 +34,8 @@ def test_an_administrator_adds_changes_and_deletes_users(people: Town):
         "/api/session/password", json={"name": "Bo.K@x", "password": "another long password"}
     )
     assert (refused.status_code, refused.json()["code"]) == (403, "user-disabled")
+    admin.patch(path, json={"disabled": False})
+    assert them.get("/api/status").status_code == 401
     assert admin.delete(path).status_code == 204
     assert admin.delete(path).json()["code"] == "user-not-found"
     assert "password" not in admin.get("/api/users").text.replace('"source":"password"', "")
@@ -68,8 +70,12 @@ def test_tokens_are_shown_once_and_end(people: Town):
     headers = {"authorization": f"Bearer {made['token']}"}
     assert people.server.client.get("/api/targets", headers=headers).status_code == 200
     assert admin.get("/api/tokens").json()["tokens"][0]["last_used_ms"] == now_ms
+    browser = people.browser()
+    assert browser.post("/api/session", json={"token": made["token"]}).status_code == 200
+    assert browser.get("/api/targets").status_code == 200
     people.server.clock.now_ms += 1_000
     assert people.server.client.get("/api/targets", headers=headers).status_code == 401
+    assert browser.get("/api/targets").status_code == 401, "a session of a token ends with it"
     assert admin.post("/api/tokens", json=body).json()["code"] in ("token-name-taken", "token-expiry")
     assert admin.post("/api/tokens", json={**body, "scopes": []}).status_code == 422
     assert admin.post("/api/tokens", json={**body, "scopes": ["everything"]}).status_code == 422

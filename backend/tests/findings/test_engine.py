@@ -70,7 +70,7 @@ def _order(*detectors: Detector) -> list[str]:
 
 
 def test_by_when_harm_began() -> None:
-    assert _order(_detector("late", 20), _detector("early", 5)) == ["early", "late"]
+    assert _order(_detector("late", 20), _detector("early", 5, lasts=30)) == ["early", "late"]
 
 
 def test_a_cause_that_is_sampled_a_little_later_comes_first() -> None:

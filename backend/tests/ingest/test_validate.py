@@ -12,6 +12,10 @@ LIMITS = IngestLimits(labels=5, label_name_bytes=20, label_value_bytes=100, ahea
 NAME = (b"__name__", b"http_requests:rate5m")
 
 
+def test_as_many_labels_as_are_allowed_are_taken() -> None:
+    assert len(check_labels([NAME, *((b"l%d" % n, b"x") for n in range(4))], LIMITS)) == 5
+
+
 def test_labels_are_sorted_and_empty_values_left_out() -> None:
     pairs = [(b"zone", b"b"), NAME, (b"job", "日本\n".encode()), (b"empty", b"")]
     assert list(check_labels(pairs, LIMITS).items()) == [

@@ -28,6 +28,21 @@ def test_a_slow_reader_skips_to_the_newest():
     assert asyncio.run(scene()) == [KEEPALIVE, format_samples_event(49, 49)]
 
 
+def test_news_that_come_while_a_reader_is_written_to_are_told():
+    async def scene() -> list[bytes]:
+        hub = LiveHub(interval_seconds=0.01)
+        hub.open()
+        stream = hub.stream(asyncio.Event().wait)
+        events = await take(stream, 1)
+        for time in (1, 2):
+            await asyncio.to_thread(hub.publish, time, time)
+            events += await take(stream, 1)
+        hub.close()
+        return events
+
+    assert asyncio.run(scene()) == [KEEPALIVE, format_samples_event(1, 1), format_samples_event(2, 2)]
+
+
 def test_silence_is_filled_with_comments():
     async def scene() -> list[bytes]:
         hub = LiveHub(keepalive_seconds=0.01)

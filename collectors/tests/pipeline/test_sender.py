@@ -1,10 +1,11 @@
 import json
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from loadwatch_collectors.pipeline.clock_skew import TIME_HEADER, ServerClock
 from loadwatch_collectors.pipeline.sender import (
     Sender,
     SendResult,
@@ -37,8 +38,18 @@ def fill(spool: Spool, ticks: int, start: int = 0) -> None:
 
 
 @contextmanager
-def sending(spool: Spool, url: str, token: str | None = None) -> Generator[Sender]:
-    sender = Sender(spool, url=url, token=token, timeout_seconds=60, metrics=lambda: METRICS)
+def sending(
+    spool: Spool, url: str, token: str | None = None, wall: Callable[[], float] = time.time
+) -> Generator[Sender]:
+    sender = Sender(
+        spool,
+        url=url,
+        token=token,
+        timeout_seconds=60,
+        metrics=lambda: METRICS,
+        wall=wall,
+        clock=ServerClock(wall, lambda: 0.0),
+    )
     sender.start()
     try:
         yield sender
@@ -140,6 +151,14 @@ def test_a_server_that_comes_back_gets_everything(spool: Spool) -> None:
         with running(receiver):
             receiver.wait_for(lambda: len(receiver.samples) == 3_000)
     assert values_of_one_series(receiver) == [float(tick) for tick in range(30)]
+
+
+def test_samples_from_before_the_servers_clock_was_known_get_its_time(spool: Spool) -> None:
+    spool.append([SampleRow(NOW_MS, SERIES[:1], [1.0]), SampleRow(NOW_MS + 600_000, SERIES[:1], [2.0])])
+    receiver = Receiver(reply=lambda number: (503, {TIME_HEADER: str(NOW_MS)}, "") if number == 1 else TAKE)
+    with running(receiver), sending(spool, receiver.url, wall=lambda: NOW_MS / 1000 + 600):
+        receiver.wait_for(lambda: len(receiver.samples) == 2)
+    assert [sample.timestamp_ms for sample in receiver.samples] == [NOW_MS, NOW_MS]
 
 
 @pytest.mark.parametrize(

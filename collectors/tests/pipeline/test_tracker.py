@@ -1,7 +1,7 @@
 import struct
 
 import pytest
-from loadwatch_collectors.collector import KEPT, Sample, TargetIdentity
+from loadwatch_collectors.collector import KEPT, Labels, Sample, TargetIdentity
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.pipeline.remote_write import encode_rows
 from loadwatch_collectors.pipeline.tracker import SeriesTracker
@@ -62,6 +62,17 @@ def test_own_times_are_sent_once(tracker: SeriesTracker) -> None:
 
 def test_the_first_of_equal_series_counts(tracker: SeriesTracker) -> None:
     assert read(tracker.update(1000, [Sample("m", 1.0, A), Sample("m", 2.0, A)])) == [("a", 1000, 1.0)]
+
+
+def test_a_series_that_has_gone_is_free_for_another_block() -> None:
+    claims: dict[tuple[str, Labels], SeriesTracker] = {}
+    one, other = (SeriesTracker(TargetIdentity(job="j", instance="i"), claims=claims) for _ in range(2))
+    one.update(1000, [Sample("m", 1.0, A)])
+    assert other.update(1000, [Sample("m", 2.0, A)]) == []
+    assert other.refused
+    one.update(2000, [])
+    assert read(other.update(3000, [Sample("m", 3.0, A)])) == [("a", 3000, 3.0)]
+    assert not other.refused
 
 
 def test_a_broken_name_leaves_it_as_it_was(tracker: SeriesTracker) -> None:

@@ -6,6 +6,7 @@ import random
 import pytest
 from loadwatch_formats.access_logs.lines.registry import recognise
 from loadwatch_formats.access_logs.routes import OTHER, RouteNames
+from loadwatch_formats.access_logs.seconds import SecondCounts
 from loadwatch_formats.access_logs.tally import Tally, settle_together
 
 
@@ -125,3 +126,15 @@ def test_a_log_that_grows_keeps_its_counts() -> None:
     assert set(counted.figures) == {("GET", "/posts/:slug")}
     assert counted.names.settle(counted.counts(), counted.unfound()) == {}
     assert json.dumps(counted.names.to_json())
+
+
+def test_counts_of_seconds_join_in_the_coarser_steps_of_both() -> None:
+    def counted(step: int) -> SecondCounts:
+        counts = SecondCounts(step)
+        moments = [f"1970-01-01T00:00:{second:02}Z" for second in range(8)]
+        counts.add(moments, ["200"] * 8, ["1"] * 8, ["0.5"] * 8, float)
+        return counts
+
+    for one, other in ((counted(1), counted(4)), (counted(4), counted(1))):
+        one.merge(other)
+        assert (one.step, one.document(0)) == (4, {"at": [0, 1], "count": [8, 8], "bytes": [8, 8], "seconds": [4, 4]})

@@ -118,6 +118,14 @@ def test_that_a_follower_can_tell_whether_a_statement_is_over() -> None:
     assert reader.is_whole
 
 
+def test_that_what_follows_a_gap_is_in_no_database_of_before() -> None:
+    _, reader = read(MYSQL_8)
+    reader.skip()
+    behind = [*MYSQL_8.splitlines()[3:6], "SELECT 1;"]
+    assert [one for line in ["cut off;", *behind] for one in reader.feed(line)] == []
+    assert [(one.schema, one.text) for one in reader.flush()] == [("", "SELECT 1")]
+
+
 def test_that_a_session_without_a_database_has_no_schema() -> None:
     (one,), _ = read(MARIADB.replace("Schema: t  QC_hit: No", "Schema:   QC_hit: No"))
     assert one.schema == ""

@@ -55,5 +55,6 @@ describe("valueDomain", () => {
     expect(valueDomain(0, 110, "count", 5, former)).toBe(former);
     expect(valueDomain(0, 60, "count", 5, former).max).toBeLessThan(100);
     expect(valueDomain(0, 201, "count", 5, former).max).toBeGreaterThan(201);
+    expect(valueDomain(-5, 150, "count", 5, former).min).toBeLessThan(-5);
   });
 });

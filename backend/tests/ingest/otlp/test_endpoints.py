@@ -229,7 +229,8 @@ def test_a_delta_that_comes_too_late_is_told(app: FastAPI, store: EmbeddedStore)
 
 def test_two_deltas_with_the_same_labels_in_one_request_both_count(app: FastAPI, store: EmbeddedStore) -> None:
     post(app, message(delta("orders", number(1), number(2))))
-    assert stored(store, "orders_total") == [(0, 3.0)]
+    post(app, deltas((1000, 4)))
+    assert stored(store, "orders_total") == [(0, 3.0), (1000, 7.0)]
 
 
 def test_a_delta_that_was_refused_is_not_in_the_sum(app: FastAPI, store: EmbeddedStore) -> None:

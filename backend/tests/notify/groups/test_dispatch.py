@@ -335,6 +335,9 @@ def test_an_inhibited_alert_is_told_when_its_cause_has_ended(desk: Desk) -> None
     quiet = desk.dispatcher.quiet([held, other], desk.now_ms)
     assert list(quiet["Slow"].inhibited_by) == ["Down"]
     assert not quiet["SlowToo"].inhibited_by
+    desk.write(ROUTE + TEAM + INHIBIT.replace("[db]", "[region]"))
+    assert list(desk.dispatcher.quiet([other], desk.now_ms)["SlowToo"].inhibited_by) == ["Down"]
+    desk.write(ROUTE + TEAM + INHIBIT)
     desk.take(resolved(desk, cause))
     desk.wait(300)
     assert sorted(statuses(desk.sent())) == [[("firing", "Slow")], [("resolved", "Down")]]

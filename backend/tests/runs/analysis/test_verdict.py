@@ -1,7 +1,10 @@
 import pytest
-from loadwatch_backend.runs.analysis.schemas import ThresholdOut, ThresholdState
+from loadwatch_backend.catalogue.signals.model import Orientation
+from loadwatch_backend.runs.analysis.own_figures import oriented
+from loadwatch_backend.runs.analysis.schemas import OwnFigureOut, ThresholdOut, ThresholdState
 from loadwatch_backend.runs.analysis.thresholds import decide_verdict
 from loadwatch_backend.runs.fields import RunState, Verdict
+from loadwatch_formats.own_figures import FigureSource
 
 FAILS, HOLDS, UNKNOWN = ThresholdState.FAILED, ThresholdState.PASSED, ThresholdState.UNKNOWN
 
@@ -49,3 +52,26 @@ def test_verdicts(
 ):
     thresholds = [threshold(one, metric) for one in states]
     assert decide_verdict(state, requests, thresholds, generator) == (verdict, reasons)
+
+
+@pytest.mark.parametrize(
+    ("operators", "orientation"),
+    [
+        ([], Orientation.NEUTRAL),
+        (["=="], Orientation.NEUTRAL),
+        (["<", "<="], Orientation.MORE_IS_WORSE),
+        ([">="], Orientation.MORE_IS_BETTER),
+        ([">", "<"], Orientation.NEUTRAL),
+    ],
+)
+def test_the_side_of_an_own_figure_is_the_one_of_all_its_thresholds(operators: list[str], orientation: Orientation):
+    figure = OwnFigureOut(
+        name="score",
+        source=FigureSource.REGEX,
+        value=1,
+        orientation=Orientation.NEUTRAL,
+        detail="",
+        detail_ja="",
+    )
+    thresholds = [threshold(HOLDS, "score").model_copy(update={"operator": one}) for one in operators]
+    assert [one.orientation for one in oriented({"score": figure}, thresholds)] == [orientation]

@@ -65,7 +65,8 @@ def test_a_file_of_the_queue_goes_once_all_of_it_is_delivered_and_old(tmp_path: 
     assert (queue.append([(b"x", 1)]), queue.samples) == (7, 1)
     queue.close()
     again = DurableQueue(tmp_path, lambda: clock[0])
-    assert [again.body(frame) for frame in again.waiting()] == [b"x"]
+    assert again.append([(b"y", 1)]) == 8
+    assert [again.body(frame) for frame in again.waiting()] == [b"x", b"y"]
     again.close()
 
 

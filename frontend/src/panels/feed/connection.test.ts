@@ -75,6 +75,21 @@ it("opens the stream as soon as the server answers anything, however long it was
   close();
 });
 
+it("says that the server is away until it answers, whatever the stream tries meanwhile", () => {
+  const { connection, tried, close } = lostConnection();
+  tried.at(-1)?.onerror?.();
+  expect(connection.snapshot().line).toBe("polling");
+  connection.setStatus(null);
+  const before = tried.length;
+  vi.advanceTimersByTime(10_000);
+  expect(tried.length).toBeGreaterThan(before);
+  tried.at(-1)?.onerror?.();
+  expect(connection.snapshot().line).toBe("away");
+  connection.setStatus({ newest_sample_ms: 1 });
+  expect(connection.snapshot().line).toBe("polling");
+  close();
+});
+
 /** Locks and channels of one browser, as far as the stream uses them. */
 function browser() {
   const opened: Source[] = [];

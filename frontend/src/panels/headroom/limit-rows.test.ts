@@ -62,13 +62,18 @@ describe("rows of limits", () => {
 
   it("put what the headline names first, and call exhausted only what findings accuse", () => {
     const rows = limitRows(
-      [full("cpu", "db"), full("pool", "web-1"), full("fds", "web-1")],
-      said(["pool", { resource: "pool", from_ms: 3000 }], ["files", { resource: "fds" }]),
+      [full("cpu", "db"), full("pool", "web-1"), full("fds", "web-1"), full("disk", "db")],
+      said(
+        ["pool", { resource: "pool", from_ms: 3000 }],
+        ["files", { resource: "fds" }],
+        ["disk", { resource: "disk", muted: true }],
+      ),
     );
     expect(rows.map(({ resource, worst, firstMs, calm }) => [resource, worst.state, firstMs, calm])).toEqual([
       ["pool", "exhausted", 3000, false],
       ["cpu", "full", null, false],
       ["fds", "exhausted", null, false],
+      ["disk", "full", null, false],
     ]);
   });
 

@@ -34,6 +34,7 @@ def test_small_tables_rare_calls_and_writes_are_clear() -> None:
         statement(seconds=HEAVY, rows_examined=600 * 50.0, rows_sent=600.0, no_index_used=600.0),
         statement(seconds=HEAVY, calls=5.0, rows_examined=5e6, rows_sent=5.0),
         statement(seconds=HEAVY, rows_examined=600 * 900.0, rows_sent=0.0, rows_affected=600.0),
+        statement(seconds=HEAVY, rows_examined=600 * 50_000.0, rows_sent=0.0, rows_affected=600 * 40_000.0),
     ):
         seen = DETECTOR.look(costing(one))
         assert not seen.findings
