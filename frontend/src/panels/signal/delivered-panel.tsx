@@ -48,7 +48,6 @@ export function DeliveredPanel(props: Props) {
   const common = useMemo(() => (panes.length > 1 ? commonExtent(panes) : null), [panes]);
   const hint = useEmptyHint(chart.late ?? null);
   const shown = panes.length === 0 ? [{ value: null, series: [], count: 0, dropped: 0 }] : panes;
-  // All of one panel, whose name stands above them.
   const many = perInstance && shown.length > 1;
   const dropped = shown.reduce((sum, pane) => sum + pane.dropped, 0);
   const title = usePaneTitle(panel);
@@ -72,7 +71,7 @@ export function DeliveredPanel(props: Props) {
               {...(many && { height: SMALL_HEIGHT })}
               {...(perInstance && pane.series.length === 1 && { legend: "none" })}
               {...(isLast && !many && actions !== undefined && { actions })}
-              title={(many ? pane.name : undefined) ?? title(pane, shown.length)}
+              title={(perInstance ? pane.name : undefined) ?? title(pane, shown.length)}
               series={pane.series}
               partial={rest.partial ?? (pane.dropped > 0 && !many ? t("panel.dropped", { count: pane.dropped }) : null)}
               common={common}
