@@ -84,6 +84,36 @@ test("ten instances are a band with the worst by name, and total and each for wh
   await expect(group.getByRole("radio", { name: "Total" })).toBeChecked();
 });
 
+test("a signal has one chart per instance, from its menu and from a shared address", async ({ page }) => {
+  await page.goto(`${system.url}/?open=host#panel-load`);
+  await page.getByRole("button", { name: "Menu of Load average" }).press("Enter");
+  await page.getByRole("menuitem", { name: "One chart per instance" }).press("Enter");
+  await expect(page).toHaveURL(/panel=load&by=instance/);
+  const dialog = page.getByRole("dialog", { name: "Load average" });
+  await expect(dialog.locator(".lw-line")).toHaveCount(10);
+  await expect(dialog.locator(".lw-title")).toHaveText(INSTANCES);
+  // All on one scale, and read at one time.
+  const scales = await dialog.locator(".lw-plot svg").evaluateAll((plots) => plots.map((plot) => plot.textContent));
+  expect(new Set(scales).size).toBe(1);
+  const surfaces = dialog.locator(".lw-surface");
+  await surfaces.first().press("ArrowLeft");
+  await expect(dialog.locator(".lw-crosshair:visible")).toHaveCount(10);
+  await expectAccessibleInBoth(page, "[role=dialog]");
+  const shared = page.url();
+  await dialog.getByRole("checkbox", { name: "One chart per instance" }).press("Space");
+  await expect(page).not.toHaveURL(/by=instance/);
+  await expect(dialog.locator("figure.lw-chart")).toHaveCount(1);
+
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(shared);
+  await expect(dialog.locator("figure.lw-chart")).toHaveCount(10);
+  await expectWithin(page, 390);
+  await page.goto(`${shared.replace(/#.*/, "")}&filter=instance:${SLOW}`);
+  await expect(dialog.locator(".lw-title")).toHaveText([SLOW]);
+  await page.keyboard.press("Escape");
+  await expect(page).not.toHaveURL(/panel=|by=/);
+});
+
 test("a card is as high with its names beside the lines, in its title line and below", async ({ page }) => {
   await page.goto(`${system.url}/?show=sockets:each,host:each`);
   const failures = page.locator("#panel-failures");

@@ -1,4 +1,4 @@
-import { drawnPath, expect, memoryPanel, openChart, test } from "./live-test";
+import { drawnPath, expect, expectAccessibleInBoth, expectWithin, memoryPanel, openChart, test } from "./live-test";
 
 test("samples are drawn and move, and pause holds them still", async ({ page }) => {
   const panel = await openChart(page);
@@ -85,6 +85,60 @@ test("groups below the first stand folded until somebody opens them, and stay op
   await page.getByRole("button", { name: "Fold Sockets" }).click();
   await expect(page).toHaveURL(/folded=sockets/);
   await expect(page).not.toHaveURL(/open=/);
+});
+
+test("groups are hidden and moved by keys, stay so in this browser, and a link opens a hidden one", async ({
+  page,
+}) => {
+  await openChart(page);
+  const headings = () => page.locator("main h2 button[aria-expanded]").allTextContents();
+  const packs = await headings();
+  expect(packs).toContain("Hosts");
+  await page.goto("/");
+  const control = page.getByRole("button", { name: "Groups", exact: true });
+  await control.press("Enter");
+  const dialog = page.getByRole("dialog", { name: "Groups" });
+  const hosts = dialog.getByRole("checkbox", { name: "Hosts" });
+  await hosts.press("Space");
+  await expect(hosts).not.toBeChecked();
+  await dialog.getByRole("checkbox", { name: "Sockets" }).press("Alt+ArrowUp");
+  await expect(dialog.getByRole("status")).toHaveText(/^Sockets: place \d+ of \d+$/);
+  await expect(dialog.getByRole("checkbox", { name: "Sockets" })).toBeFocused();
+  const up = dialog.getByRole("button", { name: "Move up: Sockets" });
+  // Up to the first place: the button keeps the focus, also where it has nothing to do any more.
+  await up.focus();
+  const first = dialog.getByRole("listitem").first();
+  await expect(async () => {
+    await page.keyboard.press("Enter");
+    await expect(up).toBeFocused();
+    await expect(first).toContainText("Sockets", { timeout: 1000 });
+  }).toPass();
+  await page.keyboard.press("Enter");
+  await expect(up).toBeFocused();
+  await expectAccessibleInBoth(page, "[role=dialog]");
+  await page.keyboard.press("Escape");
+  const hidden = page.getByRole("button", { name: "1 group hidden" });
+  await expect(hidden).toBeFocused();
+  const chosen = ["Sockets", ...packs.filter((one) => one !== "Sockets" && one !== "Hosts")];
+  await expect.poll(headings).toEqual(chosen);
+
+  await page.goto("/");
+  await expect(hidden).toBeVisible();
+  await expect.poll(headings).toEqual(chosen);
+  // The address names a panel of the hidden group: beside the others, and alone.
+  await page.goto("/#panel-memory");
+  await expect(memoryPanel(page)).toBeFocused();
+  await page.goto("/?panel=memory");
+  await expect(page.getByRole("dialog", { name: "Memory" }).locator(".lw-line").first()).toBeAttached();
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto("/");
+  await hidden.press("Enter");
+  await expect(dialog).toBeVisible();
+  await expectWithin(page, 390);
+  await dialog.getByRole("button", { name: "Reset" }).press("Enter");
+  await expect(hosts).toBeChecked();
+  await page.keyboard.press("Escape");
+  await expect.poll(headings).toEqual(packs);
 });
 
 test("groups of what is not there are absent, folded too", async ({ page }) => {

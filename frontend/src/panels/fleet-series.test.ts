@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { SignalInfo } from "@/api/types";
 import type { Answer, Series } from "@/lib/series/series";
-import { commonExtent, type FleetWords, hasLateFleet, isLate, newestOf, panesOf } from "./fleet-series";
+import { commonExtent, type FleetWords, hasLateFleet, instancePanes, isLate, newestOf, panesOf } from "./fleet-series";
 import type { PanelInfo } from "./panel-catalogue";
 import { hasValues } from "./panel-series";
 
@@ -154,4 +154,35 @@ it("a bound is not what tells how late a panel is, nor anything to show by itsel
   expect(newestOf(bounded(), bare)).toBeNull();
   expect(hasValues(bounded(), bare)).toBe(false);
   expect(hasValues(bounded(), alone)).toBe(true);
+});
+
+it("each instance has a chart of its own, in the order of numbers, with its bound or that of all", () => {
+  const web = (place: number, value: number) => one(`web-${place}`, [value, value], { instance: `web-${place}` });
+  const places = [10, 2, 1];
+  const found = {
+    ...withLimits(
+      places.map((place) => web(place, place)),
+      [web(2, 8), one("all", [9, 9])],
+    ),
+  };
+  const panes = instancePanes(bounded(), found);
+  expect(panes.map(({ name, series }) => [name, series.map(({ values }) => values[0])])).toEqual([
+    ["web-1", [1, 9]],
+    ["web-2", [2, 8, 9]],
+    ["web-10", [10, 9]],
+  ]);
+  expect(commonExtent(panes)).toEqual({ min: 1, max: 10 });
+});
+
+it("of a hundred instances those that reach highest have a chart, and what is left out is counted", () => {
+  const many = Array.from({ length: 100 }, (_, place) => one(`i${place}`, [place, null], { instance: `i${place}` }));
+  const panes = instancePanes(panel(), answer(many));
+  expect(panes.map(({ name }) => name)).toEqual(Array.from({ length: 24 }, (_, place) => `i${76 + place}`));
+  expect(panes.map(({ dropped }) => dropped).filter((dropped) => dropped > 0)).toEqual([76]);
+});
+
+it("what has no instance is one chart", () => {
+  const panes = instancePanes(panel(), answer([one("ok", [1, 2]), one("refused", [3, 4])]));
+  expect(panes.map(({ name, series }) => [name, series.length])).toEqual([[undefined, 2]]);
+  expect(instancePanes(panel(), answer([]))).toEqual([]);
 });

@@ -5,7 +5,7 @@ import { stackLayers } from "@/charts/lines/stacking";
 import { type FleetMode, type Member, outliersOf, periodOf, spreadOf, totalOf } from "@/lib/series/fleet";
 import { type Answer, type Grid, type Series, seriesKey, timeAt } from "@/lib/series/series";
 import type { PanelInfo } from "@/panels/panel-catalogue";
-import { limitsOf, MOST_SERIES, placeOf, thingsOf } from "@/panels/panel-series";
+import { chartSeries, greatest, keepLargest, limitsOf, MOST_SERIES, placeOf, thingsOf } from "@/panels/panel-series";
 
 /** Names of what is not an instance. */
 export interface FleetWords {
@@ -83,6 +83,32 @@ export function panesOf(panel: PanelInfo, answer: Answer, mode: FleetMode, words
   const values = valuesOf(panel, shown, label);
   if (values.length <= 1) return [paneOf(panel, shown, mode, words, values[0] ?? null, null)];
   return values.map((value) => paneOf(panel, shown, mode, words, value, label));
+}
+
+/** A chart of each instance, by name; where there are very many, of those that reach highest. */
+export function instancePanes(panel: PanelInfo, answer: Answer): readonly Pane[] {
+  const limits = limitsOf(panel);
+  const results = drawnResults(panel, answer).filter(({ signal }) => !signal.includes("@"));
+  const instances = new Map<string, { reach: number; count: number }>();
+  for (const { labels, values } of results
+    .filter(({ signal }) => !limits.has(signal))
+    .flatMap(({ series }) => series)) {
+    const { reach, count } = instances.get(labels.instance ?? "") ?? { reach: Number.NEGATIVE_INFINITY, count: 0 };
+    instances.set(labels.instance ?? "", { reach: Math.max(reach, greatest(values)), count: count + 1 });
+  }
+  const highest = [...instances].toSorted(([, a], [, b]) => b.reach - a.reach);
+  const absent = highest.slice(MOST_SERIES).reduce((sum, [, { count }]) => sum + count, 0);
+  const kept = highest.slice(0, MOST_SERIES).map(([name]) => name);
+  kept.sort((a, b) => a.localeCompare(b, undefined, { numeric: true }));
+  return kept.map((name, place) => {
+    // A bound without an instance is that of all.
+    const isOwn = ({ labels: { instance } }: Series, signal: string) =>
+      (instance ?? "") === name || (instance === undefined && limits.has(signal));
+    const own = results.map((one) => ({ ...one, series: one.series.filter((each) => isOwn(each, one.signal)) }));
+    const { series, dropped } = keepLargest(chartSeries(panel, { ...answer, results: own }));
+    const isLast = place === kept.length - 1;
+    return { value: name, ...(name !== "" && { name }), series, count: 1, dropped: dropped + (isLast ? absent : 0) };
+  });
 }
 
 /** What stands side by side: the values of a label, in their order. */

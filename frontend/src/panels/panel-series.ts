@@ -88,7 +88,7 @@ export function keepLargest(series: readonly ChartSeries[], most = MOST_SERIES):
   return { series: series.filter((one) => kept.has(one.id)), dropped: series.length - most };
 }
 
-function greatest(values: ChartSeries["values"]): number {
+export function greatest(values: ChartSeries["values"]): number {
   return values.reduce<number>(
     (most, value) => Math.max(most, value ?? Number.NEGATIVE_INFINITY),
     Number.NEGATIVE_INFINITY,

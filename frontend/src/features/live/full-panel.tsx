@@ -1,11 +1,14 @@
+import { Checkbox } from "@mantine/core";
 import { useViewportSize } from "@mantine/hooks";
 import { useTranslation } from "react-i18next";
+import { useView } from "@/lib/view/context";
 import { useFeedState } from "@/panels/feed/feed-context";
 import { FleetSwitch } from "@/panels/fleet-switch";
 import { hasFleet, usualMode } from "@/panels/fleet-together";
 import type { PanelInfo } from "@/panels/panel-catalogue";
 import { Dialog } from "@/ui/form/dialog";
 import { FedPanel, type PanelContext } from "./group-section";
+import classes from "./live-page.module.css";
 
 /** One chart over the whole window; its address can be shared. */
 export function FullPanel({
@@ -19,6 +22,7 @@ export function FullPanel({
 }) {
   const { t } = useTranslation();
   const { height } = useViewportSize();
+  const { perInstance, change } = useView();
   const answer = useFeedState().answers.get(panel.id);
   const group = panel.signals[0]?.group ?? "";
   return (
@@ -29,8 +33,19 @@ export function FullPanel({
       closeButtonProps={{ "aria-label": t("panel.closeFull") }}
       transitionProps={{ duration: 0 }}
     >
-      {hasFleet(panel, answer) && <FleetSwitch group={group} title={panel.title} usual={usualMode(panel, answer)} />}
-      <FedPanel panel={panel} height={Math.max(240, height - 190)} context={context} />
+      <div className={classes.groupRow}>
+        {hasFleet(panel, answer) && !perInstance && (
+          <FleetSwitch group={group} title={panel.title} usual={usualMode(panel, answer)} />
+        )}
+        {panel.table !== true && (
+          <Checkbox
+            label={t("panel.perInstance")}
+            checked={perInstance}
+            onChange={(event) => change({ perInstance: event.currentTarget.checked })}
+          />
+        )}
+      </div>
+      <FedPanel {...{ panel, context, perInstance }} height={Math.max(240, height - 190)} />
     </Dialog>
   );
 }

@@ -6,6 +6,7 @@ import type { Range } from "@/lib/time/time";
 import { useView } from "@/lib/view/context";
 import { ConnectHint } from "@/panels/connect/connect-hint";
 import { useFeedState } from "@/panels/feed/feed-context";
+import type { FeedState } from "@/panels/feed/live-feed";
 import { FleetSwitch } from "@/panels/fleet-switch";
 import { hasFleet, usualMode } from "@/panels/fleet-together";
 import type { PanelGroup, PanelInfo } from "@/panels/panel-catalogue";
@@ -32,6 +33,7 @@ export interface PanelContext {
   readonly onInstant: (timeMs: number) => void;
   readonly onNote: (id: string) => void;
   readonly onFull: (id: string) => void;
+  readonly onPerInstance: (id: string) => void;
 }
 
 interface Props extends PanelGroup {
@@ -51,6 +53,11 @@ const FIRST_HEIGHT = 144;
 const STALE_MS = 10_000;
 const NO_LIMITS: readonly ChartLimit[] = [];
 
+/** What is optional takes no room until there is something to see. */
+export function isAbsent({ group, panels }: PanelGroup, answers: FeedState["answers"]): boolean {
+  return group.optional === true && !panels.some((panel) => hasValues(panel, answers.get(panel.id)));
+}
+
 /** A group of charts under its heading. Without any data it is one line that says what would provide some. */
 export function GroupSection({ group, panels, folded, bare, onFold, watch, context }: Props) {
   const { t } = useTranslation();
@@ -69,8 +76,8 @@ export function GroupSection({ group, panels, folded, bare, onFold, watch, conte
   };
   const quiet = panels.filter(isQuiet);
   const loud = panels.filter((panel) => !quiet.includes(panel));
-  // What is optional takes no room until there is something to see. Without a name it is no landmark either.
-  if (group.optional === true && panels.every(isEmpty)) {
+  // Without a name it is no landmark.
+  if (isAbsent({ group, panels }, answers)) {
     return <section ref={section} id={`group-${group.id}`} />;
   }
   const fleet = panels.find((panel) => hasFleet(panel, answers.get(panel.id)));
@@ -170,9 +177,16 @@ function FailedPanel({ error, retry }: { error: Error; retry: () => void }) {
   );
 }
 
+interface FedPanelProps {
+  readonly panel: PanelInfo;
+  readonly height: number;
+  readonly context: PanelContext;
+  readonly perInstance?: boolean;
+}
+
 /** A panel that takes its values from the feed. */
-export const FedPanel = memo(function FedPanel(props: { panel: PanelInfo; height: number; context: PanelContext }) {
-  const { panel, height, context } = props;
+export const FedPanel = memo(function FedPanel(props: FedPanelProps) {
+  const { panel, height, context, perInstance = false } = props;
   const { t } = useTranslation();
   const feed = useFeedState();
   const { pausedAt, fleets } = useView();
@@ -194,6 +208,7 @@ export const FedPanel = memo(function FedPanel(props: { panel: PanelInfo; height
       bands={bands}
       limits={limits.get(panel.id) ?? NO_LIMITS}
       height={height}
+      perInstance={perInstance}
       fleet={fleets[panel.signals[0]?.group ?? ""]}
       missedUntilMs={live ? feed.nowMs : pausedAt}
       {...actions}

@@ -11,14 +11,16 @@ import classes from "./live-page.module.css";
 
 interface Props {
   readonly folded: number;
+  readonly hidden: number;
   readonly notes: readonly Note[];
   readonly range: Range;
   readonly handle: NotesHandle | null;
   readonly onFoldAll: (folded: boolean) => void;
+  readonly onGroups: () => void;
 }
 
-/** Filters, the lane of annotations, and folding. It stays under the header while the charts scroll. */
-export function Toolbar({ folded, notes, range, handle, onFoldAll }: Props) {
+/** Filters, the lane of annotations, the choice of groups, and folding. It stays under the header while the charts scroll. */
+export function Toolbar({ folded, hidden, notes, range, handle, onFoldAll, onGroups }: Props) {
   const { t } = useTranslation();
   return (
     <div className={classes.toolbar}>
@@ -47,6 +49,15 @@ export function Toolbar({ folded, notes, range, handle, onFoldAll }: Props) {
           {notes.length}
         </Button>
       </Button.Group>
+      <Button
+        className={classes.groups ?? ""}
+        size="compact-sm"
+        variant={hidden > 0 ? "light" : "default"}
+        aria-haspopup="dialog"
+        onClick={onGroups}
+      >
+        {hidden > 0 ? t("live.groupsHidden", { count: hidden }) : t("live.groups")}
+      </Button>
       <Button
         className={classes.foldAll ?? ""}
         size="compact-sm"

@@ -2,12 +2,12 @@ import { useEffect, useState } from "react";
 import { useLocation } from "react-router";
 import type { PanelGroup } from "@/panels/panel-catalogue";
 
-/** `#panel-<id>` in the address unfolds the panel's group, scrolls to it and focuses it. */
+/** `#panel-<id>` in the address unfolds the panel's group, scrolls to it and focuses it; the answer is that group. */
 export function usePanelAnchor(
   groups: readonly PanelGroup[],
   folded: readonly string[],
   fold: (ids: readonly string[], on: boolean) => void,
-): void {
+): string | undefined {
   const { hash, key } = useLocation();
   const id = hash.startsWith("#panel-") ? decodeURIComponent(hash.slice(7)) : null;
   // Kept beyond the address: unfolding a group writes another one, without the panel.
@@ -21,6 +21,7 @@ export function usePanelAnchor(
     if (hidden) fold([home], false);
     return holdInView(`panel-${wanted.id}`, `group-${home}`);
   }, [wanted, home]);
+  return home;
 }
 
 /** Without a change of the page's height for so long: groups above shrink as their first answers come. */

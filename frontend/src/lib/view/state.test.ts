@@ -22,10 +22,18 @@ describe("the address", () => {
       opened: ["traffic"],
       zone: "utc",
       panel: "rps",
+      perInstance: true,
       fleets: { aws_database: "spread", aws_instances: "each" },
     };
     const text = encodeView(view, new URLSearchParams()).toString();
     expect(decode(text)).toEqual({ view, problems: [] });
+  });
+
+  it("has a chart for each instance of a panel only, and leaves no word of it when that closes", () => {
+    const { view } = decode("panel=rps&by=instance");
+    expect(view.perInstance).toBe(true);
+    expect(encodeView({ ...view, panel: null }, new URLSearchParams("by=instance")).toString()).toBe("");
+    expect(decode("by=instance").view.perInstance).toBe(false);
   });
 
   it("keeps parameters of others", () => {

@@ -29,6 +29,8 @@ export interface ViewState {
   readonly zone: Zone;
   /** A panel shown alone, or null. */
   readonly panel: string | null;
+  /** That panel has a chart for each instance. */
+  readonly perInstance: boolean;
   /** By group: whether instances are drawn as their total, each, or as their spread. */
   readonly fleets: FleetModes;
 }
@@ -39,7 +41,7 @@ export interface DecodedView {
   readonly problems: readonly string[];
 }
 
-const OWN = ["from", "to", "paused", "filter", "folded", "open", "tz", "panel", "show"] as const;
+const OWN = ["from", "to", "paused", "filter", "folded", "open", "tz", "panel", "by", "show"] as const;
 
 /** `usual` is the range of an address that names none. */
 export function decodeView(params: URLSearchParams, now: number, usual: TimeRange = DEFAULT_RANGE): DecodedView {
@@ -59,6 +61,7 @@ export function decodeView(params: URLSearchParams, now: number, usual: TimeRang
       opened: (params.get("open") ?? "").split(",").filter(Boolean),
       zone: zone === "utc" ? "utc" : "local",
       panel: params.get("panel"),
+      perInstance: params.has("panel") && params.get("by") === "instance",
       fleets: decodeFleets(params, problems),
     },
     problems,
@@ -127,6 +130,7 @@ export function encodeView(
   if (view.opened.length > 0) params.set("open", view.opened.join(","));
   if (view.zone === "utc") params.set("tz", "utc");
   if (view.panel !== null) params.set("panel", view.panel);
+  if (view.panel !== null && view.perInstance) params.set("by", "instance");
   const fleets = Object.entries(view.fleets).map(([group, mode]) => `${group}:${mode}`);
   if (fleets.length > 0) params.set("show", fleets.join(","));
   return params;

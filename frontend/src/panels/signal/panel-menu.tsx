@@ -29,9 +29,11 @@ interface Props {
   readonly stepMs: number;
   readonly empty: boolean;
   readonly onFull: (id: string) => void;
+  /** Where a page can show a chart for each instance. */
+  readonly onPerInstance?: (id: string) => void;
 }
 
-export function PanelMenu({ panel, box, shown, stepMs, empty, onFull }: Props) {
+export function PanelMenu({ panel, box, shown, stepMs, empty, onFull, onPerInstance }: Props) {
   const { t } = useTranslation();
   const [about, showAbout] = useDisclosure();
   const expressions = panel.signals.map((signal) => portableExpression(signal, (4 * stepMs) / 1000));
@@ -51,7 +53,8 @@ export function PanelMenu({ panel, box, shown, stepMs, empty, onFull }: Props) {
     if (box.current === null) return;
     // Charts that stand side by side are a picture each, under their own titles.
     for (const chart of box.current.querySelectorAll("figure.lw-chart")) {
-      const title = chart.querySelector(".lw-title")?.textContent ?? panel.title;
+      const own = chart.querySelector(".lw-title")?.textContent ?? panel.title;
+      const title = own.includes(panel.title) ? own : t("fleet.one", { title: panel.title, name: own });
       saveChartPng(title, chart, shown.current.range).catch((error: unknown) =>
         notifyProblem(t("panel.pngFailed"), String(error)),
       );
@@ -67,6 +70,11 @@ export function PanelMenu({ panel, box, shown, stepMs, empty, onFull }: Props) {
           <Menu.Item leftSection={<Icon name="expand" />} onClick={() => onFull(panel.id)}>
             {t("panel.full")}
           </Menu.Item>
+          {onPerInstance !== undefined && panel.table !== true && (
+            <Menu.Item leftSection={<Icon name="instances" />} onClick={() => onPerInstance(panel.id)}>
+              {t("panel.perInstance")}
+            </Menu.Item>
+          )}
           <Menu.Item leftSection={<Icon name="info" />} onClick={showAbout.open}>
             {t("panel.about")}
           </Menu.Item>

@@ -34,6 +34,8 @@ export interface SignalPanelProps {
   readonly height: number;
   /** How several instances are drawn; the usual way where nobody has chosen. */
   readonly fleet?: FleetMode | undefined;
+  /** Each instance has a chart of its own. */
+  readonly perInstance?: boolean;
   /** The present or the moment of a pause, up to which late values are missed; null for a range in the past. */
   readonly missedUntilMs?: number | null;
   readonly onZoom: NonNullable<TimeSeriesChartProps["onZoom"]>;
@@ -41,6 +43,7 @@ export interface SignalPanelProps {
   readonly onInstant: (timeMs: number) => void;
   readonly onNote: (id: string) => void;
   readonly onFull: (id: string) => void;
+  readonly onPerInstance: (id: string) => void;
 }
 
 const NOTHING: Trimmed = { series: [], dropped: 0 };
@@ -48,13 +51,13 @@ const NO_GRID = { startMs: 0, stepMs: 1000, count: 0 };
 
 /** One chart of signals with its menu. */
 export const SignalPanel = memo(function SignalPanel(props: SignalPanelProps) {
-  const { panel, answer, range, error, onFull } = props;
+  const { panel, answer, range, error, perInstance = false, onFull, onPerInstance } = props;
   const { t } = useTranslation();
   const locale = useLocale();
   const box = useRef<HTMLElement>(null);
   const words = useFleetWords();
   const worst = useWorst();
-  const { fleet } = props;
+  const fleet = perInstance ? "each" : props.fleet;
   const { series, dropped } = useMemo(
     () => (answer === undefined ? NOTHING : promptSeries(panel, answer, fleet, words, worst)),
     [panel, answer, fleet, words, worst],
@@ -75,8 +78,8 @@ export const SignalPanel = memo(function SignalPanel(props: SignalPanelProps) {
   const { stepMs } = grid;
   const empty = series.length === 0;
   const menu = useMemo(
-    () => <PanelMenu panel={panel} box={box} shown={shown} stepMs={stepMs} empty={empty} onFull={onFull} />,
-    [panel, stepMs, empty, onFull],
+    () => <PanelMenu {...{ panel, box, shown, stepMs, empty, onFull, onPerInstance }} />,
+    [panel, stepMs, empty, onFull, onPerInstance],
   );
   const late = isLate(panel);
   const missedUntilMs = props.missedUntilMs ?? null;
@@ -103,6 +106,9 @@ export const SignalPanel = memo(function SignalPanel(props: SignalPanelProps) {
     onZoomOut: props.onZoomOut,
     onInstant: props.onInstant,
     onNote: props.onNote,
+    ...(late || behind
+      ? { nowMs: missedUntilMs, staleAfterMs: STOPPED_MS, late: latenessOf(panel, answer, missedUntilMs) }
+      : { nowMs: props.nowMs, staleAfterMs: props.staleAfterMs }),
   };
   return (
     <Frame
@@ -122,29 +128,14 @@ export const SignalPanel = memo(function SignalPanel(props: SignalPanelProps) {
           error={whole ? fault.detail : error}
           actions={menu}
         />
-      ) : late || panel.stacked === true ? (
+      ) : late || perInstance || panel.stacked === true ? (
         <DeliveredPanel
-          panel={panel}
-          answer={answer}
+          {...{ panel, answer, perInstance }}
           mode={fleet ?? "total"}
-          {...(late
-            ? { nowMs: missedUntilMs, staleAfterMs: STOPPED_MS }
-            : { nowMs: props.nowMs ?? null, staleAfterMs: props.staleAfterMs ?? null })}
           chart={{ ...chart, partial: fault === null ? null : partial }}
         />
       ) : (
-        <TimeSeriesChart
-          {...chart}
-          title={panel.title}
-          series={series}
-          {...(behind
-            ? {
-                nowMs: missedUntilMs,
-                staleAfterMs: STOPPED_MS,
-                late: latenessOf(panel, answer, missedUntilMs),
-              }
-            : { nowMs: props.nowMs, staleAfterMs: props.staleAfterMs })}
-        />
+        <TimeSeriesChart {...chart} title={panel.title} series={series} />
       )}
     </Frame>
   );
