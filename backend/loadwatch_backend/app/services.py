@@ -222,6 +222,7 @@ def open_services(
         notifications,
         findings_watch.current,
         targets,
+        library,
         news=lambda: live.publish_alerts(clock()),
     )
     changes = open_changes(ground, leadership, annotations, library)

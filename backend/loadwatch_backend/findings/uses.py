@@ -1,6 +1,5 @@
 """Reads what the resources of packs use and may use, on the grid of a window: the edge of the saturation finding."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -18,23 +17,20 @@ from loadwatch_backend.catalogue.signals.interval import (
     slowest,
     tree_of,
 )
-from loadwatch_backend.catalogue.signals.model import Cadence, InfoJoin, Resource
+from loadwatch_backend.catalogue.signals.model import Cadence, Resource
+from loadwatch_backend.catalogue.signals.sightings import Sightings
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.evidence.records.model import FloatArray
-from loadwatch_backend.findings.programs import INFO
 from loadwatch_backend.findings.window import Grid, Table, Unmet, Use, Window, usual_interval_ms
 from loadwatch_backend.series.promql.engine import Engine, EngineSettings
 from loadwatch_backend.series.store.patterns import compile_pattern
-from loadwatch_backend.series.store.port import Labels, Matcher, MatchOperator, Reader
+from loadwatch_backend.series.store.port import Reader
 
 MOST_USES = 200
 """Of one resource; the fullest ones are judged."""
 BOUNDS = EngineSettings(max_series=10_000, timeout_seconds=5)
 """Of one expression of a pack, whoever wrote it."""
-TARGET = InfoJoin(info=INFO, on=("job", "instance"), take=("address",))
-"""What the agent says of any target."""
-LOCAL = ("localhost", "127.0.0.1", "::1", "")
 Rows = Mapping[tuple[tuple[str, str], ...], FloatArray]
 
 
@@ -70,7 +66,6 @@ class UseReader:
         """
         catalogue = self._library.current()
         found: list[Use] = []
-        infos: dict[str, Sequence[Labels]] = {}
         for late in (False, True):
             resources = [
                 one
@@ -79,57 +74,12 @@ class UseReader:
             ]
             names = self._names(grid, GIVEN_UP_MS if late else 0) if resources else frozenset[str]()
             for resource in _there(catalogue, resources, names):
-                try:
-                    uses = self._uses(resource, grid)
-                    for use in uses:
-                        use.names = self._called(
-                            resource.entity.names if resource.entity else (), use.labels, infos, grid
-                        )
-                        use.places = _places(use, self._called([TARGET], use.labels, infos, grid))
-                    found += uses
-                except ProblemError:
-                    continue
-        by_id: dict[str, list[Use]] = {}
-        for use in found:
-            by_id.setdefault(use.resource.id, []).append(use)
-        return [use for uses in by_id.values() for use in self._each_once(uses, grid)]
-
-    def _each_once(self, uses: Sequence[Use], grid: Grid) -> list[Use]:
-        """One entry for a thing that several sources see: the one whose samples come most often, with the others."""
-        hosts = Counter(host for use in uses for host in {host for host, _ in use.places})
-        for use in uses:
-            if use.resource.cadence is None and any(hosts[host] > 1 for host, _ in use.places):
-                # Of one expression the slowest source would tell for all.
-                own = [Matcher(name, MatchOperator.EQUAL, text) for name, text in use.labels.items()]
-                trees = [any_tree_of(text) for text in use.resource.use]
-                ends_ms = grid.start_ms, grid.time_ms(grid.count - 1)
                 with suppress(ProblemError):
-                    periods = [slowest(self._intervals.detect(tree, *ends_ms, own)) for tree in trees]
-                    use.interval_ms = next((one for one in periods if one), use.interval_ms)
-        kept: list[Use] = []
-        for use in sorted(uses, key=lambda one: (bool(np.isfinite(one.used).mean() < 0.5), one.interval_ms)):
-            known = next((one for one in kept if _is_same(one, use)), None)
-            (kept if known is None else known.also).append(use)
-        return kept
-
-    def _called(
-        self, joins: Iterable[InfoJoin], labels: Labels, infos: dict[str, Sequence[Labels]], grid: Grid
-    ) -> Sequence[str]:
-        """What info series call the target with these labels."""
-        found: list[str] = []
-        for join in joins:
-            if join.info not in infos:
-                matcher = Matcher("__name__", MatchOperator.EQUAL, join.info)
-                start_ms, end_ms = max(grid.start_ms - FACTS_LOOKBACK_MS, 0), grid.time_ms(grid.count - 1)
-                infos[join.info] = self._store.series([[matcher]], start_ms, end_ms)
-            found += [
-                info[name]
-                for info in infos[join.info]
-                if all(info.get(name, "") == labels.get(name, "") for name in join.on)
-                for name in join.take
-                if info.get(name)
-            ]
-        return list(dict.fromkeys(found))
+                    found += self._uses(resource, grid)
+        things = Sightings(self._store, self._intervals, grid.start_ms, grid.time_ms(grid.count - 1)).by_thing(found)
+        for use, *others in things:
+            use.also = others
+        return [use for use, *_ in things]
 
     def _uses(self, resource: Resource, grid: Grid) -> list[Use]:
         used, interval_ms = self._first(resource.use, grid, resource)
@@ -160,6 +110,7 @@ class UseReader:
                     limit=limit,
                     limits=bounds,
                     interval_ms=interval_ms,
+                    sparse=bool(np.isfinite(values).mean() < 0.5),
                     proven=full,
                 )
             )
@@ -277,30 +228,3 @@ def _joined(labels: Mapping[str, str], rows: Rows) -> FloatArray | None:
 
 def _agree(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
     return all(one[name] == other[name] for name in one.keys() & other.keys())
-
-
-def _places(use: Use, addresses: Sequence[str]) -> frozenset[tuple[str, str]]:
-    """What the target is called: host and port, the latter empty where it is not known; never this host itself.
-
-    Programs of one host often share its name, and have pools and files of their own: they need a port.
-    """
-    found: set[tuple[str, str]] = set()
-    is_program = use.resource.entity is None or use.resource.entity.kind in ("", "app")
-    for name in (use.labels.get("instance", ""), *addresses, *use.names):
-        host, _, port = name.lower().rpartition(":")
-        host, port = (host, port) if host and port.isdecimal() else (name.lower(), "")
-        if host.strip("[]") not in LOCAL and (port or not is_program):
-            found.add((host, port))
-    return frozenset(found)
-
-
-def _is_same(one: Use, other: Use) -> bool:
-    """Whether they share a name. One without a port is that of a host, too: of several ports none tells which it is."""
-    pairs = [(own, foreign) for host, own in one.places for name, foreign in other.places if host == name]
-    ports = [own == foreign for own, foreign in pairs if own and foreign]
-    return one.labels == other.labels or (_own(one) == _own(other) and bool(pairs) and (any(ports) or not ports))
-
-
-def _own(use: Use) -> Mapping[str, str]:
-    by = ("job", "instance") if use.resource.entity is None else use.resource.entity.by
-    return {name: text for name, text in use.labels.items() if name not in by}

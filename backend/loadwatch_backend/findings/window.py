@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 import numpy.typing as npt
 
-from loadwatch_backend.catalogue.signals.model import Demand, Pack, Resource
+from loadwatch_backend.catalogue.signals.model import Demand, Pack, Sighting
 from loadwatch_backend.core.texts.words import Words
 from loadwatch_backend.evidence.cost.model import Cost
 from loadwatch_backend.evidence.profiles.waiting import LockWaits
@@ -250,29 +250,21 @@ class Unmet:
 
 
 @dataclass(slots=True, kw_only=True)
-class Use:
+class Use(Sighting):
     """What one target uses of a resource, on the grid of the window.
 
     Attributes:
-        labels: of the target.
         used, limit: [instant]; NaN where unknown.
         limits: [instant] by name, inf where there is none. The lowest counts.
-        interval_ms: how often samples come; 0 where nothing tells.
-        names: what else the target is called, by the info series of its pack; `places` all its names as host and port.
         also: what other sources see of it.
         proven: [instant] where a demand says that it is full, whatever its use; None where none ever does.
         wanted: where it may have been full.
         held: [instant] by the values of each label of its holders, where it may have been full.
     """
 
-    resource: Resource
-    labels: Mapping[str, str]
     used: FloatArray
     limit: FloatArray
     limits: Mapping[str, FloatArray] = field(default_factory=dict[str, FloatArray])
-    interval_ms: int = 0
-    names: Sequence[str] = ()
-    places: frozenset[tuple[str, str]] = frozenset()
     also: "list[Use]" = field(default_factory=list["Use"])
     proven: BoolArray | None = None
     wanted: Sequence[Unmet] = ()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from loadwatch_backend.alerting.alerts.evaluation.evaluator import Evaluator
 from loadwatch_backend.alerting.alerts.evaluation.explain import explainer
 from loadwatch_backend.alerting.alerts.evaluation.machine import Machine, MachineSettings
+from loadwatch_backend.alerting.alerts.evaluation.one_alert import one_alert_of
 from loadwatch_backend.alerting.alerts.evaluation.recorder import Recorder
 from loadwatch_backend.alerting.alerts.evaluation.vanished import vanished_renderer
 from loadwatch_backend.alerting.alerts.history.journal import Journal
@@ -17,6 +18,7 @@ from loadwatch_backend.alerting.notify.assembly import NotificationServices
 from loadwatch_backend.alerting.notify.causes.explained import Explain
 from loadwatch_backend.alerting.rules.evaluate import RuleEvaluator
 from loadwatch_backend.alerting.rules.files import RuleFiles
+from loadwatch_backend.catalogue.packs.library import Library
 from loadwatch_backend.catalogue.runbooks.rendering import Runbooks
 from loadwatch_backend.core.database.leadership import Leadership
 from loadwatch_backend.findings.snapshot import FindingsSnapshot
@@ -44,6 +46,7 @@ def open_alerts(
     notifications: NotificationServices,
     findings_now: Callable[[], FindingsSnapshot | None],
     targets: TargetService,
+    library: Library,
     news: Callable[[], None],
 ) -> AlertServices:
     """Rules are evaluated while this server leads; `findings_now` and `news` as in `AlertService`."""
@@ -68,6 +71,7 @@ def open_alerts(
             settings=machine_settings,
             vanished=vanished_renderer(external_url),
             explain=explainer(explained, findings_now),
+            merge=one_alert_of(engine.store, clock, library),
         ),
         clock=clock,
         runs=lambda ids: read_runs(relational, clock, ids),

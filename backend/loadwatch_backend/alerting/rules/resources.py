@@ -64,7 +64,7 @@ def _rules(pack: Pack, resource: Resource, catalogue: Catalogue) -> Iterator[Map
                 UNIT_ANNOTATION: Unit.RATIO,
             }
             yield {
-                "alert": f"{''.join(word.capitalize() for word in re.split('[-._]', resource.id))}High",
+                "alert": resource.alert_name,
                 "expr": any_of([f"{ratio} >= {threshold:g}" for ratio in ratios]),
                 "for": format_duration(alert.for_ms),
                 "keep_firing_for": format_duration(alert.keep_firing_for_ms),

@@ -66,6 +66,18 @@ class Catalogue:
         return {one.series: one for pack in self.packs for one in pack.changes}
 
     @cached_property
+    def by_alert(self) -> Mapping[str, Resource]:
+        """Resources by the name of their alert; one that several have knows the uses and the names of all."""
+        found: dict[str, Resource] = {}
+        for one in self.resources:
+            known = found.setdefault(one.alert_name, one)
+            if known is not one and known.entity and one.entity:
+                entity = known.entity.model_copy(update={"names": (*known.entity.names, *one.entity.names)})
+                more = {"use": (*known.use, *one.use), "entity": entity}
+                found[one.alert_name] = known.model_copy(update=more)
+        return found
+
+    @cached_property
     def metrics(self) -> Sequence[str]:
         """The names of what our own senders bring."""
         return [name for pack in self.packs for metrics in pack.metrics.values() for name in metrics]

@@ -19,8 +19,9 @@ from loadwatch_backend.catalogue.signals.headroom import (
 from loadwatch_backend.catalogue.signals.interval import IntervalDetector, any_tree_of, lookback_of, slowest, tree_of
 from loadwatch_backend.catalogue.signals.late import read_late_resource
 from loadwatch_backend.catalogue.signals.legend import render_legend
-from loadwatch_backend.catalogue.signals.model import Cadence, Resource
+from loadwatch_backend.catalogue.signals.model import Cadence, Resource, Sighting
 from loadwatch_backend.catalogue.signals.schemas import State
+from loadwatch_backend.catalogue.signals.sightings import Sightings
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.core.language import Language
@@ -34,6 +35,7 @@ SETTLED_MS = 5_000
 """Collectors of one tick end at different times and are pushed a second later: what is older is taken as final."""
 HISTORY_POINTS = 60
 HISTORY_STEP_MS = 5_000
+HISTORY_MS = (HISTORY_POINTS - 1) * HISTORY_STEP_MS
 DEMAND_STEPS = 3
 """Whoever waited within so many of these steps counts as waiting: waits come in bursts."""
 GONE_MS = 30_000
@@ -49,6 +51,11 @@ class _Asked:
     engine: Engine
     at_ms: int
     language: Language
+
+
+@dataclass(slots=True, kw_only=True)
+class _Row(Sighting):
+    entry: dict[str, Any]
 
 
 class Limits:
@@ -68,8 +75,19 @@ class Limits:
         at = min(newest_ms, now_ms) if at_ms is None else at_ms
         at = now_ms if at < now_ms - SETTLED_MS and at_ms is None else at
         asked = _Asked(engine=self._engine.bound(ticket), at_ms=at, language=language)
-        entries = [entry for resource in self._library.current().resources for entry in self._entries(asked, resource)]
-        entries.sort(key=_order)
+        rows = [
+            _Row(
+                resource=resource,
+                labels=entry["labels"],
+                interval_ms=resource.cadence.period_ms if resource.cadence else 0,
+                sparse=entry["late"],
+                entry=entry,
+            )
+            for resource in self._library.current().resources
+            for entry in self._entries(asked, resource)
+        ]
+        things = Sightings(self._engine.store, self._intervals, at - HISTORY_MS, at).by_thing(rows)
+        entries = sorted((row.entry for row, *_ in things), key=_order)
         return {"at_ms": at, "resources": entries}
 
     def _entries(self, asked: _Asked, resource: Resource) -> list[dict[str, Any]]:
@@ -138,8 +156,7 @@ class Limits:
         return amounts
 
     def _history(self, asked: _Asked, text: str) -> Matrix:
-        start_ms = asked.at_ms - (HISTORY_POINTS - 1) * HISTORY_STEP_MS
-        return self._range(asked, text, start_ms, HISTORY_STEP_MS, held=True)
+        return self._range(asked, text, asked.at_ms - HISTORY_MS, HISTORY_STEP_MS, held=True)
 
     def _range(self, asked: _Asked, text: str, start_ms: int, step_ms: int, *, held: bool = False) -> Matrix:
         intervals = self._intervals.detect(any_tree_of(text), start_ms, asked.at_ms)

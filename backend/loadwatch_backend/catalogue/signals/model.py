@@ -6,6 +6,7 @@ expression stands for the range that rates look back over.
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self, cast
 
@@ -404,6 +405,11 @@ class Resource(Form):
         return "" if self.alert is None else self.alert.rule
 
     @property
+    def alert_name(self) -> str:
+        """The name of its alert: of that rule, or of the one that is made."""
+        return self.rule or "".join(word.capitalize() for word in re.split("[-._]", self.id)) + "High"
+
+    @property
     def no_rule(self) -> str:
         """Why no rule does."""
         return "" if self.alert is None else self.alert.none
@@ -412,6 +418,25 @@ class Resource(Form):
     def finding_id(self) -> str:
         """Of what says that it ran out; empty where a detector of its own does."""
         return "" if self.finding == "none" else self.finding or f"{self.id.replace('_', '-')}-exhausted"
+
+
+@dataclass(slots=True, kw_only=True)
+class Sighting:
+    """What one source sees of a thing that can run out.
+
+    Attributes:
+        labels: of the target.
+        interval_ms: how often samples come; 0 where nothing tells.
+        sparse: whether most of its samples are missing, or the newest ones.
+        names: what else the target is called, by the info series of its pack; `places` all its names as host and port.
+    """
+
+    resource: Resource
+    labels: Mapping[str, str]
+    interval_ms: int = 0
+    sparse: bool = False
+    names: Sequence[str] = ()
+    places: frozenset[tuple[str, str]] = frozenset()
 
 
 class Section(StrEnum):

@@ -160,9 +160,14 @@ def _not_come(window: Window, resource: Resource, figures: Words) -> Iterator[Ou
 
 def _finding(window: Window, use: Use, episode: Episode, shown: Sequence[Evidence], *, brief: bool) -> Finding:
     resource, name, legend = use.resource, _name(window, use), render_legend(use.resource.legend, use.labels)
-    from_ms, to_ms = window.grid.time_ms(episode.first), window.grid.time_ms(episode.end - 1)
+    # A rate above 0 is full for as long as it looks back: the last thing that it counted is that much older.
+    counts = [one.values for one in use.wanted if one.values is not None and "$window" in resource.used]
+    counted = "> 0" in resource.used and any(values[episode.end - 1] > 0 for values in counts)
+    behind = max(LEAST_FULL_MS - use.interval_ms, 0) // window.grid.step_ms if counted else 0
+    end = max(episode.end - behind, episode.first + 1)
+    from_ms, to_ms = window.grid.time_ms(episode.first), window.grid.time_ms(end - 1)
     links = {one.link for one in shown}
-    seconds = len(episode) * window.step_seconds
+    seconds = (end - episode.first) * window.step_seconds
     used, bound = usual(use.used, episode.span), usual(use.limit, episode.span)
     most = float(np.nanmax(use.used[episode.span])) if np.isfinite(use.used[episode.span]).any() else used
     told = sorted((one for one in shown if one.link is not Link.LIMIT), key=lambda one: one.link is not Link.EFFECT)
@@ -177,6 +182,7 @@ def _finding(window: Window, use: Use, episode: Episode, shown: Sequence[Evidenc
         at=since_start(window, from_ms, "at "),
         amount=_amount(resource, used if resource.kind == "cpu" else most, bound),
         named=_named(use, episode),
+        most=message("saturation.at-most") if counted else SILENT,
         seconds=seconds,
         consequence=consequence,
     )

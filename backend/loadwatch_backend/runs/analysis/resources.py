@@ -1,6 +1,7 @@
 """How near every resource came to its limit while a run was under way."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from loadwatch_backend.catalogue.signals.headroom import (
     within_limit,
 )
 from loadwatch_backend.catalogue.signals.legend import render_legend
-from loadwatch_backend.catalogue.signals.model import Resource
+from loadwatch_backend.catalogue.signals.model import Resource, Sighting
 from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.evidence.records.model import FloatArray
 from loadwatch_backend.runs.analysis.load import Span
@@ -30,24 +31,32 @@ def reached_limits(series: SeriesReader, resources: Sequence[Resource], span: Sp
 
     A resource whose expression the store cannot answer (too many series, say) is left out: the others still count.
     """
-    found: list[ResourceReached] = []
+    rows: list[_Row] = []
     for resource in resources:
         try:
             used, limit = series.read(resource.used, span), series.read(resource.limit, span)
         except ProblemError:
             continue
-        found += _reached(resource, used, limit)
-    return sorted(found, key=_order)[:MOST]
+        places = join_limits(used.labels, limit.labels)
+        for row, (labels, place) in enumerate(zip(used.labels, places, strict=True)):
+            reached = None if place is None else describe(resource, labels, used, used.values[row], limit.values[place])
+            if reached is not None:
+                rows.append(
+                    _Row(
+                        resource=resource,
+                        labels=reached.labels,
+                        interval_ms=used.interval_ms or 0,
+                        sparse=bool(np.isfinite(used.values[row]).mean() < 0.5),
+                        reached=reached,
+                    )
+                )
+    things = series.sightings(span).by_thing(rows)
+    return sorted((row.reached for row, *_ in things), key=_order)[:MOST]
 
 
-def _reached(resource: Resource, used: Values, limit: Values) -> list[ResourceReached]:
-    places = join_limits(used.labels, limit.labels)
-    entries = [
-        describe(resource, labels, used, used.values[row], limit.values[place])
-        for row, (labels, place) in enumerate(zip(used.labels, places, strict=True))
-        if place is not None
-    ]
-    return [entry for entry in entries if entry is not None]
+@dataclass(slots=True, kw_only=True)
+class _Row(Sighting):
+    reached: ResourceReached
 
 
 def describe(

@@ -8,6 +8,7 @@ import numpy as np
 from loadwatch_backend.catalogue.signals.grid import MAX_EVALUATED
 from loadwatch_backend.catalogue.signals.interval import IntervalDetector, lookback_of, slowest, tree_of
 from loadwatch_backend.catalogue.signals.service import parse_with_window
+from loadwatch_backend.catalogue.signals.sightings import Sightings
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.evidence.records.model import FloatArray
 from loadwatch_backend.runs.analysis.load import SECOND_MS, Span
@@ -66,6 +67,10 @@ class SeriesReader:
             step_ms=step_ms,
             interval_ms=interval,
         )
+
+    def sightings(self, span: Span) -> Sightings:
+        """What is the same thing in a span."""
+        return Sightings(self._engine.store, self._intervals, span.from_ms, span.to_ms)
 
 
 def step_of(span: Span) -> int:

@@ -99,17 +99,25 @@ def unexplained(alert: TrackedAlert) -> Mapping[str, str]:
     return {}
 
 
+def unmerged(rule: Rule, before: RuleStates, result: RuleResult, at_ms: int) -> RuleResult:
+    """Each series is a thing of its own."""
+    del rule, before, at_ms
+    return result
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
     """The rules of the game, and where ids and texts come from.
 
-    `explain` gives an alert that fires its finding, as annotations; nothing where none is known.
+    `explain` gives an alert that fires its finding, as annotations; nothing where none is known. `merge` leaves one
+    series of those that several sources have of one thing.
     """
 
     settings: MachineSettings = MachineSettings()
     new_id: Callable[[], str] = new_episode_id
     vanished: Callable[[Rule, Labels, int], ActiveSeries] = plain_vanished
     explain: Callable[[TrackedAlert], Mapping[str, str]] = unexplained
+    merge: Callable[[Rule, RuleStates, RuleResult, int], RuleResult] = unmerged
 
     def step(
         self,
@@ -121,6 +129,7 @@ class Machine:
         stopped: Stopped = lambda _alert: False,
     ) -> Step:
         """What a result at `now_ms` makes of a rule's alerts; those that begin get the label of the current run."""
+        result = self.merge(rule, before, result, now_ms)
         return _Stepping(self, rule, before, result, now_ms, runs, stopped).step()
 
 
