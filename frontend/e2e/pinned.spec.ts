@@ -39,11 +39,11 @@ test("an expression becomes a panel in three clicks without a reload, and is rem
   const panel = pinned(page).getByRole("article", { name: CPU });
   await expect(panel).toBeFocused();
   await expect(panel.locator(".lw-line").nth(1)).toBeAttached();
-  await expect(page.locator("section h2").first()).toHaveText("Pinned");
+  await expect(page.locator("section[id^=group-]").first()).toHaveId("group-pinned");
   const file = await fileOf(page);
   expect(readFileSync(file, "utf8")).toContain(CPU);
   expect(await page.evaluate(() => "stays" in window)).toBe(true);
-  await expectAccessibleInBoth(page);
+  await expectAccessibleInBoth(page, "#group-pinned");
   await page.setViewportSize({ width: 390, height: 844 });
   await expectWithin(page, 390);
 
@@ -69,6 +69,7 @@ test("a panel of the page is pinned to the top by keyboard, once, and removed", 
   await page.keyboard.press("Enter");
   await pin.press("Enter");
   const copy = pinned(page).locator("#panel-pinned-memory");
+  await copy.scrollIntoViewIfNeeded();
   await expect(copy.locator(".lw-line").first()).toBeAttached();
   const file = await fileOf(page);
   await choose(page, memoryPanel(page), "Pin to the top");

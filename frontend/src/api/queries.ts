@@ -64,10 +64,11 @@ export function querySignals(body: SignalQuery, signal: AbortSignal) {
   return unwrap(api.POST("/api/signals/query", { body, signal }));
 }
 
+const NO_PANEL: PanelInput = { title: "", expressions: [], unit: "count", legend: "", signals: [] };
+
 /** Of expressions with what goes with them, or of signals. */
 export function pinPanel(panel: Partial<PanelInput>) {
-  const body = { title: "", expressions: [], unit: "count", legend: "", signals: [], ...panel } as const;
-  return unwrap(api.POST("/api/panels", { body: { ...body } }));
+  return unwrap(api.POST("/api/panels", { body: { ...NO_PANEL, ...panel } }));
 }
 
 export function removePanel(id: string) {
