@@ -29,6 +29,7 @@ from loadwatch_backend.app.connect.endpoints import router as connect_router
 from loadwatch_backend.app.live.endpoints import router as live_router
 from loadwatch_backend.app.observe.endpoints import health_router, metrics_router
 from loadwatch_backend.app.services import Services
+from loadwatch_backend.catalogue.packs.endpoints import router as panels_router
 from loadwatch_backend.catalogue.runbooks.endpoints import router as runbooks_router
 from loadwatch_backend.catalogue.signals.endpoints import router as signals_router
 from loadwatch_backend.core.database.outages import DatabaseError, Outage
@@ -175,7 +176,7 @@ def build_routes(operation_id: Callable[[APIRoute], str]) -> Sequence[BaseRoute]
     router.include_router(setup_router)
     for read_router, write_scope in WRITES_OF:
         router.include_router(read_router, dependencies=[Depends(_read_or(write_scope))])
-    for admin_router in (users_router, tokens_router, audit_router, connect_router, backup_router):
+    for admin_router in (users_router, tokens_router, audit_router, connect_router, backup_router, panels_router):
         router.include_router(admin_router, dependencies=[Depends(require(Scope.ADMIN))])
     router.include_router(export_router, dependencies=[Depends(require(Scope.READ))])
     router.include_router(metrics_router, dependencies=[Depends(require(Scope.READ))])

@@ -39,6 +39,7 @@ from loadwatch_backend.app.observe.metrics import (
 from loadwatch_backend.app.observe.self_watch import write_own_metrics
 from loadwatch_backend.app.prometheus_facts import prometheus_facts
 from loadwatch_backend.catalogue.packs.library import Library
+from loadwatch_backend.catalogue.packs.pinned import PinnedPanels
 from loadwatch_backend.catalogue.runbooks.rendering import Runbooks
 from loadwatch_backend.catalogue.signals.service import SignalService
 from loadwatch_backend.core.clock import Clock
@@ -115,6 +116,7 @@ class Services:
     otlp: OtlpService
     annotations: AnnotationService
     signals: SignalService
+    pinned_panels: PinnedPanels
     findings: Findings
     opinions: Opinions
     run_tables: RunTables
@@ -263,6 +265,7 @@ def open_services(
         otlp=OtlpService(ingest, store, _otlp_rules(settings)),
         annotations=annotations,
         signals=signals,
+        pinned_panels=PinnedPanels(library),
         findings=findings,
         opinions=opinions,
         run_tables=run_tables,

@@ -189,6 +189,8 @@ TABLE = {
         GET /api/connect
         POST /api/connect/check
         POST /api/connect/watch
+        POST /api/panels
+        DELETE /api/panels/{panel_id}
         POST /api/routes/reload
         POST /api/rules/reload
         GET /api/tokens

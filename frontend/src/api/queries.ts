@@ -2,7 +2,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api, unwrap } from "@/api/client";
 import { setServerTime } from "@/api/server-clock";
-import type { NoteInput, NotePatch, SignalQuery, Target } from "@/api/types";
+import type { NoteInput, NotePatch, PanelInput, SignalQuery, Target } from "@/api/types";
 
 export type Language = "en" | "ja";
 
@@ -62,6 +62,17 @@ export function notesQuery(startMs: number, endMs: number) {
 
 export function querySignals(body: SignalQuery, signal: AbortSignal) {
   return unwrap(api.POST("/api/signals/query", { body, signal }));
+}
+
+const NO_PANEL: PanelInput = { title: "", expressions: [], unit: "count", legend: "", signals: [] };
+
+/** Of expressions with what goes with them, or of signals. */
+export function pinPanel(panel: Partial<PanelInput>) {
+  return unwrap(api.POST("/api/panels", { body: { ...NO_PANEL, ...panel } }));
+}
+
+export function removePanel(id: string) {
+  return unwrap(api.DELETE("/api/panels/{panel_id}", { params: { path: { panel_id: id } } }));
 }
 
 export function addNote(body: NoteInput) {

@@ -2666,6 +2666,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/panels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pin a panel
+         * @description Write a panel of expressions, or of signals, to the pack `pinned`, whose group stands first on the live page.
+         */
+        post: operations["pin_panel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/panels/{panel_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a pinned panel
+         * @description Take it out of the pack's file.
+         */
+        delete: operations["remove_panel"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/export": {
         parameters: {
             query?: never;
@@ -6380,6 +6420,57 @@ export interface components {
             detail: string;
             /** Detail Ja */
             detail_ja: string;
+        };
+        /**
+         * PanelIn
+         * @description A panel of expressions, or the signals of a panel that is there.
+         */
+        PanelIn: {
+            /**
+             * Title
+             * @description Needed with expressions; else that of the signals' panel.
+             * @default
+             */
+            title: string;
+            /**
+             * Expressions
+             * @description PromQL, each drawn in the panel.
+             * @default []
+             */
+            expressions: string[];
+            /**
+             * @description Of the expressions.
+             * @default count
+             */
+            unit: components["schemas"]["Unit"];
+            /**
+             * Legend
+             * @description Names a series of an expression, such as `{{instance}}`.
+             * @default
+             */
+            legend: string;
+            /**
+             * Signals
+             * @description Ids of the catalogue, of one panel, in place of expressions.
+             * @default []
+             */
+            signals: string[];
+        };
+        /**
+         * PanelMade
+         * @description Where the panel stands.
+         */
+        PanelMade: {
+            /**
+             * Id
+             * @description Of the panel; `/#panel-ID` opens it.
+             */
+            id: string;
+            /**
+             * File
+             * @description The pack's file on the server.
+             */
+            file: string;
         };
         /**
          * PanelOut
@@ -16092,6 +16183,68 @@ export interface operations {
         responses: {
             /** @description Successful Response */
             200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    pin_panel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PanelIn"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PanelMade"];
+                };
+            };
+            /** @description An error, as problem details. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    remove_panel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                panel_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
                 headers: {
                     [name: string]: unknown;
                 };

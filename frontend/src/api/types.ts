@@ -8,6 +8,7 @@ export type SignalInfo = Schemas["SignalOut"];
 export type ResourceInfo = Schemas["ResourceOut"];
 export type GroupInfo = Schemas["GroupOut"];
 export type SignalQuery = Schemas["SignalQuery"];
+export type PanelInput = Schemas["PanelIn"];
 export type HeadroomEntry = Schemas["HeadroomEntry"];
 export type Target = Schemas["TargetOut"];
 export type Collector = Schemas["CollectorOut"];

@@ -17,6 +17,9 @@ export interface PanelInfo {
   readonly table?: boolean;
 }
 
+/** The group of what users pinned or made: first on the page, open as the charts that every load test is read by. */
+export const PINNED_GROUP = "pinned";
+
 export interface PanelGroup {
   readonly group: GroupInfo;
   readonly panels: readonly PanelInfo[];

@@ -7,12 +7,13 @@ interface Options<Made> {
   /** What the page says when it is done. */
   readonly said?: string;
   readonly onDone?: (made: Made) => void;
+  readonly onFault?: (error: Error) => void;
 }
 
 /** A change on the server, and what follows from it on the page. */
 export function useChange<Given = void, Made = unknown>(
   change: (given: Given) => Promise<Made>,
-  { touches, said, onDone }: Options<Made>,
+  { touches, said, onDone, onFault }: Options<Made>,
 ) {
   const client = useQueryClient();
   return useMutation({
@@ -21,6 +22,7 @@ export function useChange<Given = void, Made = unknown>(
       if (said !== undefined) notifyGood(said);
       onDone?.(made);
     },
+    ...(onFault && { onError: onFault }),
     onSettled: () => Promise.all(touches.map((key) => client.invalidateQueries({ queryKey: [key] }))),
   });
 }

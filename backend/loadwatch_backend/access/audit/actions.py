@@ -34,6 +34,8 @@ ACTIONS: dict[str, Action | None] = {
     "DELETE /api/tokens/{token_id}": _made("token.revoke"),
     "POST /api/targets/answers": _made("target.answer"),
     "POST /api/store/compact": _made("store.compact"),
+    "POST /api/panels": _made("panel.pin", "id"),
+    "DELETE /api/panels/{panel_id}": _made("panel.remove"),
     "POST /api/annotations": _made("annotation.create", "id"),
     "PATCH /api/annotations/{annotation_id}": _made("annotation.update"),
     "DELETE /api/annotations/{annotation_id}": _made("annotation.delete"),

@@ -122,6 +122,12 @@ class Library:
             assert self._catalogue is not None
             return self._catalogue
 
+    def reload(self) -> Catalogue:
+        """The catalogue of the files as they are now."""
+        with self._lock:
+            self._looked = float("-inf")
+        return self.current()
+
     def _look(self) -> None:
         files = [file for folder in self.folders for file in pack_files(folder)]
         changed = files != self._found

@@ -89,6 +89,14 @@ class Document:
         Raises:
             FaultsError: all that is wrong.
         """
+        return self.typed(model, self.filled(skip))
+
+    def filled(self, skip: Sequence[str] = ()) -> Mapping[str, Any]:
+        """The data without `define`, whose values stand in place of `${name}`.
+
+        Raises:
+            FaultsError: a name is not defined.
+        """
         data = {name: value for name, value in self.data.items() if name not in ("define", *skip)}
         faults: list[Fault] = []
         defined: Mapping[str, object] = self.data.get("define") or {}
@@ -96,7 +104,7 @@ class Document:
             data = _filled(data, defined, (), lambda loc, text: faults.append(self.fault(loc, text)))
         if faults:
             raise FaultsError(sorted(faults))
-        return self.typed(model, data)
+        return data
 
     def typed(self, model: type[_Model], data: object, at: Loc = ()) -> _Model:
         """The model that the data of a place describe; paths in it may be taken from the file's `folder`.

@@ -14,6 +14,17 @@ const pairsOf = (labels: Labels) =>
     .sort()
     .map((label) => `${label}=${JSON.stringify(labels[label])}`);
 
+/** How a panel names these series: by the labels that tell them apart, or by all of a single one. */
+export function legendOf(found: readonly Labels[]): string {
+  const names = [...new Set(found.flatMap((labels) => Object.keys(labels)))].filter((name) => name !== "__name__");
+  const differs = (name: string) => new Set(found.map((labels) => labels[name])).size > 1;
+  const named = found.length > 1 ? names.filter(differs) : names;
+  return named
+    .sort()
+    .map((name) => `{{${name}}}`)
+    .join(" ");
+}
+
 /** Lines on the answer's grid; `name` is what a line without labels is called. */
 export function linesOf(answer: Ranged, name: string): readonly ChartSeries[] {
   return answer.result.map(({ metric, values }) => {

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { ApiError } from "@/api/client";
 import { instantQuery, rangeQuery } from "@/api/explore/queries";
+import { useMay } from "@/lib/access-scopes";
 import { UNITS, unitLabel } from "@/lib/units";
 import { useLocale } from "@/lib/use-locale";
 import { useParams, withParams } from "@/lib/use-params";
@@ -15,6 +16,7 @@ import { Section } from "@/ui/page/section";
 import { unitOf } from "./answers";
 import classes from "./explore.module.css";
 import { readHistory, remember } from "./history";
+import { MakePanel } from "./make-panel";
 import { MetricFinder } from "./metric-finder";
 import { PromqlEditor } from "./promql-editor";
 import { ResultChart, ResultTable } from "./result";
@@ -32,6 +34,8 @@ export function ExplorePage() {
   const unit = UNITS.find((one) => one === params.get("unit")) ?? unitOf(expression);
   const [draft, setDraft] = useState(expression);
   const [opened, setOpened] = useState("");
+  const [making, setMaking] = useState(false);
+  const may = useMay("admin");
   const insert = useRef<((text: string) => void) | null>(null);
   useEffect(() => setDraft(expression), [expression]);
   const set = (changed: Readonly<Record<string, string | null>>) => change((held) => withParams(held, changed), true);
@@ -101,7 +105,20 @@ export function ExplorePage() {
           <Button size="xs" variant="default" aria-expanded={parts} onClick={() => setOpened(parts ? "" : expression)}>
             {t("explore.why")}
           </Button>
+          {may && (
+            <Button size="xs" variant="default" disabled={error !== null} onClick={() => setMaking(true)}>
+              {t("explore.makePanel")}
+            </Button>
+          )}
         </div>
+      )}
+      {making && (
+        <MakePanel
+          expression={expression}
+          unit={unit}
+          found={(data?.result ?? []).map(({ metric }) => metric)}
+          onClose={() => setMaking(false)}
+        />
       )}
       <div className={classes.results} aria-busy={isFetching && data !== undefined && !live}>
         {!rows && chart.data && <ResultChart expression={expression} unit={unit} answer={chart.data} />}

@@ -19,7 +19,7 @@ import { PageMessage } from "@/ui/page-message";
 import { Badge } from "@/ui/text/tag";
 import { Dim } from "@/ui/text/text";
 import classes from "./live-page.module.css";
-import { FIRST_GROUP } from "./use-groups";
+import { FIRST_GROUP, standsOpen } from "./use-groups";
 import type { Watch } from "./use-wanted";
 
 export interface PanelContext {
@@ -70,9 +70,7 @@ export function GroupSection({ group, panels, folded, bare, onFold, watch, conte
   // The first charts stay in view even without data, once anybody sends some.
   const isQuiet = (panel: PanelInfo) => {
     const answer = answers.get(panel.id);
-    return (
-      group.id !== FIRST_GROUP && answer !== undefined && !pending.has(panel.id) && isEmpty(panel) && !failed(answer)
-    );
+    return !standsOpen(group.id) && answer !== undefined && !pending.has(panel.id) && isEmpty(panel) && !failed(answer);
   };
   const quiet = panels.filter(isQuiet);
   const loud = panels.filter((panel) => !quiet.includes(panel));

@@ -2,14 +2,19 @@ import { useMemo, useState } from "react";
 import { useView } from "@/lib/view/context";
 import { useLiveFindings } from "@/panels/findings/use-live-findings";
 import { useHeadroom } from "@/panels/headroom/use-headroom";
-import type { PanelGroup } from "@/panels/panel-catalogue";
+import { type PanelGroup, PINNED_GROUP } from "@/panels/panel-catalogue";
 import { stirredGroups } from "./stirred-groups";
 
 /** The charts that every load test is read by. */
 export const FIRST_GROUP = "mission";
 
+/** Whether it is open unless the user folds it, and shown without data, too. */
+export function standsOpen(group: string): boolean {
+  return group === FIRST_GROUP || group === PINNED_GROUP;
+}
+
 /**
- * Which groups stand folded. What the user folded or opened, or said how to draw, stays so; of the others the first one is open, and those in
+ * Which groups stand folded. What the user folded or opened, or said how to draw, stays so; of the others the first ones are open, and those in
  * which a limit is near or that draw what a finding stands on. What has opened by itself does not close by itself, and
  * none opens under the pointer or while one of them has the focus.
  */
@@ -26,7 +31,7 @@ export function useGroups(groups: readonly PanelGroup[]) {
   const key = ids
     .filter(
       (id) =>
-        shut.includes(id) || (id !== FIRST_GROUP && !opened.includes(id) && fleets[id] === undefined && !shown.has(id)),
+        shut.includes(id) || (!standsOpen(id) && !opened.includes(id) && fleets[id] === undefined && !shown.has(id)),
     )
     .join();
   const folded = useMemo(() => key.split(",").filter(Boolean), [key]);
@@ -34,8 +39,8 @@ export function useGroups(groups: readonly PanelGroup[]) {
     folded,
     fold(some: readonly string[], on: boolean) {
       const others = (held: readonly string[]) => held.filter((id) => !some.includes(id));
-      // An address says no more than it must: the first group is open without a word.
-      const named = some.filter((id) => id !== FIRST_GROUP);
+      // An address says no more than it must: the first groups are open without a word.
+      const named = some.filter((id) => !standsOpen(id));
       change({
         folded: on ? [...others(shut), ...some] : others(shut),
         opened: on ? others(opened) : [...others(opened), ...named],

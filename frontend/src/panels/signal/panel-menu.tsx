@@ -7,6 +7,7 @@ import { saveChartCsv, saveChartPng } from "@/charts/export/export";
 import type { Grid } from "@/lib/series/series";
 import type { Range } from "@/lib/time/time";
 import { type PanelInfo, portableExpression } from "@/panels/panel-catalogue";
+import { PinItem } from "@/panels/signal/pin-item";
 import { CommandLine } from "@/ui/command-line";
 import { Dialog } from "@/ui/form/dialog";
 import { Icon } from "@/ui/icon";
@@ -88,6 +89,7 @@ export function PanelMenu({ panel, box, shown, stepMs, empty, onFull, onPerInsta
           <Menu.Item leftSection={<Icon name="link" />} onClick={() => copy(link(), t("panel.linkCopied"))}>
             {t("panel.copyLink")}
           </Menu.Item>
+          <PinItem panel={panel} />
           <Menu.Divider />
           <Menu.Item
             leftSection={<Icon name="download" />}

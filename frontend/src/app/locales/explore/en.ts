@@ -28,5 +28,10 @@ export const explore = {
   type: "Type",
   help: "Help",
   insert: "Put {{name}} into the expression",
+  makePanel: "Make it a panel",
+  makeDone: "Add to the live page",
+  panelTitle: "Title",
+  panelLegend: "Name of each line",
+  panelLegendHint: "Labels in braces, such as {{example}}; empty: the title.",
   more: "{{count}} more: search.",
 };

@@ -28,5 +28,10 @@ export const explore = {
   type: "種類",
   help: "説明",
   insert: "{{name}} を式に入れる",
+  makePanel: "パネルにする",
+  makeDone: "ライブページに追加",
+  panelTitle: "タイトル",
+  panelLegend: "各線の名前",
+  panelLegendHint: "{{example}} のようにラベルを書きます。空欄ならタイトルを使います。",
   more: "ほか{{count}}個。検索してください。",
 };
