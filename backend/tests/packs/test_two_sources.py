@@ -26,8 +26,12 @@ def write(
     exporters: Mapping[str, float] | None = None,
     seconds: int = 120,
 ) -> None:
-    """Connections of 97 by address: of our collector each second, and each five seconds of an exporter beside it."""
+    """Connections of 97 by address: of our collector each second, and each five seconds of an exporter beside it.
+
+    In one write: rules are read meanwhile, and how often half of it comes would be remembered for 30 s.
+    """
     now = server.clock.now_ms
+    series: list[tuple[dict[str, str], list[tuple[int, float]]]] = []
     for place, (address, ours) in enumerate(used.items()):
         exporter = {"job": "postgres_exporter", "instance": f"metrics-{place}:9187"}
         seen = [(1, {"job": "postgresql", "instance": address}, ours)]
@@ -42,7 +46,8 @@ def write(
             ):
                 named = {"server": address} if name == "pg_static" else {}
                 samples = [(now - at * 1_000, level) for at in range(0, seconds, step)]
-                server.write(({"__name__": name, **target, **named}, samples))
+                series.append(({"__name__": name, **target, **named}, samples))
+    server.write(*series)
 
 
 def rows(server: RunningServer) -> list[tuple[str, str, float]]:
