@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 import yaml
-from click.testing import CliRunner
-from loadwatch_backend.app.commands.packs import packs
 from loadwatch_backend.catalogue.packs.pinned import MOST_PANELS
 
 from backend.tests.access.people import town
 from backend.tests.conftest import NOW_MS, RunningServer, run_server
+from backend.tests.packs.test_commands import packs
 from backend.tests.packs.texts import PACK, put
 
 TITLE = "読み取り /s"
@@ -85,8 +84,8 @@ def test_a_panel_is_a_pack_that_is_checked_and_there_after_a_restart_until_it_is
     assert f"{READ}\n" in text
     assert "読み取り /s" in text
     assert "expr: |-\n        sum(\n          up\n        )\n" in text
-    checked = CliRunner().invoke(packs, ["check", str(tmp_path / "data" / "packs")])
-    assert checked.exit_code == 0, checked.output
+    checked = packs(tmp_path / "data", "check", tmp_path / "data" / "packs")
+    assert checked.returncode == 0, checked.stdout + checked.stderr
     with run_server(tmp_path / "data") as server:
         assert panels(server) == {TITLE: [READ], "Two": ["up", "sum(\n  up\n)"]}
         samples = [(NOW_MS + at * 1_000, float(at)) for at in range(-60, 1)]
