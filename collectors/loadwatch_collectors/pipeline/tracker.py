@@ -79,9 +79,7 @@ class SeriesTracker:
             if key not in live:
                 series.append(gone)
                 values.append(STALE_NAN)
-                del known[key]
-                if self._claims is not None:
-                    self._claims.pop(key, None)
+                self._forget(key)
                 self._explicit.pop(key, None)
         self._live = live
         self._sweep(tick_ms)
@@ -93,10 +91,18 @@ class SeriesTracker:
     def end(self, tick_ms: int) -> list[SampleRow]:
         """Stale markers for every series that is there; the source failed, or the agent ends."""
         series = list(self._live.values())
+        for key in self._live:
+            self._forget(key)
         if not self._own_times:
             self._explicit.clear()
         self._live = {}
         return [SampleRow(tick_ms, series, [STALE_NAN] * len(series))] if series else []
+
+    def _forget(self, key: _Key) -> None:
+        """Let another block of the target send the series."""
+        del self._known[key]
+        if self._claims is not None:
+            self._claims.pop(key, None)
 
     def _sweep(self, tick_ms: int) -> None:
         """Forget series with times of their own that have not been seen for long; no marker tells of their end."""

@@ -1,4 +1,5 @@
 import struct
+from collections.abc import Callable
 
 import pytest
 from loadwatch_collectors.collector import KEPT, Labels, Sample, TargetIdentity
@@ -64,13 +65,18 @@ def test_the_first_of_equal_series_counts(tracker: SeriesTracker) -> None:
     assert read(tracker.update(1000, [Sample("m", 1.0, A), Sample("m", 2.0, A)])) == [("a", 1000, 1.0)]
 
 
-def test_a_series_that_has_gone_is_free_for_another_block() -> None:
+def send_none(tracker: SeriesTracker, tick_ms: int) -> list[SampleRow]:
+    return tracker.update(tick_ms, [])
+
+
+@pytest.mark.parametrize("leave", [send_none, SeriesTracker.end])
+def test_a_series_that_has_gone_is_free_for_another_block(leave: Callable[[SeriesTracker, int], object]) -> None:
     claims: dict[tuple[str, Labels], SeriesTracker] = {}
     one, other = (SeriesTracker(TargetIdentity(job="j", instance="i"), claims=claims) for _ in range(2))
     one.update(1000, [Sample("m", 1.0, A)])
     assert other.update(1000, [Sample("m", 2.0, A)]) == []
     assert other.refused
-    one.update(2000, [])
+    leave(one, 2000)
     assert read(other.update(3000, [Sample("m", 3.0, A)])) == [("a", 3000, 3.0)]
     assert not other.refused
 
