@@ -27,6 +27,7 @@ BENCHMARKS: Mapping[str, Sequence[str]] = {
     "engine-growth": (sys.executable, "-m", "bench.engine_growth"),
     "series-memory": (sys.executable, "-m", "bench.series_memory"),
     "packs": (sys.executable, "-m", "bench.packs"),
+    "explore": (sys.executable, "-m", "bench.explore"),
     "rollups": (sys.executable, "-m", "bench.rollups"),
     "start-up": (sys.executable, "-m", "bench.start_up"),
     "forecast": (sys.executable, "-m", "bench.forecast"),

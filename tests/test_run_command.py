@@ -277,9 +277,9 @@ def test_an_interrupt_is_passed_on_and_the_run_ends_as_aborted(cli: Cli) -> None
 
 
 def test_a_second_interrupt_kills(cli: Cli) -> None:
-    process = cli.start("run", "--", "sh", "-c", "trap '' HUP INT; touch ready; while :; do sleep 0.1; done")
+    process = cli.start("run", "--", "sh", "-c", "trap '' QUIT INT; touch ready; while :; do sleep 0.1; done")
     wait_until((cli.directory / "ready").exists, "the command")
-    for name in ("SIGHUP", "SIGINT"):
+    for name in ("SIGQUIT", "SIGINT"):
         process.send_signal(signal.Signals[name])
         wait_until(lambda name=name: f"{name} is passed on" in cli.errors() or process.poll() is not None, name)
         assert process.poll() is None

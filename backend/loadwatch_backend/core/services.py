@@ -63,6 +63,7 @@ class Lane:
             raise LaneBusyError(f"This has waited {self._seconds:g} s for {self.name}; ask again in some seconds.")
         finally:
             left.cancel()
+            future.cancel()  # Now: what `result` passes on comes a turn of the loop later, and may find it begun.
             result.cancel()
 
     def endpoint(self, function: Callable[..., T]) -> Callable[..., Coroutine[Any, Any, T]]:
