@@ -3,11 +3,11 @@
 
 import os
 
-from flask import Flask  # pyright: ignore[reportMissingImports]
+from flask import Flask  # pyright: ignore[reportMissingImports] - in the shop's own environment
 from prometheus_client import generate_latest
 from redis import Redis
 from sqlalchemy import create_engine, text
-from sqlalchemy_pool import WatchedPool  # pyright: ignore[reportMissingImports]
+from sqlalchemy_pool import WatchedPool  # pyright: ignore[reportMissingImports] - of examples/pools
 
 app, cache = Flask(__name__), Redis.from_url(os.environ["REDIS"])
 engine = create_engine(

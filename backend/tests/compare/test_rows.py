@@ -167,7 +167,7 @@ def test_what_did_not_come_near_its_limit_is_not_judged() -> None:
     def pool(used: float, near: Nearness) -> list[Measured]:
         return [Measured(figure=used + extra, seconds=EMPTY, near=near) for extra in (-0.1, 0.0, 0.1)]
 
-    def told(before: Nearness, after: Nearness) -> tuple[ComparisonOpinion, str, Grade | None]:
+    def opinion_between(before: Nearness, after: Nearness) -> tuple[ComparisonOpinion, str, Grade | None]:
         cell = make_row(in_use, SLOW, [pool(3, before), pool(9, after)]).cells[1]
         return cell.opinion, cell.remark, cell.grade
 
@@ -175,9 +175,9 @@ def test_what_did_not_come_near_its_limit_is_not_judged() -> None:
         (ComparisonOpinion.NEUTRAL, "far-from-limit", None),
         (ComparisonOpinion.NEUTRAL, "limit-unknown", None),
     )
-    assert told(Nearness.FAR, Nearness.FAR) == told(Nearness.UNKNOWN, Nearness.FAR) == far
-    assert told(Nearness.UNKNOWN, Nearness.UNKNOWN) == unknown
-    assert told(Nearness.FAR, Nearness.NEAR) == (ComparisonOpinion.WORSE, "", Grade.REPEATS)
+    assert opinion_between(Nearness.FAR, Nearness.FAR) == opinion_between(Nearness.UNKNOWN, Nearness.FAR) == far
+    assert opinion_between(Nearness.UNKNOWN, Nearness.UNKNOWN) == unknown
+    assert opinion_between(Nearness.FAR, Nearness.NEAR) == (ComparisonOpinion.WORSE, "", Grade.REPEATS)
     missing = make_row(in_use, SLOW, [pool(3, Nearness.FAR), [Measured(figure=None, seconds=EMPTY)]]).cells[1]
     assert missing.remark == "no-data"
 

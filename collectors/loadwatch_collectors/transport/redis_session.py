@@ -210,6 +210,7 @@ class RedisSession:
             """Obeys the session's deadline and bound of bytes, over TLS too."""
 
             def _connect(self) -> socket.socket:
+                # redis-py has no types for it.
                 plain: Any = super()._connect()  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
                 session._socket = plain = DeadlineSocket.adopt(plain, session._deadline)
                 if session._tls is not None:

@@ -44,15 +44,22 @@ class Sightings:
         # Of several ports of a host, one without a port does not tell which it is.
         for one in sorted(sightings, key=lambda one: not any(port for _, port in one.places)):
             own = (one.resource.id, label_key(one.labels))
-            hosts = {(one.resource.id, host) for host, _ in one.places}
-            near = {id(thing): thing for key in hosts for thing in known[key] if _is_same(thing[0], one)}
+            rest = (one.resource.id, label_key(_own(one)))
+            keys = {key for host, port in one.places for key in ((rest, host), (rest, host, port))}
+            # Only what may be the same is compared: a host may have a thousand pools or ports.
+            asked = {
+                key
+                for host, port in one.places
+                for key in (((rest, host, port), (rest, host, "")) if port else ((rest, host),))
+            }
+            near = {id(thing): thing for key in asked for thing in known[key] if _is_same(thing[0], one)}
             alike = known[own] or list(near.values())
             if len(alike) == 1:
                 alike[0].append(one)
                 continue
             thing = [one]
             things.append(thing)
-            for key in (own, *hosts):
+            for key in (own, *keys):
                 known[key].append(thing)
         for thing in things:
             if len(thing) > 1:
@@ -102,10 +109,10 @@ def _places(one: Sighting, addresses: Sequence[str]) -> frozenset[tuple[str, str
 
 
 def _is_same(one: Sighting, other: Sighting) -> bool:
-    """Whether they share a name, and where both have a port, that too."""
+    """Whether two that are equal but for their target share a name, and where both have a port, that too."""
     pairs = [(own, foreign) for host, own in one.places for name, foreign in other.places if host == name]
     ports = [own == foreign for own, foreign in pairs if own and foreign]
-    return _own(one) == _own(other) and bool(pairs) and (any(ports) or not ports)
+    return bool(pairs) and (any(ports) or not ports)
 
 
 def _own(one: Sighting) -> Mapping[str, str]:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from loadwatch_backend.runs.compare.forecasts.documents import said_interval, say_forecast, say_peak, say_refused
+from loadwatch_backend.runs.compare.forecasts.documents import format_interval, say_forecast, say_peak, say_refused
 from loadwatch_backend.runs.compare.forecasts.model import (
     Forecast,
     Interval,
@@ -78,7 +78,7 @@ def test_nothing_and_no_number_are_told_apart() -> None:
     ],
 )
 def test_no_finer_than_the_interval_allows(interval: Interval, expected: tuple[str, str, str]) -> None:
-    assert said_interval(interval) == expected
+    assert format_interval(interval) == expected
 
 
 @pytest.mark.parametrize("refusal", Refusal)

@@ -38,7 +38,7 @@ def pool(instance: str = "web-1", used: float | None = 10, **more: Any) -> Measu
     )
 
 
-def seen(*pools: MeasuredPool, servers: tuple[MeasuredServer, ...] = (SERVER,)) -> Measurement:
+def measurement_of(*pools: MeasuredPool, servers: tuple[MeasuredServer, ...] = (SERVER,)) -> Measurement:
     return Measurement(from_ms=0, to_ms=60_000, seconds=60, pools=pools, servers=servers)
 
 
@@ -56,7 +56,7 @@ def ids(advice: Advice) -> set[str]:
 
 
 def test_a_pool_with_its_headroom() -> None:
-    advice = advise(seen(pool(used=40)))
+    advice = advise(measurement_of(pool(used=40)))
     assert values(advice) == {
         SettingName.MAX_OPEN: 48,
         SettingName.MAX_IDLE: 48,
@@ -74,14 +74,14 @@ def test_a_pool_with_its_headroom() -> None:
 
 
 def test_never_less_than_was_in_use_at_once() -> None:
-    assert values(advise(seen(pool(used=10, most_used=25))))[SettingName.MAX_OPEN] == 25
-    assert values(advise(seen(pool(used=0.6))))[SettingName.MAX_OPEN] == 2
+    assert values(advise(measurement_of(pool(used=10, most_used=25))))[SettingName.MAX_OPEN] == 25
+    assert values(advise(measurement_of(pool(used=0.6))))[SettingName.MAX_OPEN] == 2
 
 
 def test_a_pool_that_is_too_small() -> None:
     short = pool(waits=2246, wait_seconds=4000.0)
     short = replace(short, demand=demand(30, waiting=20, short=True), most_used=30)
-    advice = advise(seen(short))
+    advice = advise(measurement_of(short))
     assert values(advice)[SettingName.MAX_OPEN] == 60
     assert "30 connections in use + 20 requests waiting at once = 50" in group(advice).settings[0].formula.en
     (note,) = [one for one in group(advice).notes if one.id == "pool-too-small"]
@@ -91,13 +91,13 @@ def test_a_pool_that_is_too_small() -> None:
 def test_a_pool_that_requests_wait_for_is_never_made_smaller() -> None:
     # Bursts of milliseconds fill it, and its mean does not show them.
     bursts = Demand(at_ms=0, in_use=19, waiting=1, load_asked=400, load_served=300, short=True)
-    advice = advise(seen(pool(max_open=36, most_used=36, demand=bursts)))
+    advice = advise(measurement_of(pool(max_open=36, most_used=36, demand=bursts)))
     assert values(advice)[SettingName.MAX_OPEN] == 36
 
 
 def test_what_the_load_was_to_be_stands_in_the_formula() -> None:
     wanted = Demand(at_ms=0, in_use=8, waiting=90, load_asked=800, load_served=250, short=True)
-    advice = advise(seen(replace(pool(), demand=wanted)))
+    advice = advise(measurement_of(replace(pool(), demand=wanted)))
     assert values(advice)[SettingName.MAX_OPEN] == 31
     text = group(advice).settings[0].formula.en
     assert "8 connections in use × 800 requests/s that the load was to be ÷ 250 that were served = 25.6" in text
@@ -105,22 +105,22 @@ def test_what_the_load_was_to_be_stands_in_the_formula() -> None:
 
 def test_instances_share_what_is_needed() -> None:
     members = [pool(f"web-{number}", used=20) for number in range(10)]
-    advice = advise(seen(*members, servers=(replace(SERVER, max_connections=1000),)))
+    advice = advise(measurement_of(*members, servers=(replace(SERVER, max_connections=1000),)))
     assert (group(advice).max_open, advice.wanted, group(advice).most_instances) == (24, 240, 38)
-    fewer = advise(seen(*members, servers=(replace(SERVER, max_connections=1000),)), instances={"app": 5})
+    fewer = advise(measurement_of(*members, servers=(replace(SERVER, max_connections=1000),)), instances={"app": 5})
     assert (group(fewer).max_open, fewer.wanted) == (48, 240)
     assert "Shared by 5 instances: 40 each." in group(fewer).settings[0].formula.en
-    assert group(advise(seen(*members), instances={"app": 10**9})).instances == 1000
+    assert group(advise(measurement_of(*members), instances={"app": 10**9})).instances == 1000
 
 
 def test_the_busiest_instance_counts() -> None:
-    advice = advise(seen(pool("web-1", used=10), pool("web-2", used=30)))
+    advice = advise(measurement_of(pool("web-1", used=10), pool("web-2", used=30)))
     assert group(advice).max_open == 36
 
 
 def test_what_does_not_fit_is_cut_and_said() -> None:
     members = [pool(f"web-{number}", used=40) for number in range(4)]
-    advice = advise(seen(*members))
+    advice = advise(measurement_of(*members))
     assert (advice.room, advice.wanted, advice.advised) == (123, 192, 120)
     assert group(advice).max_open == 30
     assert "leaves 123 connections for all pools, so each gets 30 of 48" in group(advice).settings[0].formula.en
@@ -135,7 +135,7 @@ def test_the_sum_never_exceeds_what_the_server_leaves(others: float) -> None:
     server = replace(SERVER, others=others)
     for instances in (1, 3, 10, 40):
         members = [pool(f"web-{number}", used=17 + number % 3) for number in range(instances)]
-        advice = advise(seen(*members, servers=(server,)))
+        advice = advise(measurement_of(*members, servers=(server,)))
         assert advice.advised is not None
         assert advice.room is not None
         # A pool of none would be no pool: one each is the least.
@@ -144,7 +144,7 @@ def test_the_sum_never_exceeds_what_the_server_leaves(others: float) -> None:
 
 def test_limits_above_the_server_are_told_as_they_are_set() -> None:
     members = [pool(f"web-{number}", used=2, max_open=50) for number in range(4)]
-    advice = advise(seen(*members))
+    advice = advise(measurement_of(*members))
     assert advice.now == 200
     (note,) = [one for one in advice.notes if one.id == "exceeds-server"]
     assert "may open 200 connections; beside 20 of other clients the server takes 131" in note.text.en
@@ -159,7 +159,7 @@ def test_limits_above_the_server_are_told_as_they_are_set() -> None:
 )
 def test_a_database_that_is_full_is_what_to_change(server: MeasuredServer, says: str) -> None:
     short = replace(pool(), demand=demand(60, short=True, waiting=9))
-    advice = advise(seen(short, servers=(server,)))
+    advice = advise(measurement_of(short, servers=(server,)))
     assert values(advice)[SettingName.MAX_OPEN] == 30
     assert "more connections would wait there: stay at 30" in group(advice).settings[0].formula.en
     (note,) = [one for one in advice.notes if one.id == "database-full"]
@@ -168,23 +168,23 @@ def test_a_database_that_is_full_is_what_to_change(server: MeasuredServer, says:
 
 def test_a_database_with_room_is_not_accused() -> None:
     server = replace(SERVER, lock_waits=1, cores_used=1.0, cores=2)
-    assert ids(advise(seen(pool(), servers=(server,)))) == set()
+    assert ids(advise(measurement_of(pool(), servers=(server,)))) == set()
 
 
 def test_without_load_only_what_follows_from_today_is_told() -> None:
-    advice = advise(seen(pool(used=None)))
+    advice = advise(measurement_of(pool(used=None)))
     assert values(advice)[SettingName.MAX_OPEN] is None
     assert values(advice)[SettingName.MAX_IDLE] == 30
     assert "SetMaxOpenConns" not in group(advice).code
     assert group(advice).settings[0].formula.en.startswith("No size: the pool was hardly used")
     assert advice.wanted is advice.advised is None
-    nothing = advise(seen(pool(used=None, max_open=0)))
+    nothing = advise(measurement_of(pool(used=None, max_open=0)))
     assert set(values(nothing).values()) == {None}
     assert group(nothing).code == ""
 
 
 def test_without_a_server_it_cannot_be_told_whether_it_fits() -> None:
-    advice = advise(seen(pool(), servers=()))
+    advice = advise(measurement_of(pool(), servers=()))
     assert (advice.room, group(advice).most_instances, group(advice).max_open) == (None, None, None)
     (note,) = advice.notes
     assert (note.id, note.weight) == ("no-server", Weight.UNKNOWN)
@@ -193,14 +193,14 @@ def test_without_a_server_it_cannot_be_told_whether_it_fits() -> None:
 
 def test_of_several_servers_one_is_chosen() -> None:
     other = replace(SERVER, instance="db-2", max_connections=40)
-    assert ids(advise(seen(pool(), servers=(SERVER, other)))) == {"several-servers"}
-    chosen = advise(seen(pool(), servers=(SERVER, other)), "db-2").server
+    assert ids(advise(measurement_of(pool(), servers=(SERVER, other)))) == {"several-servers"}
+    chosen = advise(measurement_of(pool(), servers=(SERVER, other)), "db-2").server
     assert chosen == other
-    assert advise(seen(pool(), servers=(SERVER, other)), "db-3").server is None
+    assert advise(measurement_of(pool(), servers=(SERVER, other)), "db-3").server is None
 
 
 def test_no_pool_at_all() -> None:
-    advice = advise(seen(servers=()))
+    advice = advise(measurement_of(servers=()))
     assert [(one.id, one.config.partition(":")[0]) for one in advice.notes] == [
         ("no-pool", "dbstats"),
         ("no-server", "mysql"),
@@ -212,7 +212,7 @@ def test_no_pool_at_all() -> None:
 def test_lifetimes_stay_within_their_bounds() -> None:
     def lifetime(used: float, **server: float) -> float | None:
         wide = replace(SERVER, max_connections=5000, **server)
-        return values(advise(seen(pool(used=used), servers=(wide,))))[SettingName.LIFETIME]
+        return values(advise(measurement_of(pool(used=used), servers=(wide,))))[SettingName.LIFETIME]
 
     assert lifetime(5) == 30
     assert lifetime(100) == 120
@@ -234,35 +234,35 @@ def test_lifetimes_stay_within_their_bounds() -> None:
     ],
 )
 def test_notes_on_a_pool(more: dict[str, Any], note: str) -> None:
-    assert [one.id for one in group(advise(seen(pool()))).notes] == []
-    assert [one.id for one in group(advise(seen(replace(pool(), **more)))).notes] == [note]
+    assert [one.id for one in group(advise(measurement_of(pool()))).notes] == []
+    assert [one.id for one in group(advise(measurement_of(replace(pool(), **more)))).notes] == [note]
 
 
 def test_a_pool_that_requests_do_not_use_gets_no_size() -> None:
-    advice = advise(seen(pool(used=None, max_open=0, unused_under_load=True)))
+    advice = advise(measurement_of(pool(used=None, max_open=0, unused_under_load=True)))
     assert [one.id for one in group(advice).notes] == ["pool-per-request"]
     assert group(advice).settings[0].formula.en.startswith("No size: requests do not use this pool.")
 
 
 def test_unequal_instances_and_the_time_that_a_connection_is_held() -> None:
     held = replace(pool(), demand=Demand(at_ms=0, in_use=30, waiting=0, asked=300, served=300, short=False))
-    advice = advise(seen(held, pool("web-2", max_open=10)))
+    advice = advise(measurement_of(held, pool("web-2", max_open=10)))
     assert [one.id for one in group(advice).notes] == ["unequal", "hold"]
     assert "for 100 ms" in group(advice).notes[1].text.en
     assert "300 requests/s × 100 ms" in group(advice).settings[0].formula.en
 
 
 def test_renaming_and_an_idle_instance_change_no_size() -> None:
-    before = group(advise(seen(pool("a", used=20), pool("b", used=20))))
-    renamed = group(advise(seen(pool("y", used=20), pool("z", used=20))))
-    idle = group(advise(seen(pool("a", used=20), pool("b", used=20), pool("c", used=None))))
+    before = group(advise(measurement_of(pool("a", used=20), pool("b", used=20))))
+    renamed = group(advise(measurement_of(pool("y", used=20), pool("z", used=20))))
+    idle = group(advise(measurement_of(pool("a", used=20), pool("b", used=20), pool("c", used=None))))
     assert before.max_open == renamed.max_open == idle.max_open == 24
     assert idle.instances == 3
 
 
 def test_no_size_is_named_while_nobody_knows_what_the_database_has_left() -> None:
     for servers in ((), (replace(SERVER, others=None),)):
-        advice = advise(seen(pool(used=40), servers=servers))
+        advice = advise(measurement_of(pool(used=40), servers=servers))
         assert (advice.room, advice.advised, group(advice).max_open) == (None, None, None)
         assert "SetMaxOpenConns" not in group(advice).code
         text = group(advice).settings[0].formula
@@ -277,7 +277,7 @@ def test_a_sick_instance_is_named_and_no_measure_for_the_others() -> None:
         return pool(name, demand=held, most_used=used)
 
     members = [*(of(f"web-{number}", 5) for number in range(9)), of("web-9", 60)]
-    advice = advise(seen(*members, servers=(replace(SERVER, max_connections=1000),)))
+    advice = advise(measurement_of(*members, servers=(replace(SERVER, max_connections=1000),)))
     assert group(advice).max_open == 6
     assert group(advice).settings[0].formula.en.startswith("Busiest 10 s of web-0")
     (note,) = [one for one in group(advice).notes if one.id == "hold"]

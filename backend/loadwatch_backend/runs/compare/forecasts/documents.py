@@ -40,7 +40,7 @@ def say_forecast(forecast: Forecast) -> Words:
     if law.reached is not None:
         first = message_of("forecast", "sentence.reached", what=name_of(resource), rate=_plain(law.reached))
     else:
-        low, rate, high = said_interval(law.full)
+        low, rate, high = format_interval(law.full)
         first = message_of("forecast", "sentence.first", what=name_of(resource), rate=rate, low=low, high=high)
     return _joined(first, _next(laws))
 
@@ -49,7 +49,7 @@ def say_peak(peak: Peak | Refused) -> Words:
     """The highest throughput there is, or why nobody can tell."""
     if isinstance(peak, Refused):
         return say_refused(peak)
-    low, rate, high = said_interval(peak.rate)
+    low, rate, high = format_interval(peak.rate)
     return message_of("forecast", "sentence.peak", rate=rate, low=low, high=high, users=_plain(peak.users))
 
 
@@ -64,7 +64,7 @@ def name_of(resource: Measured) -> Words:
     return Words(*(f"{title} ({resource.name})" if resource.name else title for title in _both(resource.title)))
 
 
-def said_interval(interval: Interval) -> tuple[str, str, str]:
+def format_interval(interval: Interval) -> tuple[str, str, str]:
     """Low end, value and high end, no finer than the interval or three digits allow: 8,700, 9,400 and 10,300."""
     finest = [10.0 ** (math.floor(math.log10(interval.value)) - 2)] if interval.value > 0 else [1.0]
     width = interval.high - interval.low
@@ -78,7 +78,7 @@ def _next(laws: Sequence[tuple[Measured, Law]]) -> Words:
         return Words("", "")
     (_, first), (resource, law) = laws[:2]
     overlaps = first.reached is None and law.full.low <= first.full.high
-    _, rate, _ = said_interval(law.full)
+    _, rate, _ = format_interval(law.full)
     return message_of(
         "forecast", "sentence.overlaps" if overlaps else "sentence.next", what=name_of(resource), rate=rate
     )
