@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from loadwatch_collectors.sources.access_log.collector import AccessLogCollector, AccessLogSettings
+from loadwatch_collectors.sources.access_log import AccessLogCollector, AccessLogSettings
 
 from bench.machine import describe_machine, write_result
 

@@ -21,9 +21,8 @@ import cramjam
 import numpy as np
 from loadwatch_backend.catalogue.packs.library import shipped_catalogue
 from loadwatch_backend.catalogue.signals.interval import any_tree_of, selectors_of, tree_of
-from loadwatch_backend.catalogue.signals.narrow import matchers_of
-from loadwatch_backend.catalogue.signals.together import together
-from loadwatch_backend.series.promql.parsing.text import expression_text
+from loadwatch_backend.catalogue.signals.service import matchers_of, together
+from loadwatch_backend.series.promql.engine import expression_text
 from loadwatch_backend.series.store.port import MatchOperator
 from loadwatch_backend.series.store.prometheus.wire import encode_labels, encode_series
 

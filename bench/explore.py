@@ -17,7 +17,7 @@ from pathlib import Path
 
 import urllib3
 from loadwatch_collectors.collector import TargetIdentity
-from loadwatch_collectors.pipeline.remote_write import HEADERS, compress, encode_rows
+from loadwatch_collectors.pipeline.sender import HEADERS, compress, encode_rows
 from loadwatch_collectors.series import SampleRow, make_series
 
 from bench.idle import process

@@ -20,8 +20,8 @@ import duckdb
 import numpy as np
 from loadwatch_backend.series.store.remote_pb2 import Label, Sample, TimeSeries, WriteRequest
 from loadwatch_collectors.commands.replay import replay_one
-from loadwatch_collectors.runs.delivery.client import Client
-from loadwatch_collectors.runs.replay.labels import read_label
+from loadwatch_collectors.runs.delivery import Client
+from loadwatch_collectors.runs.replay import read_label
 
 from bench.machine import describe_machine, write_result
 from examples.rig.loadwatch import running_server

@@ -19,8 +19,7 @@ from loadwatch_backend.series.store.embedded.arrow import Columns
 from loadwatch_backend.series.store.embedded.block import build_block
 from loadwatch_backend.series.store.embedded.database import Database
 from loadwatch_backend.series.store.embedded.engine import open_embedded
-from loadwatch_backend.series.store.embedded.rollups.minutes import of_block
-from loadwatch_backend.series.store.embedded.rollups.packing import pack
+from loadwatch_backend.series.store.embedded.rollups.packing import of_block, pack
 from loadwatch_backend.series.store.embedded.settings import DAY_MS, HOUR_MS, EmbeddedSettings
 from loadwatch_backend.series.store.port import Reader
 

@@ -15,8 +15,7 @@ from typing import Any
 
 import click
 from loadwatch_collectors.runs.errors import RunsError
-from loadwatch_collectors.runs.replay.labels import parse_label
-from loadwatch_collectors.runs.replay.scoring import counting, describe, score
+from loadwatch_collectors.runs.replay import counting, describe, parse_label, score
 
 from bench.machine import describe_machine
 from examples.rig.application import ROOT, build_application

@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 
 from loadwatch_collectors.commands.replay import SIDE_BY_SIDE, replay_one
-from loadwatch_collectors.runs.delivery.client import Client
-from loadwatch_collectors.runs.replay.scoring import Score
+from loadwatch_collectors.runs.delivery import Client
+from loadwatch_collectors.runs.replay import Score
 
 from examples.rig.loadwatch import running_server
 from examples.rig.processes import free_port

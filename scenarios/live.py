@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import click
-from loadwatch_collectors.runs.replay.labels import parse_label
-from loadwatch_collectors.runs.replay.scoring import counting, score
+from loadwatch_collectors.runs.replay import counting, parse_label, score
 
 from bench.machine import describe_machine, write_result
 from examples.rig.application import build_application

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from loadwatch_backend.evidence.records.files import RECORDS
 from loadwatch_backend.runs.archive.format import ANALYSIS, RUN, SAMPLES, STORED
-from loadwatch_collectors.runs.replay.labels import FORMAT, VERSION
+from loadwatch_collectors.runs.replay import FORMAT, VERSION
 
 from scenarios.case import Case
 from scenarios.samples import move_samples

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from loadwatch_collectors.runs.replay.scoring import Score, Totals, add_up, describe_totals
+from loadwatch_collectors.runs.replay import Score, Totals, add_up, describe_totals
 
 from bench.machine import describe_machine, write_result
 from scenarios.again import score_again

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 from loadwatch_collectors.collector import TargetIdentity
 from loadwatch_collectors.config import CollectorSettings
-from loadwatch_collectors.pipeline.remote_write import compress, encode_rows
+from loadwatch_collectors.pipeline.sender import compress, encode_rows
 from loadwatch_collectors.pipeline.worker import Worker
 from loadwatch_collectors.series import SampleRow
 from loadwatch_collectors.sources.aws.cloudwatch import CLOUDWATCH, CloudWatchCollector

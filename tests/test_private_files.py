@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from loadwatch_collectors.pipeline.segments import SpoolFolder
+from loadwatch_collectors.pipeline.spool import SpoolFolder
 
 from tests.ports import free_port
 from tests.serving import LOADWATCH, RealServer, wait_until_answers

@@ -4,8 +4,7 @@ import math
 from dataclasses import fields
 
 import pytest
-from loadwatch_backend.findings.timeouts.model import KINDS, Layer, OrderVerdict, Origin
-from loadwatch_backend.findings.timeouts.readings import Latest, find_paths
+from loadwatch_backend.findings.timeouts.readings import KINDS, Latest, Layer, OrderVerdict, Origin, find_paths
 from loadwatch_backend.findings.timeouts.rules import check_ladder
 from loadwatch_backend.findings.timeouts.rungs import build_rungs
 from loadwatch_collectors.collector import Sample
@@ -14,12 +13,12 @@ from loadwatch_collectors.sources.timeouts import (
     BalancerTimeouts,
     ClientTimeouts,
     DatabaseTimeouts,
+    Measurement,
     PoolTimeouts,
     TimeoutsSettings,
     given_samples,
     measured_samples,
 )
-from loadwatch_collectors.sources.timeouts_probe import Measurement
 
 EVERYTHING = TimeoutsSettings(
     client=ClientTimeouts(request=30, idle=50),

@@ -1,7 +1,7 @@
 import pytest
 from loadwatch_collectors.collector import Labels, TargetIdentity
 from loadwatch_collectors.errors import CollectorError
-from loadwatch_collectors.pipeline.remote_write import encode_rows
+from loadwatch_collectors.pipeline.sender import encode_rows
 from loadwatch_collectors.series import SampleRow, make_series
 
 from collectors.tests.receiver import decode_write_request

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from loadwatch_collectors.runs.streams.vegeta_csv import VegetaCsvReader
+from loadwatch_collectors.runs.streams.vegeta_gob import VegetaCsvReader
 
 from examples.rig.application import LOAD_BINARY
 from examples.rig.loadwatch import OWN_SETTINGS

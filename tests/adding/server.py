@@ -124,7 +124,7 @@ from typing import ClassVar
 import orjson
 
 from loadwatch_backend.alerting.notify.record import Flag, SecretUrl
-from loadwatch_backend.alerting.notify.senders.http import judge, post_json, shown_host
+from loadwatch_backend.alerting.notify.senders.webhook import judge, post_json, shown_host
 from loadwatch_backend.alerting.notify.senders.model import HttpIntegration, Message, Result, SendContext, Sender
 from loadwatch_backend.core.texts.words import Words
 
@@ -223,7 +223,7 @@ SIEGE = Importer(name="siege-text", tool="siege", title="siege's summary", recog
     ],
     check="""
 from loadwatch_backend.runs.importers.importer import Part
-from loadwatch_backend.runs.importers.recognise import importer_named, recognise_part
+from loadwatch_backend.runs.importers.pipeline import importer_named, recognise_part
 from loadwatch_backend.runs.importers.registry import IMPORTERS
 
 part = Part(name="out.txt", head=b"Transactions: 12 hits\\nAvailability: 100.00 %\\n", open=None, account=None)

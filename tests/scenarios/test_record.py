@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from loadwatch_backend.runs.archive.format import ANALYSIS, RUN, SAMPLES
-from loadwatch_collectors.runs.replay.labels import parse_label
+from loadwatch_collectors.runs.replay import parse_label
 
 from scenarios.cases import CASES
 from scenarios.record import FIRST_PLACE_MS, MINUTE_MS, PLACE_MS, make_label, place, place_of

@@ -16,8 +16,7 @@ from loadwatch_backend.access.sign_in.passwords import Passwords
 from loadwatch_backend.access.sign_in.proxy_users import ProxyUsers
 from loadwatch_backend.access.sign_in.sealing_key import load_sealing_key
 from loadwatch_backend.access.sign_in.sign_in import SignInService
-from loadwatch_backend.access.tokens.api_tokens import TokenService
-from loadwatch_backend.access.tokens.tokens import TokenFile
+from loadwatch_backend.access.tokens import TokenFile, TokenService
 from loadwatch_backend.access.users.service import UserService
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.database.relational import Relational

@@ -12,8 +12,8 @@ from loadwatch_backend.findings.schemas import FindingOut, TextOut
 from loadwatch_backend.runs.analysis.schemas import ResourceReached, ThresholdOut, ThresholdState
 from loadwatch_backend.runs.fields import Verdict
 from loadwatch_backend.runs.registry.news import NewsDesk, RunEvent, RunNews
-from loadwatch_backend.runs.report.figures import shown_figures
 from loadwatch_backend.runs.report.findings import headline_text, verdict_reasons
+from loadwatch_backend.runs.report.html import shown_figures
 from loadwatch_backend.runs.schemas import RunOut
 
 MOST_THRESHOLDS = 5

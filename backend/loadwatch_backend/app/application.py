@@ -44,7 +44,7 @@ from loadwatch_backend.core.problems import (
     problem_of_status,
     problem_of_validation,
 )
-from loadwatch_backend.core.processes.agent_control import AgentControl
+from loadwatch_backend.core.processes import AgentControl
 from loadwatch_backend.core.schemas import Problem
 from loadwatch_backend.core.settings import Settings
 from loadwatch_backend.core.ui import UI_DIRECTORY, UserInterface

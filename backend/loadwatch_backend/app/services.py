@@ -13,7 +13,7 @@ from loadwatch_backend.alerting.alerts.evaluation.evaluator import Evaluator
 from loadwatch_backend.alerting.alerts.schemas import AlertState
 from loadwatch_backend.alerting.alerts.wiring import AlertServices, open_alerts
 from loadwatch_backend.alerting.notify.assembly import NotificationServices, open_notifications
-from loadwatch_backend.alerting.notify.causes.explained import explained_by, rules_by_finding
+from loadwatch_backend.alerting.notify.causes import explained_by, rules_by_finding
 from loadwatch_backend.alerting.notify.heartbeat import TIMEOUT_MS, Heartbeat
 from loadwatch_backend.alerting.rules.files import RuleFiles
 from loadwatch_backend.alerting.run_notices import RunNotices
@@ -46,7 +46,7 @@ from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.database.leadership import Leadership, load_holder
 from loadwatch_backend.core.database.relational import Relational
 from loadwatch_backend.core.periodic import Periodic
-from loadwatch_backend.core.processes.agent_control import AgentControl
+from loadwatch_backend.core.processes import AgentControl
 from loadwatch_backend.core.settings import Settings
 from loadwatch_backend.evidence.cost.service import Costs, RunCosts
 from loadwatch_backend.evidence.files.schemas import EvidenceFile, EvidenceKind
@@ -80,12 +80,12 @@ from loadwatch_backend.runs.service import RunServices, open_runs
 from loadwatch_backend.series.backups.service import Backups
 from loadwatch_backend.series.exports.service import Exports
 from loadwatch_backend.series.foundation import Foundation, open_foundation
-from loadwatch_backend.series.ingest.limits import IngestLimits
+from loadwatch_backend.series.ingest.decode import IngestLimits
 from loadwatch_backend.series.ingest.otlp.names import Strategy
 from loadwatch_backend.series.ingest.otlp.service import OtlpService
 from loadwatch_backend.series.ingest.otlp.translate import OtlpRules
 from loadwatch_backend.series.ingest.service import IngestService
-from loadwatch_backend.series.promql.admission.classes import Queries
+from loadwatch_backend.series.promql.admission import Queries
 from loadwatch_backend.series.promql.engine import Engine
 from loadwatch_backend.series.promql.http.status import ServerFacts
 from loadwatch_backend.series.storage.service import Storage

@@ -13,7 +13,7 @@ from loadwatch_backend.evidence.log_patterns.schemas import LogPatternList
 from loadwatch_backend.evidence.routes.schemas import RoutesWindow, RunRoutes
 from loadwatch_backend.evidence.run_tables import RunTables
 from loadwatch_backend.evidence.statements.schemas import StatementsOut, StatementsWindow
-from loadwatch_backend.series.promql.admission.classes import Queries
+from loadwatch_backend.series.promql.admission import Queries
 from loadwatch_backend.series.promql.http.streaming import answer
 
 cost_router = APIRouter(prefix="/api/runs/{run_id}", tags=["evidence"], responses=PROBLEM_RESPONSES)

@@ -10,7 +10,7 @@ from loadwatch_backend.core.services import service
 from loadwatch_backend.findings.opinions.service import Opinions
 from loadwatch_backend.findings.schemas import FindingsOut
 from loadwatch_backend.findings.service import Findings
-from loadwatch_backend.series.promql.admission.classes import Queries
+from loadwatch_backend.series.promql.admission import Queries
 from loadwatch_backend.series.promql.http.streaming import answer
 
 router = APIRouter(prefix="/api/findings", tags=["findings"], responses=PROBLEM_RESPONSES)

@@ -19,9 +19,9 @@ from loadwatch_backend.findings.schemas import FindingsAgain, FindingsOut
 from loadwatch_backend.findings.service import LIVE_WINDOW_MS, LatestRun
 from loadwatch_backend.runs.analysis.analyst import Analyst
 from loadwatch_backend.runs.analysis.load import Load
+from loadwatch_backend.runs.analysis.own_figures import SETTLED_MS, Subject
 from loadwatch_backend.runs.analysis.reconciliation import LONGEST_DRAIN_MS
 from loadwatch_backend.runs.analysis.schemas import Analysis, PercentilesOut, ThresholdOut
-from loadwatch_backend.runs.analysis.subject import SETTLED_MS, Subject
 from loadwatch_backend.runs.errors import NoResultError, RunNotFoundError
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.imports.places import Places

@@ -40,7 +40,7 @@ from loadwatch_backend.runs.schemas import (
     SecondsOut,
 )
 from loadwatch_backend.runs.service import RunServices
-from loadwatch_backend.runs.snapshots.schemas import ConfigurationDifference, SnapshotList
+from loadwatch_backend.runs.snapshots import ConfigurationDifference, SnapshotList
 
 router = APIRouter(prefix="/api", tags=["runs"], responses=PROBLEM_RESPONSES)
 

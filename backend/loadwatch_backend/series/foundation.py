@@ -8,7 +8,7 @@ from loadwatch_backend.core.clock import Clock, SteadyClock
 from loadwatch_backend.core.data_directory import HALF_RESTORED, DataDirectoryError, open_data_directory
 from loadwatch_backend.core.database.relational import Relational, default_url, open_relational
 from loadwatch_backend.core.settings import Settings
-from loadwatch_backend.series.promql.admission.classes import Queries
+from loadwatch_backend.series.promql.admission import Queries
 from loadwatch_backend.series.promql.engine import Engine, EngineSettings
 from loadwatch_backend.series.store.port import SampleStore
 from loadwatch_backend.series.store.sample_store import open_sample_store

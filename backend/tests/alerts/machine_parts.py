@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
-from loadwatch_backend.alerting.alerts.evaluation.machine import Machine, MachineSettings, unexplained
-from loadwatch_backend.alerting.alerts.evaluation.state import (
+from loadwatch_backend.alerting.alerts.evaluation.explain import (
     NO_RUNS,
     RuleStates,
     Runs,
@@ -14,6 +13,7 @@ from loadwatch_backend.alerting.alerts.evaluation.state import (
     Transition,
     source_key,
 )
+from loadwatch_backend.alerting.alerts.evaluation.machine import Machine, MachineSettings, unexplained
 from loadwatch_backend.alerting.rules.contract import ActiveSeries, RuleResult
 from loadwatch_backend.alerting.rules.model import NoDataPolicy, Rule, RuleKind
 from loadwatch_backend.runs.registry.under_way import RunFacts

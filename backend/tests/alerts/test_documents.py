@@ -8,7 +8,7 @@ from loadwatch_backend.alerting.alerts.evaluation.machine import MachineSettings
 from loadwatch_backend.alerting.alerts.history.episodes import episode_values, facts_of
 from loadwatch_backend.alerting.alerts.history.tables import EpisodeRow
 from loadwatch_backend.alerting.alerts.schemas import AlertOut
-from loadwatch_backend.alerting.notify.causes.fitting import FINDING_SAID, annotations_of
+from loadwatch_backend.alerting.notify.causes import FINDING_SAID, annotations_of
 from loadwatch_backend.alerting.rules.model import RuleGroup
 from loadwatch_backend.catalogue.runbooks.rendering import Runbooks
 from loadwatch_backend.core.language import Language

@@ -2,8 +2,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from loadwatch_backend.app.changes.model import Known, Subject
 from loadwatch_backend.app.changes.repository import forget_unseen, load_known, load_places, save_known, save_places
+from loadwatch_backend.app.changes.sightings import Known, Subject
 from loadwatch_backend.core.database.relational import Relational, open_relational
 
 

@@ -1,5 +1,5 @@
-from loadwatch_backend.app.changes.model import Change, Event
-from loadwatch_backend.app.changes.words import MOST_NOTES, describe
+from loadwatch_backend.app.changes.sightings import Change, Event
+from loadwatch_backend.app.changes.watcher import MOST_NOTES, describe
 from loadwatch_backend.catalogue.packs.library import shipped_catalogue
 
 SERVICE = shipped_catalogue().changes["aws_ecs_service_info"]

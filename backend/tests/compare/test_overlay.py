@@ -1,6 +1,6 @@
 import numpy as np
 from loadwatch_backend.evidence.records.model import Seconds
-from loadwatch_backend.runs.compare.overlay import (
+from loadwatch_backend.runs.compare.metrics import (
     Lane,
     common_axis,
     lane_rates,

@@ -1,5 +1,5 @@
 import numpy as np
-from loadwatch_backend.runs.compare.trend import find_changes
+from loadwatch_backend.runs.compare.service import find_changes
 
 
 def test_a_new_level_is_found_where_it_begins() -> None:

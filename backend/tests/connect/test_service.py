@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loadwatch_backend.app.connect.schemas import ConnectIn
 from loadwatch_backend.app.connect.service import (
     KEPT_MS,
     AgentElsewhereError,
     AgentFileError,
     ConnectFailedError,
+    ConnectIn,
     ConnectService,
     OtherListenerError,
 )
-from loadwatch_backend.core.processes.agent_control import AgentControl, AgentKeeper, AgentState
+from loadwatch_backend.core.processes import AgentControl, AgentKeeper, AgentState
 
 from backend.tests.conftest import SetClock
 from collectors.tests.servers import read_request, tcp_server

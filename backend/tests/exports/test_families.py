@@ -1,4 +1,4 @@
-from loadwatch_backend.series.exports.text import plan_families
+from loadwatch_backend.series.exports.service import plan_families
 from loadwatch_backend.series.store.port import MetricMetadata
 
 

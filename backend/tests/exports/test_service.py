@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from loadwatch_backend.series.exports.service import LABELS_BYTES, SAMPLE_BYTES, Exports
-from loadwatch_backend.series.promql.admission.memory import MemoryPool
+from loadwatch_backend.series.promql.admission import MemoryPool
 from loadwatch_backend.series.promql.errors import QueryMemoryError
 from loadwatch_backend.series.promql.http.parameters import parse_selector
 from loadwatch_backend.series.store.embedded.engine import open_embedded

@@ -10,7 +10,7 @@ import pytest
 from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.runs.importers.errors import UnknownFormatError
 from loadwatch_backend.runs.importers.importer import HEAD_BYTES
-from loadwatch_backend.runs.importers.recognise import describe, importer_named
+from loadwatch_backend.runs.importers.pipeline import describe, importer_named
 from loadwatch_backend.runs.importers.registry import IMPORTERS
 
 from backend.tests.importers.conftest import FIXTURES, Imported, Importing, assert_same

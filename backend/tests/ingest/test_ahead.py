@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from loadwatch_backend.series.ingest.ahead import FORGET_MS, MOST_SENDERS
-from loadwatch_backend.series.ingest.limits import IngestLimits
+from loadwatch_backend.series.ingest.decode import IngestLimits
 from loadwatch_backend.series.ingest.service import IngestService
 from loadwatch_backend.series.ingest.validate import Reason
 from loadwatch_backend.series.store.embedded.engine import open_embedded

@@ -9,10 +9,9 @@ import pytest
 from google.protobuf.message import DecodeError
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from loadwatch_backend.series.ingest.decode import decode, decompress
+from loadwatch_backend.series.ingest.decode import IngestLimits, decode, decompress
 from loadwatch_backend.series.ingest.entries import Entries
 from loadwatch_backend.series.ingest.errors import MalformedError, TooManyEntriesError, WriteTooLargeError
-from loadwatch_backend.series.ingest.limits import IngestLimits
 from loadwatch_backend.series.store.port import STALE_NAN_BITS
 from loadwatch_backend.series.store.remote_pb2 import Label, MetricMetadata, Sample, TimeSeries, WriteRequest
 

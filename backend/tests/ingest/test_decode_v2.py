@@ -11,10 +11,9 @@ import pytest
 from google.protobuf.message import DecodeError
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loadwatch_backend.series.ingest.decode import decode
+from loadwatch_backend.series.ingest.decode import IngestLimits, decode
 from loadwatch_backend.series.ingest.decode_v2 import decode_v2
 from loadwatch_backend.series.ingest.errors import MalformedError, TooManyEntriesError
-from loadwatch_backend.series.ingest.limits import IngestLimits
 from loadwatch_backend.series.ingest.remote_v2_pb2 import Metadata, Request, Sample, TimeSeries
 from loadwatch_backend.series.store.port import STALE_NAN_BITS
 

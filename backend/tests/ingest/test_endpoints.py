@@ -14,9 +14,8 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.core.services import find_service
-from loadwatch_backend.series.ingest.decode import WriteColumns
+from loadwatch_backend.series.ingest.decode import IngestLimits, WriteColumns
 from loadwatch_backend.series.ingest.endpoints import router
-from loadwatch_backend.series.ingest.limits import IngestLimits
 from loadwatch_backend.series.ingest.remote_v2_pb2 import Request as Request2
 from loadwatch_backend.series.ingest.remote_v2_pb2 import Sample as Sample2
 from loadwatch_backend.series.ingest.remote_v2_pb2 import TimeSeries as TimeSeries2

@@ -5,10 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from loadwatch_backend.series.ingest import layouts as module
-from loadwatch_backend.series.ingest.decode import decode
+from loadwatch_backend.series.ingest.decode import IngestLimits, decode
 from loadwatch_backend.series.ingest.errors import MalformedError
 from loadwatch_backend.series.ingest.layouts import Layouts
-from loadwatch_backend.series.ingest.limits import IngestLimits
 from loadwatch_backend.series.store.port import STALE_NAN_BITS
 from loadwatch_backend.series.store.remote_pb2 import MetricMetadata
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from loadwatch_backend.core.errors import LimitError
+from loadwatch_backend.series.ingest.decode import IngestLimits
 from loadwatch_backend.series.ingest.decode_v2 import decode_v2
 from loadwatch_backend.series.ingest.errors import MalformedError, SamplesRejectedError, WriteTooLargeError
-from loadwatch_backend.series.ingest.limits import IngestLimits
 from loadwatch_backend.series.ingest.remote_v2_pb2 import Metadata, Request, Sample, TimeSeries
 from loadwatch_backend.series.ingest.senders import Senders
 from loadwatch_backend.series.ingest.service import IngestService, Push

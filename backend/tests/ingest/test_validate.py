@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from loadwatch_backend.series.ingest.decode import LabelPairs
-from loadwatch_backend.series.ingest.limits import IngestLimits
+from loadwatch_backend.series.ingest.decode import IngestLimits, LabelPairs
 from loadwatch_backend.series.ingest.validate import Reason, RejectedSeriesError, check_labels, check_times
 
 from backend.tests.ingest.writing import NOW_MS

@@ -14,8 +14,13 @@ from loadwatch_backend.alerting.notify.outbox.service import DeliveryService
 from loadwatch_backend.alerting.notify.outbox.tables import AttemptRow, DeliveryRow
 from loadwatch_backend.alerting.notify.outbox.worker import Workers
 from loadwatch_backend.alerting.notify.senders.model import Integration, SendContext
-from loadwatch_backend.alerting.notify.senders.networks import NetworkPolicy, parse_allowed
-from loadwatch_backend.alerting.notify.senders.sockets import Dialer, Resolver, system_resolver
+from loadwatch_backend.alerting.notify.senders.sockets import (
+    Dialer,
+    NetworkPolicy,
+    Resolver,
+    parse_allowed,
+    system_resolver,
+)
 from loadwatch_backend.alerting.notify.senders.transport import Transport
 from loadwatch_backend.alerting.notify.senders.webhook import WebhookIntegration
 from loadwatch_backend.core.clock import Clock, system_clock

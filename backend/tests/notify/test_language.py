@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from loadwatch_backend.alerting.notify.file.configuration import parse_configuration
 from loadwatch_backend.alerting.notify.model import Notice, NoticeKind, NoticeText
-from loadwatch_backend.alerting.notify.outbox.trial import trial_envelope
+from loadwatch_backend.alerting.notify.outbox.service import trial_envelope
 from loadwatch_backend.alerting.notify.record import ConfigurationError
 from loadwatch_backend.alerting.notify.senders.model import Integration
 from loadwatch_backend.alerting.notify.senders.slack import SlackIntegration

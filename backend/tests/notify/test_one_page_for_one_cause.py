@@ -6,9 +6,9 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from loadwatch_backend.alerting.alerts.evaluation.known_runs import KnownRuns
+from loadwatch_backend.alerting.alerts.evaluation.evaluation import KnownRuns
+from loadwatch_backend.alerting.alerts.evaluation.explain import RuleStates
 from loadwatch_backend.alerting.alerts.evaluation.machine import Machine
-from loadwatch_backend.alerting.alerts.evaluation.state import RuleStates
 from loadwatch_backend.alerting.alerts.history.episodes import notified_alert
 from loadwatch_backend.alerting.notify.file.configuration import default_inhibit_rules, parse_configuration
 from loadwatch_backend.alerting.notify.file.matchers import all_match

@@ -21,10 +21,10 @@ from loadwatch_backend.alerting.notify.outbox.attempts import attempt, target_of
 from loadwatch_backend.alerting.notify.outbox.messages import delivery_row, message_of
 from loadwatch_backend.alerting.notify.outbox.tables import DeliveryRow
 from loadwatch_backend.alerting.notify.senders.email import EmailIntegration, HostPort
-from loadwatch_backend.alerting.notify.senders.http_config import TlsConfig
 from loadwatch_backend.alerting.notify.senders.model import Integration, Result, SendContext
 from loadwatch_backend.alerting.notify.senders.pagerduty import PagerDutyIntegration, dedup_key
 from loadwatch_backend.alerting.notify.senders.slack import SlackIntegration
+from loadwatch_backend.alerting.notify.senders.sockets import TlsConfig
 from loadwatch_backend.core.clock import system_clock
 from loadwatch_backend.core.secret import Secret
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loadwatch_backend.alerting.notify.senders.signing import headers, parse_secret
+from loadwatch_backend.alerting.notify.senders.webhook import headers, parse_secret
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guide" / "notifications.md"
 SECRETS = ["whsec_" + base64.b64encode(letter * 32).decode() for letter in (b"a", b"b")]

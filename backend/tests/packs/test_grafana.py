@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
-from loadwatch_backend.catalogue.packs.grafana import DashboardImport, read_dashboard
-from loadwatch_backend.catalogue.packs.grafana_queries import NotTakenError, Variables
+from loadwatch_backend.catalogue.packs.grafana import DashboardImport, NotTakenError, Variables, read_dashboard
 from loadwatch_backend.catalogue.packs.library import checked
 from loadwatch_backend.catalogue.packs.typed_yaml import Document
 

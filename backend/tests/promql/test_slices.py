@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from loadwatch_backend.core.errors import ProblemError
-from loadwatch_backend.series.promql.admission.memory import MemoryPool
+from loadwatch_backend.series.promql.admission import MemoryPool
 from loadwatch_backend.series.promql.engine import Engine, EngineSettings
 from loadwatch_backend.series.promql.errors import QueryMemoryError
 from loadwatch_backend.series.promql.value import Matrix

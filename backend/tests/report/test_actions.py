@@ -5,8 +5,7 @@ from datetime import date
 from typing import Any
 
 from loadwatch_backend.core.language import Language
-from loadwatch_backend.runs.report.actions import action_lines
-from loadwatch_backend.runs.report.html import render_html
+from loadwatch_backend.runs.report.html import action_lines, render_html
 from loadwatch_backend.runs.report.markdown import render_markdown
 from loadwatch_backend.runs.reviews.actions.schemas import (
     ActionScore,

@@ -4,7 +4,7 @@ from loadwatch_backend.catalogue.signals.model import Orientation
 from loadwatch_backend.core.language import Language
 from loadwatch_backend.runs.analysis.schemas import OwnFigureOut
 from loadwatch_backend.runs.key_figures import key_figures
-from loadwatch_backend.runs.report.figures import shown_figures
+from loadwatch_backend.runs.report.html import shown_figures
 from loadwatch_formats.own_figures import FigureSource
 
 from backend.tests.report.making import make_run

@@ -13,10 +13,10 @@ from loadwatch_backend.findings.schemas import (
     StepOut,
     TextOut,
 )
-from loadwatch_backend.runs.report.charts import first_chart
 from loadwatch_backend.runs.report.findings import answer_of
 from loadwatch_backend.runs.report.html import draw_spark, render_html
 from loadwatch_backend.runs.report.markdown import render_markdown
+from loadwatch_backend.runs.report.service import first_chart
 from loadwatch_backend.runs.report.svg import draw_chart
 from markdown_it import MarkdownIt
 

@@ -1,5 +1,5 @@
 import pytest
-from loadwatch_backend.runs.report.numbers import format_setting
+from loadwatch_backend.runs.report.findings import format_setting
 from loadwatch_formats.numbers import format_change, format_duration
 
 

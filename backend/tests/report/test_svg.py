@@ -3,7 +3,7 @@ import xml.etree.ElementTree as ElementTree
 from typing import Any
 
 import numpy as np
-from loadwatch_backend.runs.report.numbers import elapsed_text, elapsed_ticks, value_ticks
+from loadwatch_backend.runs.report.findings import elapsed_text, elapsed_ticks, value_ticks
 from loadwatch_backend.runs.report.svg import Chart, Line, Mark, draw_chart, reduce_line
 
 

@@ -1,5 +1,5 @@
 import numpy as np
-from loadwatch_backend.catalogue.signals.info_join import join_info
+from loadwatch_backend.catalogue.signals.late import join_info
 from loadwatch_backend.catalogue.signals.model import InfoJoin
 
 ROLES = InfoJoin(info="aws_rds_info", on=("name",), take=("role", "cluster"))

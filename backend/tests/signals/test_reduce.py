@@ -3,7 +3,7 @@ import numpy.typing as npt
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from loadwatch_backend.catalogue.signals.reduce import reduce_extrema, reduce_means
+from loadwatch_backend.catalogue.signals.late import reduce_extrema, reduce_means
 
 NAN = np.nan
 

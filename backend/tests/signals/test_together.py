@@ -6,7 +6,7 @@ import pytest
 from loadwatch_backend.catalogue.packs.library import shipped_catalogue
 from loadwatch_backend.catalogue.signals.interval import fill_window
 from loadwatch_backend.catalogue.signals.model import Total
-from loadwatch_backend.catalogue.signals.together import together, total_of
+from loadwatch_backend.catalogue.signals.service import together, total_of
 from loadwatch_backend.series.promql.parsing.parse import parse_expression
 
 SECOND = 1_000

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from loadwatch_backend.core.data_directory import DataDirectoryError
 from loadwatch_backend.core.database.set_aside import SAMPLES
-from loadwatch_backend.series.store.embedded import check
+from loadwatch_backend.series.store.embedded import reading
 from loadwatch_backend.series.store.embedded.damage import HEADER_BYTES, HEADERS, HEADERS_BYTES, is_whole
 from loadwatch_backend.series.store.embedded.settings import HOUR_MS
 from loadwatch_backend.series.store.errors import StoreReadError, StoreWriteError
@@ -134,7 +134,7 @@ def test_damaged_names_are_named_by_the_start(whole: tuple[Path, list[Samples]],
 def test_names_that_are_damaged_while_it_runs(
     whole: tuple[Path, list[Samples]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(check, "AGAIN_SECONDS", 0.1)
+    monkeypatch.setattr(reading, "AGAIN_SECONDS", 0.1)
     directory = tmp_path / "data"
     shutil.copytree(whole[0], directory)
     store = opened(directory)
@@ -174,7 +174,7 @@ def test_a_file_that_was_cut_off(whole: tuple[Path, list[Samples]], tmp_path: Pa
 def test_a_damaged_header_is_named_by_the_start_and_by_a_server_that_runs(
     whole: tuple[Path, list[Samples]], tmp_path: Path, place: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(check, "AGAIN_SECONDS", 0.1)
+    monkeypatch.setattr(reading, "AGAIN_SECONDS", 0.1)
     directory = tmp_path / "data"
     shutil.copytree(whole[0], directory)
     store = opened(directory)

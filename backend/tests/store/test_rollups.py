@@ -14,8 +14,7 @@ from loadwatch_backend.series.store.embedded.block import LATEST_MS, build_block
 from loadwatch_backend.series.store.embedded.copies import take_in
 from loadwatch_backend.series.store.embedded.engine import EmbeddedStore
 from loadwatch_backend.series.store.embedded.rollups import table
-from loadwatch_backend.series.store.embedded.rollups.minutes import Minutes, of_block, roll_up
-from loadwatch_backend.series.store.embedded.rollups.packing import pack, unpack
+from loadwatch_backend.series.store.embedded.rollups.packing import Minutes, of_block, pack, roll_up, unpack
 from loadwatch_backend.series.store.embedded.settings import DAY_MS, HOUR_MS
 from loadwatch_backend.series.store.embedded.upkeep import Upkeep
 from loadwatch_backend.series.store.levels import MINUTE_MS, Level, MinuteColumns

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from loadwatch_backend.series.store.port import STALE_NAN_BITS
-from loadwatch_backend.series.targets.health import (
+from loadwatch_backend.series.targets.service import (
     NOTHING,
     ErrorText,
     Health,

@@ -1,7 +1,15 @@
 import math
 
-from loadwatch_backend.findings.timeouts.model import Kind, Layer, Origin, TimeoutKey
-from loadwatch_backend.findings.timeouts.readings import Latest, Path, balancer_name, find_paths
+from loadwatch_backend.findings.timeouts.readings import (
+    Kind,
+    Latest,
+    Layer,
+    Origin,
+    Path,
+    TimeoutKey,
+    balancer_name,
+    find_paths,
+)
 
 ARN = "arn:aws:elasticloadbalancing:ap-northeast-1:123456789012:loadbalancer/app/prod-api/50dc6c495c0c9188"
 BALANCER_IDLE = TimeoutKey(Layer.LOAD_BALANCER, Kind.IDLE)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loadwatch_backend.core.language import Language
 from loadwatch_backend.core.texts.words import Texts, catalogue
-from loadwatch_backend.findings.timeouts.model import (
+from loadwatch_backend.findings.timeouts.readings import (
     Check,
     Kind,
     Layer,

@@ -1,6 +1,6 @@
 import math
 
-from loadwatch_backend.findings.timeouts.model import Kind, Layer, Origin, TimeoutKey, TimeoutReading
+from loadwatch_backend.findings.timeouts.readings import Kind, Layer, Origin, TimeoutKey, TimeoutReading
 from loadwatch_backend.findings.timeouts.rungs import build_rungs
 
 IDLE = TimeoutKey(Layer.APP, Kind.IDLE)

@@ -10,7 +10,7 @@ from loadwatch_formats.terminal import echo
 
 from loadwatch_collectors.commands.runs import SERVER
 from loadwatch_collectors.errors import AgentError
-from loadwatch_collectors.runs.delivery.client import Client, read_token, run_path
+from loadwatch_collectors.runs.delivery import Client, read_token, run_path
 from loadwatch_collectors.runs.errors import UsageError
 from loadwatch_collectors.runs.facts.request import parse_start
 from loadwatch_collectors.settings import parse_duration

@@ -15,7 +15,7 @@ from loadwatch_formats.terminal import echo
 
 from loadwatch_collectors.commands.runs import SERVER
 from loadwatch_collectors.commands.samples.export import failures
-from loadwatch_collectors.runs.delivery.client import Client, read_token
+from loadwatch_collectors.runs.delivery import Client, read_token
 
 PIECE_SECONDS = 600.0
 """Between two pieces: an hour of many series takes its time."""

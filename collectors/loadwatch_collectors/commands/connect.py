@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 from loadwatch_formats.terminal import echo
 
-from loadwatch_collectors.commands.builtin_config import BUILTIN_NAME, SERVER_COMMAND, make_builtin_config
+from loadwatch_collectors.commands.iam_needs import BUILTIN_NAME, SERVER_COMMAND, make_builtin_config
 from loadwatch_collectors.errors import AgentError, ConfigError
 
 if TYPE_CHECKING:

@@ -1,11 +1,14 @@
 """What loadwatch.yml needs of IAM, for the identity that the agent runs as or for a role that it assumes."""
 
+import json
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from loadwatch_collectors.commands.startup import read_config
-from loadwatch_collectors.errors import ConfigError
+from loadwatch_collectors.config import AgentConfig, load_config
+from loadwatch_collectors.errors import CollectorError, ConfigError
+from loadwatch_collectors.settings_loader import parse_document, read_document
 from loadwatch_collectors.sources.aws.discovery.registry import DATABASES
 from loadwatch_collectors.sources.aws.iam import PolicyNeeds, needed_actions
 from loadwatch_collectors.sources.aws.settings import AccountSettings, CloudWatchSettings
@@ -13,7 +16,44 @@ from loadwatch_collectors.sources.mysql.collector import MySQLSettings
 from loadwatch_collectors.sources.mysql_statements.collector import MySQLStatementsSettings, rds_instance
 from loadwatch_collectors.sources.mysql_statements.rds_log import LOG_ACTIONS
 from loadwatch_collectors.sources.probe import ProbeSettings
+from loadwatch_collectors.sources.process.search import ProcessSettings, find_pids
+from loadwatch_collectors.sources.registry import sources_by_name
 from loadwatch_collectors.transport.mysql_session import MySQLLogin
+
+BUILTIN_NAME = "(built-in configuration)"
+SERVER_COMMAND = r"^(\S*/)?(python[\d.]* )?(\S*/)?loadwatch server( |$)"
+"""The server's command line; `loadwatch up` runs its server as such a process too."""
+
+
+def make_builtin_config(proc: Path = Path("/proc")) -> str:
+    """The text of the built-in loadwatch.yml.
+
+    `loadwatch up` names its server by LOADWATCH_LISTEN: the command line would find a second server of the host, too.
+    """
+    lines = ["targets:", "  - job: host", "    host: {}", "    sockets: {}"]
+    if is_server_running(proc):
+        port = os.environ.get("LOADWATCH_LISTEN", "").rpartition(":")[2]
+        search = f"port: {port}" if port.isdecimal() and port != "0" else f"command: {json.dumps(SERVER_COMMAND)}"
+        lines += ["  - job: loadwatch-server", f"    process: {{{search}}}"]
+    return "\n".join(lines) + "\n"
+
+
+def is_server_running(proc: Path) -> bool:
+    """Whether a Loadwatch server runs on this host."""
+    try:
+        return bool(find_pids(ProcessSettings(command=SERVER_COMMAND, proc=str(proc))))
+    except CollectorError:
+        return False
+
+
+def read_config(path: Path | None) -> AgentConfig:
+    """The configuration in a file, or the built-in one.
+
+    Raises:
+        ConfigError: anything in it is wrong.
+    """
+    document = parse_document(make_builtin_config(), BUILTIN_NAME) if path is None else read_document(path)
+    return load_config(document, sources_by_name())
 
 
 class ConfiguredSource(NamedTuple):

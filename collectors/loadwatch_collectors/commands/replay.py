@@ -12,10 +12,18 @@ from typing import Any
 from loadwatch_formats.terminal import echo
 
 from loadwatch_collectors.errors import AgentError
-from loadwatch_collectors.runs.delivery.client import Client, read_token, run_path
+from loadwatch_collectors.runs.delivery import Client, read_token, run_path
 from loadwatch_collectors.runs.errors import RefusedError, RunsError
-from loadwatch_collectors.runs.replay.labels import find_recordings, read_label
-from loadwatch_collectors.runs.replay.scoring import Score, add_up, counting, describe, describe_totals, score
+from loadwatch_collectors.runs.replay import (
+    Score,
+    add_up,
+    counting,
+    describe,
+    describe_totals,
+    find_recordings,
+    read_label,
+    score,
+)
 
 EXIT_BELOW = 1
 SIDE_BY_SIDE = 2

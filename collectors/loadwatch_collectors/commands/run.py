@@ -11,16 +11,22 @@ from typing import Any
 from loadwatch_formats.terminal import echo
 
 from loadwatch_collectors.errors import AgentError
-from loadwatch_collectors.runs.delivery import delivery
-from loadwatch_collectors.runs.delivery.client import Client, read_token, run_path
-from loadwatch_collectors.runs.delivery.journal import Journal, Lock, default_directory, make_run_id, open_journal
+from loadwatch_collectors.runs import delivery
+from loadwatch_collectors.runs.delivery import (
+    Client,
+    Journal,
+    Lock,
+    default_directory,
+    make_run_id,
+    open_journal,
+    read_token,
+    run_path,
+)
 from loadwatch_collectors.runs.errors import AwayError, RefusedError, RunsError, ServerError
-from loadwatch_collectors.runs.facts.origin import find_origin
 from loadwatch_collectors.runs.facts.patch import find_patch
-from loadwatch_collectors.runs.facts.request import make_facts, parse_target
+from loadwatch_collectors.runs.facts.request import find_origin, make_facts, parse_target
 from loadwatch_collectors.runs.logs import silence_logs
-from loadwatch_collectors.runs.output import Output
-from loadwatch_collectors.runs.own_figures import LineReader
+from loadwatch_collectors.runs.own_figures import LineReader, Output
 from loadwatch_collectors.runs.results import secure_result, settle_result, with_result
 from loadwatch_collectors.runs.screen.findings import describe_findings
 from loadwatch_collectors.runs.screen.progress import clear_bar, make_reporter

@@ -12,7 +12,7 @@ from loadwatch_formats.run_facts import FILTERS
 from loadwatch_formats.terminal import echo
 
 from loadwatch_collectors.errors import AgentError
-from loadwatch_collectors.runs.delivery.client import Client, read_token, run_path
+from loadwatch_collectors.runs.delivery import Client, read_token, run_path
 from loadwatch_collectors.runs.errors import UsageError
 from loadwatch_collectors.runs.screen.pages import compare_page, list_page, show_page
 from loadwatch_collectors.runs.screen.progress import clear_bar, make_reporter

@@ -9,16 +9,17 @@ from typing import Any, NamedTuple
 from loadwatch_formats.terminal import echo
 
 from loadwatch_collectors.errors import AgentError
-from loadwatch_collectors.runs.delivery.client import Client, read_token
-from loadwatch_collectors.runs.delivery.delivery import deliver
-from loadwatch_collectors.runs.delivery.journal import (
+from loadwatch_collectors.runs.delivery import (
+    Client,
     Journal,
     Lock,
     default_directory,
+    deliver,
     find_run,
     find_runs,
     is_there,
     read_journal,
+    read_token,
 )
 from loadwatch_collectors.runs.errors import AwayError, RunsError
 from loadwatch_collectors.runs.logs import silence_logs

@@ -5,20 +5,285 @@ credentials are ever sent, and nothing is sent to a program that speaks first. H
 one for an attack, and what is not HTTP at all sees one short line that it does not know.
 """
 
+import ipaddress
+import json
+import pwd
+import re
 import socket
+import sys
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from loadwatch_collectors.connect.listening import ListeningSocket, loopback_addresses, parse_listening
-from loadwatch_collectors.connect.owners import Owners, Program, find_owners
-from loadwatch_collectors.connect.seems import PATHS, Seeming, by_answer, by_greeting, by_program, needs_asking
+from loadwatch_formats.listeners import ListenerKind
+
 from loadwatch_collectors.errors import CollectorError
-from loadwatch_collectors.sources.procfs import read_text
+from loadwatch_collectors.sources.dbstats_document import find_pools
+from loadwatch_collectors.sources.nginx import STATUS
+from loadwatch_collectors.sources.procfs import list_pids, read_text, socket_inodes
+
+DBSTATS_PATH = "/debug/dbstats"
+METRICS_PATH = "/metrics"
+PATHS: Mapping[str, ListenerKind] = {
+    DBSTATS_PATH: "dbstats",
+    METRICS_PATH: "metrics",
+    "/stub_status": "nginx",
+    "/nginx_status": "nginx",
+}
+"""What is asked for, in this order."""
+
+_PROGRAMS: Mapping[str, ListenerKind] = {
+    "mysqld": "mysql",
+    "mariadbd": "mysql",
+    "postgres": "postgresql",
+    "postmaster": "postgresql",
+    "pgbouncer": "pgbouncer",
+    "redis-server": "redis",
+    "valkey-server": "redis",
+    "memcached": "memcached",
+    "sshd": "ssh",
+}
+SYSTEM_PROGRAMS = frozenset(
+    {"systemd", "systemd-resolve", "init", "rpcbind", "cupsd", "dnsmasq", "named", "exim4", "master"}
+)
+"""They serve no application: there is nothing to find out by asking them, and nothing to watch."""
+_STATUS = re.compile(rb"HTTP/1\.[01] (\d{3})")
+_REDIS_ANSWERS = (b"-ERR", b"-NOAUTH", b"-DENIED", b"$-1")
+_METRIC_LINE = re.compile(rb"^# TYPE [a-zA-Z_:\"]", re.MULTILINE)
+
+
+class Seeming(NamedTuple):
+    """What something seems to be.
+
+    `told` is what says so: `program` (its name), `greeting` (what it says first), `answer` (what it said when it was
+    asked for `path`). `gives` names metrics that its own page has and other sources would write a second time.
+    """
+
+    kind: ListenerKind
+    told: Literal["program", "greeting", "answer"]
+    path: str = ""
+    gives: frozenset[str] = frozenset()
+
+
+def by_program(kernel_name: str) -> Seeming | None:
+    """What a program's name says; None for a name that says nothing."""
+    kind = _PROGRAMS.get(kernel_name)
+    return None if kind is None else Seeming(kind=kind, told="program")
+
+
+def needs_asking(kernel_name: str) -> bool:
+    """Whether asking can tell more than the program's name."""
+    return kernel_name not in _PROGRAMS and kernel_name not in SYSTEM_PROGRAMS
+
+
+def by_greeting(first: bytes) -> Seeming | None:
+    """What those bytes say that came without a question; None where they say nothing."""
+    # A MySQL packet: three bytes of length, number 0, then version 10 of the protocol and the server's own as text;
+    # or an error such as "Too many connections".
+    if len(first) > 5 and first[3] == 0 and first[4] in (0x0A, 0xFF):
+        return Seeming(kind="mysql", told="greeting")
+    return Seeming(kind="ssh", told="greeting") if first.startswith(b"SSH-") else None
+
+
+def by_answer(path: str, answer: bytes) -> Seeming | None:
+    """What the answer to `GET path` says; None where it is silent, or of a protocol that is not known."""
+    status = _STATUS.match(answer)
+    if status is None:
+        return _other_protocol(answer)
+    head, _, body = answer.partition(b"\r\n\r\n")
+    if b"HTTPS server" in body[:200]:  # Go's words for a request that came without TLS
+        return Seeming(kind="tls", told="answer", path=path)
+    kind = PATHS.get(path)
+    if status[1] == b"200" and kind == "dbstats" and _has_pool(body):
+        return Seeming(kind="dbstats", told="answer", path=path)
+    if status[1] == b"200" and kind == "metrics" and b"text/html" not in head.lower() and _METRIC_LINE.search(body):
+        return Seeming(kind="metrics", told="answer", path=path, gives=_gives(body))
+    if status[1] == b"200" and kind == "nginx" and STATUS.match(body.decode("ascii", "replace")):
+        return Seeming(kind="nginx", told="answer", path=path)
+    return Seeming(kind="http", told="answer", path=path)
+
+
+def _other_protocol(answer: bytes) -> Seeming | None:
+    if answer.startswith(_REDIS_ANSWERS):
+        return Seeming(kind="redis", told="answer")
+    if answer.startswith(b"ERROR\r\n"):
+        return Seeming(kind="memcached", told="answer")
+    if answer.startswith((b"\x15\x03", b"\x16\x03")):  # an alert, or a handshake, of TLS
+        return Seeming(kind="tls", told="answer")
+    return None
+
+
+def _has_pool(body: bytes) -> bool:
+    try:
+        return bool(find_pools(json.loads(body), "main"))
+    except (ValueError, RecursionError):
+        return False
+
+
+def _gives(body: bytes) -> frozenset[str]:
+    marks = {"process": b"\nprocess_open_fds", "dbstats": b"\ngo_sql_max_open_connections"}
+    return frozenset(source for source, mark in marks.items() if mark in body)
+
+
+_LONGEST_SHOWN = 15
+"""The kernel cuts the name of a program to so many bytes."""
+_LONGEST_NAME = 60
+_INTERPRETERS = ("python", "node", "ruby", "perl", "php", "bun", "deno")
+
+
+class Program(NamedTuple):
+    """A program as people know it, and as the kernel does; a script goes by its own name, not its interpreter's."""
+
+    name: str
+    kernel_name: str
+    uid: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Owners:
+    """Processes by the inode of a socket that they hold, programs by process, and who may not be looked into."""
+
+    by_inode: dict[int, list[int]] = field(default_factory=dict[int, list[int]])
+    programs: dict[int, Program] = field(default_factory=dict[int, Program])
+    hidden: frozenset[int] = frozenset()
+
+    def alone_as(self, uid: int) -> list[int]:
+        """The processes of a user who runs one program alone, all of them hidden; none for any other user.
+
+        A service with a user of its own, such as a database, is known by that where its sockets cannot be seen.
+        """
+        pids = [pid for pid, program in self.programs.items() if program.uid == uid]
+        names = {self.programs[pid].kernel_name for pid in pids}
+        return pids if uid != 0 and len(names) == 1 and self.hidden.issuperset(pids) else []
+
+
+def find_owners(proc: Path, inodes: Collection[int]) -> Owners:
+    """Look through all processes once.
+
+    Raises:
+        CollectorError: there is no `/proc`.
+    """
+    wanted = set(inodes)
+    by_inode: dict[int, list[int]] = defaultdict(list)
+    programs: dict[int, Program] = {}
+    hidden: set[int] = set()
+    for pid in list_pids(proc):
+        program = _read_program(proc / str(pid))
+        if program is None:
+            continue
+        programs[pid] = program
+        held = socket_inodes(proc / str(pid) / "fd")
+        if held is None:
+            hidden.add(pid)
+        for inode in wanted & (held or set()):
+            by_inode[inode].append(pid)
+    return Owners(by_inode=dict(by_inode), programs=programs, hidden=frozenset(hidden))
+
+
+def user_name(uid: int) -> str:
+    """The name of a user of this host, or the number."""
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
+
+
+def name_program(kernel_name: str, arguments: Sequence[str]) -> str:
+    """What people call a program, from the kernel's name for it and its command line.
+
+    Of the arguments no more is shown than the name of a script: they may hold secrets.
+    """
+    first = arguments[0].rpartition("/")[2] if arguments else ""
+    if first.startswith(_INTERPRETERS) and (script := _script_of(arguments[1:])):
+        return script[:_LONGEST_NAME]
+    whole = len(kernel_name) < _LONGEST_SHOWN or not first.startswith(kernel_name)
+    return (kernel_name if whole else first)[:_LONGEST_NAME]
+
+
+def _script_of(arguments: Sequence[str]) -> str:
+    for at, argument in enumerate(arguments):
+        if argument == "-m":
+            return arguments[at + 1] if at + 1 < len(arguments) else ""
+        if argument in ("-c", "-e"):
+            return ""
+        if not argument.startswith("-"):
+            return argument.rpartition("/")[2]
+    return ""
+
+
+def _read_program(folder: Path) -> Program | None:
+    """None for a process that has gone, and for a thread of the kernel, which has no command line."""
+    try:
+        kernel_name = read_text(folder / "comm").rstrip("\n")
+        arguments = [part for part in read_text(folder / "cmdline").split("\0") if part]
+        uid = folder.stat().st_uid
+    except (CollectorError, OSError):
+        return None
+    if not arguments:
+        return None
+    return Program(name=name_program(kernel_name, arguments), kernel_name=kernel_name, uid=uid)
+
+
+_LISTEN = "0A"
+_WORD_DIGITS = 8
+_V4_LOOPBACK = "127.0.0.1"
+_V6_LOOPBACK = "::1"
+
+
+class ListeningSocket(NamedTuple):
+    """One socket: its address as people write it, its port, the number of the user who made it, its inode."""
+
+    address: str
+    port: int
+    uid: int
+    inode: int
+
+
+def parse_listening(table: str) -> list[ListeningSocket]:
+    """The sockets that listen, of one table of the kernel; lines of another shape are passed over."""
+    found: list[ListeningSocket] = []
+    for line in table.splitlines()[1:]:
+        fields = line.split()
+        if len(fields) < 10 or fields[3] != _LISTEN:
+            continue
+        address, _, port = fields[1].partition(":")
+        try:
+            found.append(
+                ListeningSocket(
+                    address=_read_address(address), port=int(port, 16), uid=int(fields[7]), inode=int(fields[9])
+                )
+            )
+        except ValueError:
+            continue
+    return found
+
+
+def loopback_addresses(addresses: Sequence[str]) -> list[str]:
+    """Where on the loopback interface such sockets answer, best first; none for those of other interfaces alone."""
+    found: list[str] = []
+    for text in addresses:
+        address = ipaddress.ip_address(text)
+        if address.is_loopback:
+            found.append(text)
+        elif address.is_unspecified:
+            # A socket of `::` takes IPv4 as well, unless it was told not to: then the second answers.
+            found += [_V4_LOOPBACK] if address.version == 4 else [_V4_LOOPBACK, _V6_LOOPBACK]
+    return list(dict.fromkeys(found))
+
+
+def _read_address(digits: str) -> str:
+    """An address as the kernel prints it: words of four bytes, each in the host's own order."""
+    if len(digits) not in (_WORD_DIGITS, 4 * _WORD_DIGITS):
+        raise ValueError("no address")
+    words = (int(digits[at : at + _WORD_DIGITS], 16) for at in range(0, len(digits), _WORD_DIGITS))
+    address = ipaddress.ip_address(b"".join(word.to_bytes(4, sys.byteorder) for word in words))
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return str(mapped or address)
+
 
 _CONNECT_SECONDS = 0.5
 _GREETING_SECONDS = 0.2

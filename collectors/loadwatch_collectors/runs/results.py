@@ -6,7 +6,7 @@ import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from loadwatch_collectors.runs.delivery.journal import Journal
+from loadwatch_collectors.runs.delivery import Journal
 from loadwatch_collectors.runs.tools.tool import Plan, RunContext
 
 _CLOCK_GRAIN_S = 1.0

@@ -1,7 +1,7 @@
 """The one ordered list of sources. A new source is one module in `sources/` and one line here."""
 
 from loadwatch_collectors.collector import Source
-from loadwatch_collectors.sources.access_log.collector import ACCESS_LOG
+from loadwatch_collectors.sources.access_log import ACCESS_LOG
 from loadwatch_collectors.sources.aws.cloudwatch import CLOUDWATCH
 from loadwatch_collectors.sources.dbstats import DBSTATS
 from loadwatch_collectors.sources.freshness import FRESHNESS
@@ -12,8 +12,8 @@ from loadwatch_collectors.sources.mysql.collector import MYSQL
 from loadwatch_collectors.sources.mysql_statements.collector import MYSQL_STATEMENTS
 from loadwatch_collectors.sources.nginx import NGINX
 from loadwatch_collectors.sources.pgbouncer import PGBOUNCER
-from loadwatch_collectors.sources.postgresql.collector import POSTGRESQL
-from loadwatch_collectors.sources.postgresql_statements.collector import POSTGRESQL_STATEMENTS
+from loadwatch_collectors.sources.postgresql import POSTGRESQL
+from loadwatch_collectors.sources.postgresql_statements import POSTGRESQL_STATEMENTS
 from loadwatch_collectors.sources.pprof import PPROF
 from loadwatch_collectors.sources.probe import PROBE
 from loadwatch_collectors.sources.process.collector import PROCESS

@@ -6,8 +6,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from loadwatch_collectors.transport.http_page import HttpSettings, redact_url
-from loadwatch_collectors.transport.mysql_password import is_loopback
-from loadwatch_collectors.transport.mysql_session import MySQLLogin
+from loadwatch_collectors.transport.mysql_session import MySQLLogin, is_loopback
 
 _SECRET_HEADER = re.compile(r"auth|cookie|token|key|secret|password", re.IGNORECASE)
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 from loadwatch_collectors.commands.synchronise import Servers, synchronise
-from loadwatch_collectors.runs.delivery.client import Client
-from loadwatch_collectors.runs.delivery.journal import Journal, Lock, open_journal
+from loadwatch_collectors.runs.delivery import Client, Journal, Lock, open_journal
 
 from tests.ports import free_port
 

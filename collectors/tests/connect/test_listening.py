@@ -1,7 +1,7 @@
 import socket
 from pathlib import Path
 
-from loadwatch_collectors.connect.listening import ListeningSocket, loopback_addresses, parse_listening
+from loadwatch_collectors.connect.find import ListeningSocket, loopback_addresses, parse_listening
 
 # Lines of a little-endian kernel; the last but one is a connection, and no listener.
 TCP = """  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode

@@ -3,7 +3,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from loadwatch_collectors.connect.owners import Owners, Program, find_owners, name_program
+from loadwatch_collectors.connect.find import Owners, Program, find_owners, name_program
 
 
 def test_the_process_of_a_socket_is_found() -> None:

@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from loadwatch_collectors.connect.seems import Seeming, by_answer, by_greeting, by_program, needs_asking
+from loadwatch_collectors.connect.find import Seeming, by_answer, by_greeting, by_program, needs_asking
 
 POOL = {"MaxOpenConnections": 8, "OpenConnections": 8, "InUse": 8, "Idle": 0, "WaitCount": 3, "WaitDuration": 5}
 METRICS = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\n\r\n# HELP a b\n# TYPE up gauge\nup 1\n"

@@ -10,8 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from loadwatch_collectors.pipeline.segments import RECORD
-from loadwatch_collectors.pipeline.spool import Spool, WriteRequest
+from loadwatch_collectors.pipeline.spool import RECORD, Spool, WriteRequest
 from loadwatch_collectors.series import SampleRow, Series
 
 NOW_MS = 1_700_000_000_000

@@ -11,7 +11,7 @@ import pytest
 from grpc_tools import protoc
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from loadwatch_collectors.pipeline.remote_write import compress, encode_metadata, encode_rows
+from loadwatch_collectors.pipeline.sender import compress, encode_metadata, encode_rows
 from loadwatch_collectors.series import STALE_NAN, SampleRow, Series, encode_labels
 from loadwatch_formats.metrics.model import MetricInfo
 

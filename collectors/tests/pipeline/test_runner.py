@@ -11,8 +11,8 @@ import pytest
 from loadwatch_collectors.collector import KEPT, MissingPrivilege, Sample, Source, TargetIdentity
 from loadwatch_collectors.config import CollectorSettings
 from loadwatch_collectors.errors import CollectorError, ConfigError
-from loadwatch_collectors.pipeline.remote_write import encode_rows
 from loadwatch_collectors.pipeline.runner import Runner
+from loadwatch_collectors.pipeline.sender import encode_rows
 from loadwatch_collectors.series import SampleRow
 from structlog.testing import capture_logs
 

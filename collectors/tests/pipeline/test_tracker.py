@@ -4,8 +4,8 @@ from collections.abc import Callable
 import pytest
 from loadwatch_collectors.collector import KEPT, Labels, Sample, TargetIdentity
 from loadwatch_collectors.errors import CollectorError
-from loadwatch_collectors.pipeline.remote_write import encode_rows
-from loadwatch_collectors.pipeline.tracker import SeriesTracker
+from loadwatch_collectors.pipeline.sender import encode_rows
+from loadwatch_collectors.pipeline.worker import SeriesTracker
 from loadwatch_collectors.series import SampleRow
 
 from collectors.tests.receiver import Received, decode_write_request

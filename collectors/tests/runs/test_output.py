@@ -1,8 +1,8 @@
 """What is kept of a command's output."""
 
 import pytest
-from loadwatch_collectors.runs import output
-from loadwatch_collectors.runs.output import Output
+from loadwatch_collectors.runs import own_figures
+from loadwatch_collectors.runs.own_figures import Output
 
 
 def said(*pieces: bytes) -> str:
@@ -25,8 +25,8 @@ def test_secrets_are_masked():
 
 
 def test_the_middle_is_let_go_and_said(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(output, "HEAD_BYTES", 1_000)
-    monkeypatch.setattr(output, "TAIL_BYTES", 2_000)
+    monkeypatch.setattr(own_figures, "HEAD_BYTES", 1_000)
+    monkeypatch.setattr(own_figures, "TAIL_BYTES", 2_000)
     kept = Output()
     for number in range(10_000):
         kept.add(1, b"line %d\n" % number)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from loadwatch_collectors.collector import Sample
-from loadwatch_collectors.sources.exposition import ExpositionError, ExpositionParser
+from loadwatch_collectors.sources.prometheus import ExpositionError, ExpositionParser
 from prometheus_client.metrics_core import Metric
 from prometheus_client.openmetrics import parser as openmetrics_reference
 from prometheus_client.parser import text_string_to_metric_families as parse_text_reference

@@ -6,8 +6,8 @@ import threading
 from pathlib import Path
 
 import pytest
-from loadwatch_collectors.sources import filesystems
-from loadwatch_collectors.sources.filesystems import Filesystems, parse_mounts, parse_speed
+from loadwatch_collectors.sources import host
+from loadwatch_collectors.sources.host import Filesystems, parse_mounts, parse_speed
 
 NOTHING = re.compile(r"(?!)")
 MOUNTS = r"""proc /proc proc rw 0 0
@@ -52,7 +52,7 @@ def test_only_what_lies_on_disks_of_this_host_each_device_once() -> None:
 
 def test_there_is_a_bound_of_mounts() -> None:
     many = "".join(f"/dev/d{number} /m{number} ext4 rw 0 0\n" for number in range(1_000))
-    assert len(parse_mounts(many, NOTHING)) == filesystems.MOST_MOUNTS
+    assert len(parse_mounts(many, NOTHING)) == host.MOST_MOUNTS
 
 
 def test_speeds() -> None:
@@ -78,9 +78,9 @@ def test_a_disk_that_does_not_answer_keeps_nobody(tmp_path: Path, monkeypatch: p
         answer.wait(60)
         return real(path)
 
-    monkeypatch.setattr(filesystems.os, "statvfs", hangs)
-    monkeypatch.setattr(filesystems, "FIRST_SECONDS", 0.0)
-    monkeypatch.setattr(filesystems, "EVERY_SECONDS", 0.0)
+    monkeypatch.setattr(host.os, "statvfs", hangs)
+    monkeypatch.setattr(host, "FIRST_SECONDS", 0.0)
+    monkeypatch.setattr(host, "EVERY_SECONDS", 0.0)
     found = made_up(tmp_path)
     assert [list(found.samples()) for _ in range(5)] == [[]] * 5
     assert asked.wait(60)
@@ -93,5 +93,5 @@ def test_a_disk_that_does_not_answer_keeps_nobody(tmp_path: Path, monkeypatch: p
 def test_what_is_old_is_not_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = made_up(tmp_path)
     assert found.samples()
-    monkeypatch.setattr(filesystems, "OLD_SECONDS", -1.0)
+    monkeypatch.setattr(host, "OLD_SECONDS", -1.0)
     assert not found.samples()

@@ -8,13 +8,13 @@ from loadwatch_collectors.errors import ConfigError
 from loadwatch_collectors.settings_loader import parse_document
 from loadwatch_collectors.sources.registry import sources_by_name
 from loadwatch_collectors.sources.timeouts import (
+    Measurement,
     TimeoutsCollector,
     TimeoutsSettings,
     given_samples,
     measured_samples,
     without_repeats,
 )
-from loadwatch_collectors.sources.timeouts_probe import Measurement
 
 
 def load(block: str) -> TimeoutsSettings:

@@ -14,8 +14,13 @@ from pathlib import Path
 
 import pytest
 from loadwatch_collectors.errors import ConfigError
-from loadwatch_collectors.sources.timeouts import TimeoutsCollector, TimeoutsSettings
-from loadwatch_collectors.sources.timeouts_probe import Measurement, TimeoutProbe, TimeoutProbeSettings
+from loadwatch_collectors.sources.timeouts import (
+    Measurement,
+    TimeoutProbe,
+    TimeoutProbeSettings,
+    TimeoutsCollector,
+    TimeoutsSettings,
+)
 
 from collectors.tests.servers import answer_always, read_request, response, tcp_server
 from tests.ports import free_port

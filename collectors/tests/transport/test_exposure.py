@@ -4,8 +4,7 @@ import pytest
 from loadwatch_collectors.sources.probe import ProbeSettings
 from loadwatch_collectors.transport.exposure import find_exposures, find_server_exposure
 from loadwatch_collectors.transport.http_page import HttpSettings
-from loadwatch_collectors.transport.mysql_password import is_loopback
-from loadwatch_collectors.transport.mysql_session import MySQLLogin
+from loadwatch_collectors.transport.mysql_session import MySQLLogin, is_loopback
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 from loadwatch_collectors.errors import CollectorError
-from loadwatch_collectors.transport.mysql_password import may_show_password
-from loadwatch_collectors.transport.mysql_session import MySQLLogin, MySQLSession
+from loadwatch_collectors.transport.mysql_session import MySQLLogin, MySQLSession, may_show_password
 
 from collectors.tests.servers import make_certificate
 from collectors.tests.transport.hostile_mysql import FULL_LOGIN, OK, Certificate, Hostile, running_hostile

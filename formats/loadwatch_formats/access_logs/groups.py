@@ -1,9 +1,89 @@
-"""What somebody says of the names of routes: regular expressions, as `alp -m` takes them, and parameters that stay."""
+"""What somebody says of the names of routes: regular expressions, as `alp -m` takes them, and parameters that stay.
+
+Queries hold what people typed and what proves who they are, so all of them are cut off but for parameters that somebody
+names. Of those, values stay that are words; a number is `:id`, and whatever may be a secret or somebody's text is a
+placeholder.
+"""
 
 import re
 from collections.abc import Sequence
 
-from loadwatch_formats.access_logs.kept import KeptError, KeptParameters
+from loadwatch_formats.access_logs.shapes import LONGEST_READ, SLUG, shape_of_segment
+
+MOST_KEPT = 5
+_LONGEST_VALUE = 32
+_MOST_PARAMETERS = 100
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,39}")
+_WORD = re.compile(r"[A-Za-z]{1,20}(?:[_.-][A-Za-z]{1,20})*[0-9]{0,3}")
+_SEPARATORS = re.compile(r"[_.-]")
+_SECRET = frozenset("auth authorization code jwt key nonce otp pass pin pwd session sid sig state".split())
+_SECRET_ENDS = (
+    *("accesskey", "apikey", "credential", "credentials", "passphrase", "passwd", "password", "privatekey"),
+    *("secret", "sessionid", "signature", "token"),
+)
+
+
+class KeptError(ValueError):
+    """A parameter cannot be kept; the text says which, and why."""
+
+
+class KeptParameters:
+    """Names of parameters, in the order in which a route shows them.
+
+    Raises:
+        KeptError: for a name that is none, one of secrets, and for more than `MOST_KEPT`.
+    """
+
+    def __init__(self, names: Sequence[str] = ()) -> None:
+        if len(names) > MOST_KEPT:
+            raise KeptError(f"{len(names)} parameters are too many; at most {MOST_KEPT}")
+        for name in names:
+            if not _NAME.fullmatch(name):
+                raise KeptError(
+                    f"{name[:60]!r} is no name of a parameter: letters, digits, _ . - and at most 40 of them"
+                )
+            if _is_secret(name):
+                raise KeptError(f"{name!r} is a parameter that holds secrets: its values never stay")
+        self.names = tuple(dict.fromkeys(names))
+
+    def query_of(self, path: str) -> str:
+        """What stays of the query of a path, such as `?action=login`; empty where nothing does."""
+        if not self.names or "?" not in path:
+            return ""
+        query = path[:LONGEST_READ].partition("?")[2].partition("#")[0]
+        given: dict[str, str] = {}
+        for pair in query.split("&", _MOST_PARAMETERS)[:_MOST_PARAMETERS]:
+            name, _, value = pair.partition("=")
+            given.setdefault(name, value)
+        kept = [f"{name}={_shown(given[name])}" for name in self.names if name in given]
+        return "?" + "&".join(kept) if kept else ""
+
+
+def is_value(query: str) -> bool:
+    """Whether what stayed of a query, without its `?`, has a value that is no placeholder."""
+    return any(value and not value.startswith(":") for _, value in _pairs(query))
+
+
+def without_values(query: str) -> str:
+    """The same with a placeholder for each value, of a query that turned out to be one of many."""
+    return "&".join(f"{name}={SLUG if value and not value.startswith(':') else value}" for name, value in _pairs(query))
+
+
+def _pairs(query: str) -> list[tuple[str, str]]:
+    return [(name, value) for name, _, value in (pair.partition("=") for pair in query.split("&"))]
+
+
+def _shown(value: str) -> str:
+    if not value or (len(value) <= _LONGEST_VALUE and _WORD.fullmatch(value)):
+        return value
+    shape = shape_of_segment(value)
+    return shape if shape.startswith(":") and shape.count(":") == 1 else SLUG
+
+
+def _is_secret(name: str) -> bool:
+    called = _SEPARATORS.sub("", name).lower()
+    return called in _SECRET or called.endswith(_SECRET_ENDS)
+
 
 _MOST = 200
 _LONGEST_PATH = 2_048

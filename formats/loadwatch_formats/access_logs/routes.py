@@ -9,8 +9,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Self
 
-from loadwatch_formats.access_logs.groups import MatchingGroups
-from loadwatch_formats.access_logs.kept import is_value, without_values
+from loadwatch_formats.access_logs.groups import MatchingGroups, is_value, without_values
 from loadwatch_formats.access_logs.shapes import HASH, is_like_hash, shape_of, slug_of
 
 OTHER = "other"

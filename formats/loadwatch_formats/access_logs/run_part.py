@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from loadwatch_formats.access_logs.document import lines_document, route_document, window_document
+from loadwatch_formats.access_logs.figures import SecondCounts, instant_of
 from loadwatch_formats.access_logs.groups import MatchingGroups
-from loadwatch_formats.access_logs.instants import instant_of
 from loadwatch_formats.access_logs.lines.line import AT, REST, LineReader, Texts
 from loadwatch_formats.access_logs.routes import MOST_ROUTES, RouteNames
-from loadwatch_formats.access_logs.seconds import SecondCounts
 from loadwatch_formats.access_logs.tally import Key, Lines, Tally, settle_together
 from loadwatch_formats.run_spans import Span
 

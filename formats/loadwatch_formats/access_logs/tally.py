@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from loadwatch_formats.access_logs.figures import RouteFigures
-from loadwatch_formats.access_logs.instants import span_of
+from loadwatch_formats.access_logs.figures import RouteFigures, SecondCounts, span_of
 from loadwatch_formats.access_logs.lines.line import (
     AT,
     METHOD,
@@ -20,7 +19,6 @@ from loadwatch_formats.access_logs.lines.line import (
     Texts,
 )
 from loadwatch_formats.access_logs.routes import RouteNames
-from loadwatch_formats.access_logs.seconds import SecondCounts
 
 METHODS = frozenset(
     "GET HEAD POST PUT PATCH DELETE OPTIONS CONNECT TRACE PROPFIND PROPPATCH MKCOL COPY MOVE LOCK UNLOCK REPORT SEARCH"

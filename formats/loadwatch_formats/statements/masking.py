@@ -2,8 +2,7 @@
 
 import re
 
-from loadwatch_formats.statements.fingerprint import LONGEST_READ
-from loadwatch_formats.statements.tokens import Dialect, without_values
+from loadwatch_formats.statements.fingerprint import LONGEST_READ, Dialect, without_values
 
 _SPACES = re.compile(r"\s++")
 CUT = "..."

@@ -5,9 +5,8 @@ from typing import Any
 
 from loadwatch_formats.access_logs.sketch import GREATEST, RELATIVE_ERROR, Sketch
 from loadwatch_formats.own_traffic import COMMENT, NAME
-from loadwatch_formats.statements.fingerprint import OTHER, fingerprint
+from loadwatch_formats.statements.fingerprint import OTHER, Dialect, fingerprint
 from loadwatch_formats.statements.slow_log import SlowStatement
-from loadwatch_formats.statements.tokens import Dialect
 
 MOST_FINGERPRINTS = 5_000
 """What comes after so many different ones is `other`."""

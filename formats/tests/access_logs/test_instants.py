@@ -1,5 +1,5 @@
 import pytest
-from loadwatch_formats.access_logs.instants import instant_of, span_of
+from loadwatch_formats.access_logs.figures import instant_of, span_of
 
 
 @pytest.mark.parametrize(

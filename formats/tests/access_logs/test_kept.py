@@ -1,6 +1,5 @@
 import pytest
-from loadwatch_formats.access_logs.groups import GroupError, MatchingGroups
-from loadwatch_formats.access_logs.kept import KeptError, KeptParameters
+from loadwatch_formats.access_logs.groups import GroupError, KeptError, KeptParameters, MatchingGroups
 from loadwatch_formats.access_logs.lines.line import PATH, REST, LineOptions
 from loadwatch_formats.access_logs.lines.registry import recognise
 from loadwatch_formats.access_logs.routes import SPREAD, RouteNames

@@ -4,9 +4,9 @@ import pickle
 import random
 
 import pytest
+from loadwatch_formats.access_logs.figures import SecondCounts
 from loadwatch_formats.access_logs.lines.registry import recognise
 from loadwatch_formats.access_logs.routes import OTHER, RouteNames
-from loadwatch_formats.access_logs.seconds import SecondCounts
 from loadwatch_formats.access_logs.tally import Tally, settle_together
 
 

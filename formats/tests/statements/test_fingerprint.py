@@ -4,12 +4,15 @@ import time
 import pytest
 from loadwatch_formats.statements.fingerprint import (
     LONGEST_FINGERPRINT,
+    Dialect,
+    Kind,
     canonical,
     digest_of,
     fingerprint,
     first_word,
+    tokens_of,
+    without_values,
 )
-from loadwatch_formats.statements.tokens import Dialect, Kind, tokens_of, without_values
 
 CASES = {
     "SELECT name, password FROM user WHERE id='12823';": "select name, password from user where id=?",

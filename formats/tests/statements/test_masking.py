@@ -1,6 +1,6 @@
 import pytest
+from loadwatch_formats.statements.fingerprint import Dialect
 from loadwatch_formats.statements.masking import mask
-from loadwatch_formats.statements.tokens import Dialect
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """What is explained, and how plans travel."""
 
 import pytest
+from loadwatch_formats.statements.fingerprint import Dialect
 from loadwatch_formats.statements.plans import (
     LONGEST_PLAN,
     NoPlan,
@@ -10,7 +11,6 @@ from loadwatch_formats.statements.plans import (
     why_not_explained,
     write_plan,
 )
-from loadwatch_formats.statements.tokens import Dialect
 
 SCAN = Step(table="goods", access="ALL", rows=120_000.0, extra="Using where")
 

@@ -11,18 +11,17 @@ from pathlib import Path
 from loadwatch_collectors.config import load_config
 from loadwatch_collectors.errors import AgentError
 from loadwatch_collectors.pipeline.frames import encode_frame
-from loadwatch_collectors.pipeline.segments import SegmentReader, SpoolFolder
-from loadwatch_collectors.runs.streams.event import StreamError, StreamReader
-from loadwatch_collectors.runs.streams.gatling_binary import GatlingBinaryReader
+from loadwatch_collectors.pipeline.spool import SegmentReader, SpoolFolder
+from loadwatch_collectors.runs.streams.gatling_binary import GatlingBinaryReader, StreamError, StreamReader
 from loadwatch_collectors.runs.streams.gatling_text import GatlingTextReader
 from loadwatch_collectors.runs.streams.vegeta_gob import VegetaGobReader
 from loadwatch_collectors.series import SampleRow, Series
 from loadwatch_collectors.settings_loader import parse_document
 from loadwatch_collectors.sources import host, sock_diag, sockets
 from loadwatch_collectors.sources.dbstats_document import DocumentError, find_pools, parse_log_line, read_pool
-from loadwatch_collectors.sources.exposition import ExpositionError, ExpositionParser
 from loadwatch_collectors.sources.process import cgroup, unit
 from loadwatch_collectors.sources.process import collector as process
+from loadwatch_collectors.sources.prometheus import ExpositionError, ExpositionParser
 from loadwatch_collectors.sources.registry import sources_by_name
 
 from tests.fuzz.target import Run, Target

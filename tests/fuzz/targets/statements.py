@@ -4,11 +4,17 @@ from collections.abc import Callable
 
 from loadwatch_collectors.sources.aws.reading.insights import mask_statement
 from loadwatch_formats.log_patterns import LogPatterns, read_line
-from loadwatch_formats.statements.fingerprint import LONGEST_FINGERPRINT, canonical, digest_of, fingerprint, first_word
+from loadwatch_formats.statements.fingerprint import (
+    LONGEST_FINGERPRINT,
+    Dialect,
+    canonical,
+    digest_of,
+    fingerprint,
+    first_word,
+)
 from loadwatch_formats.statements.masking import mask
 from loadwatch_formats.statements.slow_log import LONGEST_LINE, LONGEST_TEXT, SlowLogReader
 from loadwatch_formats.statements.sums import StatementSums
-from loadwatch_formats.statements.tokens import Dialect
 
 from tests.fuzz.target import Run, Target
 from tests.fuzz.targets.queries import text_of

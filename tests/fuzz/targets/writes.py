@@ -9,9 +9,8 @@ from random import Random
 
 import cramjam
 from loadwatch_backend.core.errors import ProblemError
-from loadwatch_backend.series.ingest.decode import decode, decompress
+from loadwatch_backend.series.ingest.decode import IngestLimits, decode, decompress
 from loadwatch_backend.series.ingest.decode_v2 import decode_v2
-from loadwatch_backend.series.ingest.limits import IngestLimits
 from loadwatch_backend.series.ingest.otlp.service import OtlpService
 from loadwatch_backend.series.ingest.otlp.translate import OtlpRules
 from loadwatch_backend.series.ingest.remote_v2_pb2 import Request, Sample, TimeSeries

@@ -25,8 +25,7 @@ from loadwatch_backend.access.repository import (
 from loadwatch_backend.access.schemas import UserSource
 from loadwatch_backend.access.service import AccessParts, AccessService
 from loadwatch_backend.access.sign_in.group_roles import GivenRole, RolePolicy, highest_role
-from loadwatch_backend.access.sign_in.sealed import seal, unseal
-from loadwatch_backend.access.sign_in.sign_in import Browser, SignInService
+from loadwatch_backend.access.sign_in.sign_in import Browser, SignInService, seal, unseal
 from loadwatch_backend.access.tables import NAME_LENGTH, TEXT_LENGTH, UserRow
 from loadwatch_backend.core.database.outages import ConstraintError
 from loadwatch_backend.core.errors import ForbiddenError, NotFoundError, ProblemError, UnavailableError

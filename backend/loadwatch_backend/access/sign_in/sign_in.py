@@ -1,7 +1,13 @@
 """Signing in as a user, one's own password and one's own sessions."""
 
+import base64
+import hashlib
+import hmac
+import json
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, cast
 
 from loadwatch_backend.access.audit.audit import AuditEvent
 from loadwatch_backend.access.credentials import Cookie, CookieKind, Visit, new_id
@@ -36,11 +42,33 @@ from loadwatch_backend.access.schemas import (
 from loadwatch_backend.access.service import SESSION_SECONDS, AccessParts, AccessService, SignedIn
 from loadwatch_backend.access.sign_in.lockout import count_failure, wait_left_ms
 from loadwatch_backend.access.sign_in.passwords import Passwords, check_strength
-from loadwatch_backend.access.sign_in.sealed import seal, unseal
 from loadwatch_backend.access.sign_in.setup import use_setup
 from loadwatch_backend.access.tables import UserRow
 from loadwatch_backend.access.views import session_list
 from loadwatch_backend.core.errors import ForbiddenError, NotFoundError, UnauthorizedError
+
+
+def seal(key: bytes, purpose: str, document: Mapping[str, Any], end_ms: int) -> str:
+    """The document as a cookie's value; one of another purpose is not taken for it."""
+    text = json.dumps({**document, "end": end_ms}, separators=(",", ":"))
+    body = base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+    return f"{body}.{_signature(key, purpose, body)}"
+
+
+def unseal(key: bytes, purpose: str, value: str, now_ms: int) -> dict[str, Any] | None:
+    """The document; None when it is forged, of another purpose, or over."""
+    body, _, signature = value.rpartition(".")
+    if not body.isascii() or not signature.isascii():
+        return None
+    if not hmac.compare_digest(_signature(key, purpose, body), signature):
+        return None
+    document = cast("dict[str, Any]", json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4))))
+    return document if document.pop("end") > now_ms else None
+
+
+def _signature(key: bytes, purpose: str, body: str) -> str:
+    return hmac.new(key, f"{purpose}\n{body}".encode(), hashlib.sha256).hexdigest()
+
 
 DEVICE_SECONDS = 180 * 86_400
 DEVICE = "device"

@@ -7,8 +7,8 @@ from typing import Any
 import orjson
 
 from loadwatch_backend.alerting.alerts.evaluation.evaluator import LiveAlert
+from loadwatch_backend.alerting.alerts.evaluation.explain import NO_DATA_LABEL, RUN_LABEL
 from loadwatch_backend.alerting.alerts.evaluation.machine import MachineSettings, holding_until_ms
-from loadwatch_backend.alerting.alerts.evaluation.state import NO_DATA_LABEL, RUN_LABEL
 from loadwatch_backend.alerting.alerts.history.episodes import (
     RuleFacts,
     finite,
@@ -33,12 +33,12 @@ from loadwatch_backend.alerting.alerts.schemas import (
     SilenceReference,
     TransitionOut,
 )
-from loadwatch_backend.alerting.notify.causes.explained import Explain
-from loadwatch_backend.alerting.notify.causes.fitting import (
+from loadwatch_backend.alerting.notify.causes import (
     FINDING_ANNOTATIONS,
     FINDING_FAMILY,
     FINDING_ID,
     FINDING_SAID,
+    Explain,
 )
 from loadwatch_backend.alerting.notify.contract import FollowsFrom, Quiet
 from loadwatch_backend.alerting.notify.model import NotifiedAlert

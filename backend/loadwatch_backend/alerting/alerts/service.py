@@ -1,9 +1,13 @@
 """Alerts for the endpoints: lists, one alert, its value over time; what people say to alerts."""
 
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
+import numpy as np
 import orjson
+import structlog
 
 from loadwatch_backend.alerting.alerts.documents import (
     NO_CONTEXT,
@@ -18,21 +22,14 @@ from loadwatch_backend.alerting.alerts.documents import (
     transition_out,
     watched_source,
 )
-from loadwatch_backend.alerting.alerts.errors import (
-    AlertHoldsError,
-    AlertMatcherError,
-    AlertNotFoundError,
-    AlertOverError,
-    NobodyEvaluatesError,
-)
+from loadwatch_backend.alerting.alerts.evaluation.evaluation import GroupRun, RuleStatus
 from loadwatch_backend.alerting.alerts.evaluation.evaluator import Evaluator, LiveAlert
+from loadwatch_backend.alerting.alerts.evaluation.explain import NO_DATA_LABEL
 from loadwatch_backend.alerting.alerts.evaluation.machine import MachineSettings
-from loadwatch_backend.alerting.alerts.evaluation.state import NO_DATA_LABEL
 from loadwatch_backend.alerting.alerts.history import repository
 from loadwatch_backend.alerting.alerts.history.episodes import RuleFacts
 from loadwatch_backend.alerting.alerts.history.tables import EpisodeRow
-from loadwatch_backend.alerting.alerts.ports import Dispatch
-from loadwatch_backend.alerting.alerts.rule_list import RuleLister
+from loadwatch_backend.alerting.alerts.ports import Dispatch, RuleSource
 from loadwatch_backend.alerting.alerts.schemas import (
     AlertCounts,
     AlertDetail,
@@ -42,18 +39,214 @@ from loadwatch_backend.alerting.alerts.schemas import (
     AlertState,
     HistoryList,
     IncidentOut,
+    RuleFileOut,
+    RuleGroupOut,
     RuleList,
+    RuleOut,
+    RuleState,
 )
-from loadwatch_backend.alerting.alerts.sparklines import SPARKLINE_MS, ValueHistory
-from loadwatch_backend.alerting.notify.causes.consequences import BEST, RANKS
-from loadwatch_backend.alerting.notify.causes.explained import Explain
+from loadwatch_backend.alerting.notify.causes import BEST, RANKS, Explain
 from loadwatch_backend.alerting.notify.contract import Quiet
 from loadwatch_backend.alerting.notify.file.matchers import LabelMatcher, MatcherError, all_match, parse_matchers
+from loadwatch_backend.alerting.rules.contract import SourceKey
+from loadwatch_backend.alerting.rules.model import Rule, RuleGroup, RuleSet
+from loadwatch_backend.alerting.rules.presence import value_of
 from loadwatch_backend.catalogue.runbooks.rendering import Runbooks
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.database.relational import Relational
+from loadwatch_backend.core.errors import InvalidError, NotFoundError, ProblemError, UnavailableError
 from loadwatch_backend.core.faults import fault
+from loadwatch_backend.core.language import Language, in_language, translations_of
 from loadwatch_backend.findings.snapshot import FindingsSnapshot
+from loadwatch_backend.series.promql.engine import Engine
+from loadwatch_backend.series.promql.labels import METRIC_NAME, drop_labels, label_key
+from loadwatch_backend.series.promql.parsing.parse import parse_expression
+from loadwatch_backend.series.promql.value import Grid, Matrix
+
+Counts = Mapping[str, tuple[int, int]]
+UNKNOWN = RuleStatus()
+
+
+class RuleLister:
+    """Lists rules. Health and durations are known to the server that evaluates; states to every server."""
+
+    def __init__(self, rules: RuleSource, evaluator: Evaluator, relational: Relational) -> None:
+        self._rules = rules
+        self._evaluator = evaluator
+        self._relational = relational
+
+    def rules(self) -> RuleList:
+        """All rules in force."""
+        return self._list(self._rules.current())
+
+    def reload(self) -> RuleList:
+        """Read rule files again; their alerts follow within a second."""
+        rules = self._rules.reload()
+        self._evaluator.wake()
+        return self._list(rules)
+
+    def _list(self, rules: RuleSet) -> RuleList:
+        with self._relational.transaction() as session:
+            counts = repository.count_open(session)
+        return RuleList(
+            files=[
+                RuleFileOut(
+                    path=file.path,
+                    built_in=file.built_in,
+                    state=file.state,
+                    error=file.error,
+                    line=file.line,
+                    loaded_ms=file.loaded_ms,
+                    rules=sum(len(group.rules) for group in file.groups),
+                )
+                for file in rules.files
+            ],
+            groups=[
+                _group_out(group, self._evaluator.group_run(group.file, group.name), counts) for group in rules.groups
+            ],
+        )
+
+
+def _group_out(group: RuleGroup, run: GroupRun | None, counts: Mapping[str, Counts]) -> RuleGroupOut:
+    return RuleGroupOut(
+        name=group.name,
+        file=group.file,
+        interval_seconds=group.interval_ms / 1_000,
+        evaluated_ms=None if run is None else run.evaluated_ms,
+        evaluation_seconds=None if run is None else run.seconds,
+        missed=0 if run is None else run.missed,
+        rules=[
+            _rule_out(rule, UNKNOWN if run is None else run.status.get(rule.id, UNKNOWN), counts.get(rule.id, {}))
+            for rule in group.rules
+        ],
+    )
+
+
+def _rule_out(rule: Rule, status: RuleStatus, counts: Counts) -> RuleOut:
+    firing, firing_without = counts.get(str(AlertState.FIRING), (0, 0))
+    pending, pending_without = counts.get(str(AlertState.PENDING), (0, 0))
+    return RuleOut(
+        id=rule.id,
+        kind=rule.kind,
+        name=rule.name,
+        expression=rule.expression,
+        line=rule.line,
+        for_seconds=rule.for_ms / 1_000,
+        keep_firing_for_seconds=rule.keep_firing_for_ms / 1_000,
+        no_data=rule.no_data,
+        labels=dict(rule.labels),
+        annotations=in_language(rule.annotations, Language.EN),
+        translations=translations_of(rule.annotations),
+        state=RuleState.FIRING if firing else RuleState.PENDING if pending else RuleState.INACTIVE,
+        firing=firing,
+        pending=pending,
+        without_data=firing_without + pending_without,
+        health=status.health,
+        error=status.error,
+        evaluated_ms=status.evaluated_ms,
+        evaluation_seconds=status.seconds,
+    )
+
+
+log = structlog.get_logger(__name__)
+
+SPARKLINE_MS = 30 * 60_000
+SPARKLINE_POINTS = 60
+STEP_MS = SPARKLINE_MS // SPARKLINE_POINTS
+KEPT_MS = 5_000
+SERIES_POINTS = 500
+
+Values = Mapping[SourceKey, Sequence[float | None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kept:
+    at_ms: int
+    values: Values
+
+
+class ValueHistory:
+    """Safe to use from any thread."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._kept: dict[str, _Kept] = {}
+        self._lock = threading.Lock()
+
+    def sparklines(self, expression: str, now_ms: int) -> Values:
+        """The last half hour in 60 points, the newest now; by the labels of the rule's result.
+
+        Empty when the expression cannot be evaluated: a page of alerts must not fail for want of a drawing.
+        """
+        kept = self._kept.get(expression)
+        if kept is not None and 0 <= now_ms - kept.at_ms < KEPT_MS:
+            return kept.values
+        start_ms = now_ms - (SPARKLINE_POINTS - 1) * STEP_MS
+        try:
+            matrix = self._range(expression, Grid(start_ms=start_ms, step_ms=STEP_MS, count=SPARKLINE_POINTS))
+        except ProblemError as problem:
+            log.info("no sparkline", expression=expression, reason=problem.detail)
+            values: Values = {}
+        else:
+            rows = _rows(matrix)
+            values = {
+                label_key(drop_labels(labels, (METRIC_NAME,))): row
+                for labels, row in zip(matrix.labels, rows, strict=True)
+            }
+        with self._lock:
+            self._kept = {
+                text: one
+                for text, one in self._kept.items()
+                if 0 <= now_ms - one.at_ms < KEPT_MS and text != expression
+            }
+            self._kept[expression] = _Kept(at_ms=now_ms, values=values)
+        return values
+
+    def series(
+        self, expression: str, key: SourceKey, start_ms: int, end_ms: int
+    ) -> tuple[Sequence[int], Sequence[float | None]]:
+        """Times and values of one alert, at most 500 points; raises as `Engine.range`."""
+        step_ms = max(1_000, -(-(end_ms - start_ms) // (SERIES_POINTS - 1)))
+        grid = Grid(start_ms=start_ms, step_ms=step_ms, count=max((end_ms - start_ms) // step_ms, 0) + 1)
+        matrix = self._range(expression, grid)
+        times = grid.times_ms().tolist()
+        for labels, row in zip(matrix.labels, _rows(matrix), strict=True):
+            if label_key(drop_labels(labels, (METRIC_NAME,))) == key:
+                return times, row
+        return times, [None] * len(times)
+
+    def _range(self, text: str, grid: Grid) -> Matrix:
+        expression = value_of(parse_expression(text)).expression
+        return self._engine.range_of(expression, grid.start_ms, grid.end_ms, grid.step_ms)
+
+
+def _rows(matrix: Matrix) -> list[list[float | None]]:
+    known = matrix.present & np.isfinite(matrix.values)
+    return [
+        [value if there else None for value, there in zip(row, mask, strict=True)]
+        for row, mask in zip(matrix.values.tolist(), known.tolist(), strict=True)
+    ]
+
+
+class AlertNotFoundError(NotFoundError, code="alert-not-found"):
+    """There is no alert with this id."""
+
+
+class AlertOverError(InvalidError, code="alert-over", title="The alert is over"):
+    """The alert has ended already."""
+
+
+class AlertHoldsError(InvalidError, code="alert-holds", title="The alert has data"):
+    """The alert's data are there, so it cannot be closed."""
+
+
+class AlertMatcherError(InvalidError, code="alert-matcher", title="Not a matcher"):
+    """A matcher cannot be read."""
+
+
+class NobodyEvaluatesError(UnavailableError, code="nobody-evaluates", title="Rules are not evaluated"):
+    """No server on this database evaluates rules at present."""
+
 
 EARLIER_EPISODES = 20
 MOST_MEMBERS = 201

@@ -11,11 +11,9 @@ from loadwatch_backend.alerting.alerts.evaluation.recorder import Recorder
 from loadwatch_backend.alerting.alerts.evaluation.vanished import vanished_renderer
 from loadwatch_backend.alerting.alerts.history.journal import Journal
 from loadwatch_backend.alerting.alerts.prometheus.service import PrometheusRules
-from loadwatch_backend.alerting.alerts.rule_list import RuleLister
-from loadwatch_backend.alerting.alerts.service import AlertService
-from loadwatch_backend.alerting.alerts.sparklines import ValueHistory
+from loadwatch_backend.alerting.alerts.service import AlertService, RuleLister, ValueHistory
 from loadwatch_backend.alerting.notify.assembly import NotificationServices
-from loadwatch_backend.alerting.notify.causes.explained import Explain
+from loadwatch_backend.alerting.notify.causes import Explain
 from loadwatch_backend.alerting.rules.evaluate import RuleEvaluator
 from loadwatch_backend.alerting.rules.files import RuleFiles
 from loadwatch_backend.catalogue.packs.library import Library

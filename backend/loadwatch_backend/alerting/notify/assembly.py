@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from loadwatch_backend.alerting.notify.causes.explained import Explain
+from loadwatch_backend.alerting.notify.causes import Explain
 from loadwatch_backend.alerting.notify.file.configuration import ConfigurationFile
 from loadwatch_backend.alerting.notify.file.model import Configuration
 from loadwatch_backend.alerting.notify.groups.dispatch import Dispatcher
@@ -14,8 +14,7 @@ from loadwatch_backend.alerting.notify.outbox.worker import Workers
 from loadwatch_backend.alerting.notify.routing.holding import Holders
 from loadwatch_backend.alerting.notify.routing.service import RoutingService
 from loadwatch_backend.alerting.notify.senders.model import SendContext
-from loadwatch_backend.alerting.notify.senders.networks import NetworkPolicy, NetworksError, parse_allowed
-from loadwatch_backend.alerting.notify.senders.sockets import Dialer
+from loadwatch_backend.alerting.notify.senders.sockets import Dialer, NetworkPolicy, NetworksError, parse_allowed
 from loadwatch_backend.alerting.notify.senders.transport import Transport
 from loadwatch_backend.alerting.notify.silences.repository import SilenceBook
 from loadwatch_backend.alerting.notify.silences.service import SilenceService

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from loadwatch_backend.series.promql.operators import compute
+from loadwatch_backend.series.promql.matching import compute
 from loadwatch_backend.series.promql.parsing.catalogue import COMPARISON_OPERATORS
 from loadwatch_backend.series.promql.parsing.expression import (
     Aggregation,

@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from loadwatch_backend.alerting.rules.gotemplate.builtins import BUILTINS, Function
-from loadwatch_backend.alerting.rules.gotemplate.errors import TemplateError
 from loadwatch_backend.alerting.rules.gotemplate.execute import execute
 from loadwatch_backend.alerting.rules.gotemplate.nodes import Template
 from loadwatch_backend.alerting.rules.gotemplate.parse import parse_template
-from loadwatch_backend.alerting.rules.gotemplate.values import Record, StringMap
+from loadwatch_backend.alerting.rules.gotemplate.values import Record, StringMap, TemplateError
 from loadwatch_backend.alerting.rules.template_functions import FUNCTIONS, Sample, context_functions
 from loadwatch_backend.series.store.port import Labels
 

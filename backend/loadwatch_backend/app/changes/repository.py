@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import delete, insert, select, update
 from sqlalchemy.orm import Session
 
-from loadwatch_backend.app.changes.model import EVERYBODY, Known, Subject
+from loadwatch_backend.app.changes.sightings import EVERYBODY, Known, Subject
 from loadwatch_backend.app.changes.tables import TITLE_LENGTH, WatchedFactRow, WatchedPlaceRow
 
 

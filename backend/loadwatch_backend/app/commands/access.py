@@ -18,8 +18,7 @@ from loadwatch_backend.access.audit.audit import AuditEvent, AuditLog
 from loadwatch_backend.access.principal import LOCAL, SCOPES_OF, Role, Scope
 from loadwatch_backend.access.schemas import TokenIn, UserIn, UserPatch
 from loadwatch_backend.access.sign_in.passwords import Passwords
-from loadwatch_backend.access.tokens.api_tokens import TokenService
-from loadwatch_backend.access.tokens.tokens import TokenFile, TokenFileError
+from loadwatch_backend.access.tokens import TokenFile, TokenFileError, TokenService
 from loadwatch_backend.access.users.service import UserService
 from loadwatch_backend.core.clock import system_clock
 from loadwatch_backend.core.data_directory import open_data_directory

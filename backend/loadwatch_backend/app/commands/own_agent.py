@@ -7,8 +7,7 @@ from pathlib import Path
 
 from loadwatch_formats.terminal import echo
 
-from loadwatch_backend.core.processes.agent_control import AgentState
-from loadwatch_backend.core.processes.children import Child, start_child, stop_child
+from loadwatch_backend.core.processes import AgentState, Child, start_child, stop_child
 
 
 def own_command(*arguments: str) -> list[str]:

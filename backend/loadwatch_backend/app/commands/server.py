@@ -27,8 +27,7 @@ from loadwatch_backend.access.modes import AccessSettingsError, access_of, check
 from loadwatch_backend.access.principal import LOCAL, Access, Role, Scope
 from loadwatch_backend.access.schemas import TokenIn
 from loadwatch_backend.access.sign_in.setup import setup_link
-from loadwatch_backend.access.tokens.api_tokens import TokenService
-from loadwatch_backend.access.tokens.tokens import TokenFile, TokenFileError
+from loadwatch_backend.access.tokens import TokenFile, TokenFileError, TokenService
 from loadwatch_backend.app.application import create_app
 from loadwatch_backend.app.commands.own_agent import OwnAgent, own_command
 from loadwatch_backend.app.services import Services
@@ -39,13 +38,15 @@ from loadwatch_backend.core.database.relational import RelationalError, default_
 from loadwatch_backend.core.database.set_aside import FILES, set_aside
 from loadwatch_backend.core.http_protocol import CONNECTIONS, MOST_CONNECTIONS, BoundedHttpProtocol
 from loadwatch_backend.core.logs import configure_logs
-from loadwatch_backend.core.processes.agent_control import CONTROL_VARIABLE, AgentKeeper, take_agent_control
-from loadwatch_backend.core.processes.children import (
+from loadwatch_backend.core.processes import (
+    CONTROL_VARIABLE,
+    AgentKeeper,
     Child,
     StopRequest,
     first_ending,
     start_child,
     stop_child,
+    take_agent_control,
     wait_for_ending,
 )
 from loadwatch_backend.core.services import find_service

@@ -4,8 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 
-from loadwatch_backend.app.connect.schemas import ConnectCheckOut, ConnectIn, ConnectOut
-from loadwatch_backend.app.connect.service import ConnectService
+from loadwatch_backend.app.connect.service import ConnectCheckOut, ConnectIn, ConnectOut, ConnectService
 from loadwatch_backend.core.schemas import PROBLEM_RESPONSES
 from loadwatch_backend.core.services import Lane, service
 

@@ -26,8 +26,7 @@ from loadwatch_backend.core.middleware import REFUSAL
 from loadwatch_backend.core.version import VERSION
 from loadwatch_backend.runs.service import RunServices
 from loadwatch_backend.series.ingest.service import IngestCounts, IngestService
-from loadwatch_backend.series.promql.admission.classes import Queries
-from loadwatch_backend.series.promql.admission.queue import Refusal
+from loadwatch_backend.series.promql.admission import Queries, Refusal
 from loadwatch_backend.series.store.port import Watcher
 
 CATALOGUE = {one.name: one for one in metrics_of("loadwatch")["server"]}

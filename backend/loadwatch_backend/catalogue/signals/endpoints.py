@@ -11,7 +11,7 @@ from loadwatch_backend.catalogue.signals.service import SignalService
 from loadwatch_backend.core.language import Language
 from loadwatch_backend.core.schemas import PROBLEM_RESPONSES, Milliseconds
 from loadwatch_backend.core.services import service
-from loadwatch_backend.series.promql.admission.classes import Queries
+from loadwatch_backend.series.promql.admission import Queries
 from loadwatch_backend.series.promql.http.streaming import answer
 
 router = APIRouter(prefix="/api", tags=["signals"], responses=PROBLEM_RESPONSES)

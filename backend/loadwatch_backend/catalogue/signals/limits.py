@@ -25,7 +25,7 @@ from loadwatch_backend.catalogue.signals.sightings import Sightings
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.core.language import Language
-from loadwatch_backend.series.promql.admission.memory import Ticket
+from loadwatch_backend.series.promql.admission import Ticket
 from loadwatch_backend.series.promql.engine import Engine
 from loadwatch_backend.series.promql.value import Matrix
 

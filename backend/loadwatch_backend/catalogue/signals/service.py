@@ -1,7 +1,12 @@
-"""Answers questions about signals: the catalogue, values on one grid, headroom."""
+"""Answers questions about signals: the catalogue, values on one grid, headroom.
 
+Made by the engine at each step of its grid: of values that are already reduced to the extrema of their buckets, which
+lie at different times, no sum can be made. Pure.
+"""
+
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -21,12 +26,10 @@ from loadwatch_backend.catalogue.signals.interval import (
     slowest,
     tree_of,
 )
-from loadwatch_backend.catalogue.signals.late import read_late
+from loadwatch_backend.catalogue.signals.late import read_late, reduce_extrema
 from loadwatch_backend.catalogue.signals.legend import name_series
 from loadwatch_backend.catalogue.signals.limits import SETTLED_MS, Limits
-from loadwatch_backend.catalogue.signals.model import Group, Panel, Resource, Signal
-from loadwatch_backend.catalogue.signals.narrow import matchers_of, narrowed
-from loadwatch_backend.catalogue.signals.reduce import reduce_extrema
+from loadwatch_backend.catalogue.signals.model import Group, Orientation, Panel, Resource, Signal, Total, Unit
 from loadwatch_backend.catalogue.signals.schemas import (
     GroupOut,
     PanelOut,
@@ -36,17 +39,101 @@ from loadwatch_backend.catalogue.signals.schemas import (
     SignalOut,
     SignalQuery,
 )
-from loadwatch_backend.catalogue.signals.together import together, total_of
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.errors import InvalidError, LimitError, ProblemError
 from loadwatch_backend.core.language import Language
 from loadwatch_backend.core.texts.words import Words
-from loadwatch_backend.series.promql.admission.memory import Ticket
+from loadwatch_backend.series.promql.admission import Ticket
 from loadwatch_backend.series.promql.engine import Engine
 from loadwatch_backend.series.promql.parsing.expression import Expression
 from loadwatch_backend.series.promql.parsing.parse import parse_expression
 from loadwatch_backend.series.promql.value import Matrix
-from loadwatch_backend.series.store.port import Matcher
+from loadwatch_backend.series.store.levels import Level
+from loadwatch_backend.series.store.port import LevelledSelect, Matcher, MatchOperator, Reading, Select, Selection
+
+INSTANCE = "{{instance}}"
+_ADDS_UP = (Unit.COUNT, Unit.BYTES, Unit.PER_SECOND, Unit.BYTES_PER_SECOND)
+_OPERATORS = {Total.SUM: "sum", Total.MEAN: "avg", Total.HIGHEST: "max", Total.LOWEST: "min"}
+_SPREAD = {
+    "low": ("min without (instance) (", ")"),
+    "middle": ("quantile without (instance) (0.5, ", ")"),
+    "high": ("max without (instance) (", ")"),
+}
+
+
+def total_of(signal: Signal) -> Total | None:
+    """What the series of several instances are together, as declared; None where nothing sensible.
+
+    Where an agent measures each second: counts, bytes and rates add up, and of shares and times the worst stands for
+    all. Of the most frequent ones that `topk` leaves over nothing can be told about all.
+    """
+    if signal.total is not None or signal.cadence is not None:
+        return signal.total
+    if INSTANCE not in signal.legend or "topk(" in signal.expression:
+        return None
+    if signal.unit in _ADDS_UP:
+        return Total.SUM
+    return {Orientation.MORE_IS_WORSE: Total.HIGHEST, Orientation.MORE_IS_BETTER: Total.LOWEST}.get(signal.orientation)
+
+
+def together(signal: Signal) -> Sequence[Signal]:
+    """Total and spread of a signal over its instances, a series for each set of the other labels."""
+    total = total_of(signal)
+    if total is None or signal.cadence is not None:
+        return ()
+    wraps = {"total": (f"{_OPERATORS[total]} without (instance) (", ")")} | _SPREAD
+    legend = signal.legend.replace(INSTANCE, "").strip()
+    return [
+        signal.model_copy(
+            update={
+                "id": f"{signal.id}@{name}",
+                "alternatives": (f"{head}{signal.expression}{tail}",),
+                "legend": legend,
+            }
+        )
+        for name, (head, tail) in wraps.items()
+    ]
+
+
+MOST_KEPT = 1_000_000
+"""Samples that are kept for the other signals of a question: 16 MB."""
+
+
+def matchers_of(filters: Mapping[str, Sequence[str]]) -> list[Matcher]:
+    """Conditions for filters; a label without values filters nothing."""
+    found: list[Matcher] = []
+    for label, values in sorted(filters.items()):
+        if len(values) == 1:
+            found.append(Matcher(label, MatchOperator.EQUAL, values[0]))
+        elif values:
+            found.append(Matcher(label, MatchOperator.REGEX, "|".join(re.escape(value) for value in values)))
+    return found
+
+
+def narrowed(select: Select, filters: Mapping[str, Sequence[str]]) -> Select:
+    """`select` whose selections also meet the filters. For one request and one thread."""
+    conditions = matchers_of(filters)
+    read: dict[tuple[tuple[Matcher, ...], int, int, tuple[Level, ...]], Selection] = {}
+    kept = 0
+    # Asked for a level only where the store has some.
+    levelled = cast("LevelledSelect", select)
+
+    def narrow(
+        matchers: Sequence[Matcher], start_ms: int, end_ms: int, reading: Reading | None = None, /, *level: Level
+    ) -> Selection:
+        # Signals of one page share many selectors.
+        nonlocal kept
+        key = (tuple(matchers), start_ms, end_ms, level)
+        if key in read:
+            return read[key]
+        selection = levelled((*matchers, *conditions), start_ms, end_ms, reading, *level)
+        kept += len(selection.timestamps)
+        if kept <= MOST_KEPT:
+            read[key] = selection
+        return selection
+
+    return narrow
+
 
 FloatArray = npt.NDArray[np.float64]
 

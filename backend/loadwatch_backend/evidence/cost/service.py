@@ -2,23 +2,370 @@
 
 import threading
 from collections import OrderedDict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from loadwatch_backend.core.clock import Clock
+from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.core.language import Language
-from loadwatch_backend.evidence.cost.assemble import cost_of
 from loadwatch_backend.evidence.cost.documents import Held, cost_out
-from loadwatch_backend.evidence.cost.functions import cpu_functions
-from loadwatch_backend.evidence.cost.model import Cost
-from loadwatch_backend.evidence.cost.read import has_counts, read_window
-from loadwatch_backend.evidence.cost.schemas import CostOut, CostWindow
+from loadwatch_backend.evidence.cost.model import (
+    SUMS,
+    Cost,
+    CpuShare,
+    Estimate,
+    JobCpu,
+    Reason,
+    RouteCost,
+    RouteTotals,
+    Share,
+    Statement,
+    StatementCost,
+    StatementKey,
+)
+from loadwatch_backend.evidence.cost.read import Counted, has_counts, read_window
+from loadwatch_backend.evidence.cost.read_routes import EARLIEST, LATEST
+from loadwatch_backend.evidence.cost.schemas import CostFunction, CostFunctions, CostOut, CostWindow, CpuRoute
+from loadwatch_backend.evidence.cost.solve import LEAST_INTERVALS, Ground, Part, noise_of, solve
 from loadwatch_backend.evidence.kept_digests import KeptDigests, read_content
 from loadwatch_backend.evidence.missing import PROFILE_COLLECTORS, profile_remarks, read_faults
 from loadwatch_backend.evidence.plans.read import read_plans
-from loadwatch_backend.evidence.profiles.views.service import Profiles
+from loadwatch_backend.evidence.profiles.model import Kind, ProfilesDifferError
+from loadwatch_backend.evidence.profiles.views.schemas import ProfileOut, ProfileView
+from loadwatch_backend.evidence.profiles.views.service import Profiles, ViewAsk
+from loadwatch_backend.evidence.records.model import FloatArray
+from loadwatch_backend.evidence.request_counts import Normalised
 from loadwatch_backend.evidence.routes.kept_digest import parse_seconds
 from loadwatch_backend.evidence.runs import HeldRun, RunWindow
+from loadwatch_backend.evidence.series import BoolArray
 from loadwatch_backend.series.store.port import Reader
+
+HEAVIEST = 3
+"""Statements by which it is found how late requests are counted."""
+CLEARLY_BETTER = 0.9
+LONGER = 3
+"""Half steps by which a statement may lie further before its requests than those of all routes do."""
+
+
+def cost_of(counted: Counted, from_ms: int, to_ms: int) -> Cost:
+    """What the requests of a window cost; a reason where that cannot be said."""
+    reason = _reason(counted)
+    late = 0 if reason else _lateness(counted)
+    grounds = {one: _ground(counted, one) for one in range(late, min(late + 1 + (reason is None) * LONGER, LATEST + 1))}
+    rows, ground = grounds[late]
+    busy = bool(ground.busy[rows.inside].any()) if reason is None else False
+    if reason is None and (not busy or int(ground.busy.sum()) < LEAST_INTERVALS):
+        reason = Reason.TOO_SHORT
+    statements = [
+        StatementCost(statement=one) if reason else _statement(counted, place, one, *_best(counted, place, grounds))
+        for place, one in enumerate(counted.statements)
+    ]
+    total = sum(one.seconds for one in counted.statements) + counted.other_seconds
+    return Cost(
+        from_ms=from_ms,
+        to_ms=to_ms,
+        reason=reason,
+        routes=_routes(counted, statements),
+        statements=statements,
+        database_seconds=total,
+        step_seconds=counted.step_seconds,
+        lag_seconds=late * counted.step_seconds / 2,
+        coverage=counted.coverage,
+        routes_job=counted.routes_job,
+        requests=counted.requests_names,
+        routes_left_out=counted.routes_left_out,
+        statements_left_out=counted.statements_left_out,
+        other_seconds=counted.other_seconds,
+        cpu=[_cpu(counted, job, late) for job in counted.cpu],
+    )
+
+
+def _cpu(counted: Counted, job: str, late: int) -> JobCpu:
+    """Who uses a program's CPU time is found as who asks a statement: its seconds are the calls."""
+    cpu = counted.cpu[job]
+    requests, known, exact = counted.requests(late, cpu)
+    rows = _Rows(known, exact, counted.inside)
+    ground = Ground(rows.sum(requests), rows.sum(counted.lengths))
+    enough = int(ground.busy.sum()) >= LEAST_INTERVALS
+    shares = [
+        CpuShare(
+            routes=tuple(counted.routes[column].key for column in part.columns),
+            basis=part.basis,
+            each=part.calls,
+            total_seconds=part.calls.value * sum(counted.routes[column].requests for column in part.columns),
+        )
+        for part in (solve(ground, rows.sum(cpu.used)).parts if enough else ())
+        if part.calls.low > 0
+    ]
+    told = {key for share in shares for key in share.routes}
+    return JobCpu(
+        job=job,
+        seconds=float(cpu.used[counted.inside].sum()),
+        shares=sorted(shares, key=lambda one: (-one.total_seconds, one.routes)),
+        untold=[one.key for one in counted.routes if one.requests > 0 and one.key not in told],
+    )
+
+
+class _Rows:
+    """Intervals as they are fitted: those in which a sample was missed are one with all of the gap.
+
+    What grew in a gap is spread over it evenly, on one side alone where only one agent was late: calls would seem to
+    follow no requests. From edge to edge of the gap both are known.
+    """
+
+    def __init__(self, known: BoolArray, exact: BoolArray, inside: BoolArray) -> None:
+        self._known = known
+        before, gap = np.zeros_like(known), known & ~exact
+        before[1:] = gap[:-1] & (inside[1:] == inside[:-1])
+        self._starts = np.flatnonzero((known & ~(gap & before))[known])
+        self.inside: BoolArray = inside[known][self._starts]
+
+    def sum(self, values: FloatArray) -> FloatArray:
+        """[row, …] of [interval, …]."""
+        chosen = values[self._known]
+        return np.add.reduceat(chosen, self._starts, axis=0) if len(self._starts) else chosen
+
+
+def _reason(counted: Counted) -> Reason | None:
+    if not counted.routes:
+        return Reason.NO_ROUTES
+    if not counted.statements:
+        return Reason.NO_STATEMENTS
+    return None if sum(one.requests for one in counted.routes) > 0 else Reason.NO_REQUESTS
+
+
+def _lateness(counted: Counted) -> int:
+    """Half steps by which requests are counted later than their statements: where least noise is left."""
+    heaviest = np.argsort(-counted.calls.sum(axis=0))[:HEAVIEST]
+    shifts = range(EARLIEST, LATEST + 1)
+    found = {late: counted.requests(late) for late in shifts}
+    known = np.logical_and.reduce([one[1] for one in found.values()])
+    exact = np.logical_and.reduce([one[2] for one in found.values()])
+    rows = _Rows(known, exact, counted.inside)
+    if len(rows.inside) < LEAST_INTERVALS:
+        return 0
+    lengths = rows.sum(counted.lengths)
+    noise: dict[int, float] = {}
+    for late, (requests, _, _) in found.items():
+        ground = Ground(rows.sum(requests), lengths)
+        noise[late] = sum(noise_of(ground, rows.sum(counted.calls[:, place])) for place in heaviest)
+    best = min(noise, key=lambda late: (noise[late], abs(late)))
+    return best if noise[best] < CLEARLY_BETTER * noise[0] else 0
+
+
+def _ground(counted: Counted, late: int) -> tuple["_Rows", Ground]:
+    requests, known, exact = counted.requests(late)
+    rows = _Rows(known, exact, counted.inside)
+    return rows, Ground(rows.sum(requests), rows.sum(counted.lengths))
+
+
+def _best(counted: Counted, place: int, grounds: Mapping[int, tuple["_Rows", Ground]]) -> tuple["_Rows", Ground]:
+    """A route that takes long has most of its statements long before it is counted, whatever holds of the others."""
+    noise = {late: noise_of(ground, rows.sum(counted.calls[:, place])) for late, (rows, ground) in grounds.items()}
+    usual, best = min(noise), min(noise, key=lambda late: (noise[late], late))
+    return grounds[best if noise[best] < CLEARLY_BETTER * noise[usual] else usual]
+
+
+def _statement(counted: Counted, place: int, statement: Statement, rows: "_Rows", ground: Ground) -> StatementCost:
+    requests, calls, times = ground.requests, rows.sum(counted.calls[:, place]), rows.sum(counted.times[:, place])
+    found = solve(ground, calls)
+    inside = rows.inside
+    asked = np.column_stack(
+        [
+            *(requests[:, list(part.columns)].sum(axis=1) * part.calls.value for part in found.parts),
+            ground.lengths * found.background,
+        ]
+    )
+    # What was asked in an interval is shared out among those who asked; more than they can have asked is nobody's.
+    explained = asked.sum(axis=1)
+    made = np.maximum(calls, explained)
+    burst = np.zeros(len(calls), dtype=np.bool_)
+    burst[list(found.bursts)] = True
+    made = np.where(burst, made, explained)
+    shares = np.divide(asked, made[:, None], out=np.zeros_like(asked), where=made[:, None] > 0)
+    spent = shares * times[:, None]
+    scale = _scale(asked[inside].sum(), calls[inside].sum(), burst_calls=(calls - explained)[inside & burst].sum())
+    parts = [
+        _share(
+            counted,
+            statement,
+            part,
+            requests[inside],
+            total_calls=float(asked[inside, at].sum()) * scale,
+            total_seconds=float(spent[inside, at].sum()) * scale,
+        )
+        for at, part in enumerate(found.parts)
+    ]
+    parts = [one for one in parts if one.total_calls > 0]
+    background = float(spent[inside, -1].sum()) * scale
+    return StatementCost(
+        statement=statement,
+        shares=sorted(parts, key=lambda one: (-one.total_seconds, one.routes)),
+        background_seconds=background,
+        unexplained_seconds=max(statement.seconds - background - sum(one.total_seconds for one in parts), 0.0),
+    )
+
+
+def _scale(asked: float, made: float, burst_calls: float) -> float:
+    """At most 1: a fit never explains more calls of the window than were made in it."""
+    return min(1.0, max(made - max(burst_calls, 0.0), 0.0) / asked) if asked > 0 else 1.0
+
+
+def _share(
+    counted: Counted,
+    statement: Statement,
+    part: Part,
+    requests: FloatArray,
+    *,
+    total_calls: float,
+    total_seconds: float,
+) -> Share:
+    asked = float(requests[:, list(part.columns)].sum())
+    a_call = total_seconds / total_calls if total_calls > 0 else 0.0
+    return Share(
+        routes=tuple(counted.routes[column].key for column in part.columns if counted.routes[column].requests > 0),
+        basis=part.basis,
+        calls=part.calls,
+        seconds=part.calls.times(a_call),
+        total_calls=total_calls if asked else 0.0,
+        total_seconds=total_seconds if asked else 0.0,
+        least_calls=0.0 if statement.key.digest in SUMS else part.least,
+    )
+
+
+def _routes(counted: Counted, statements: list[StatementCost]) -> list[RouteCost]:
+    found = [_route(one, statements) for one in counted.routes if one.requests > 0]
+    return sorted(found, key=lambda one: (-one.total_seconds, -(one.totals.seconds or 0.0), one.totals.key))
+
+
+def _route(totals: RouteTotals, statements: list[StatementCost]) -> RouteCost:
+    own: dict[StatementKey, Share] = {
+        one.statement.key: share for one in statements for share in one.shares if share.routes == (totals.key,)
+    }
+    return RouteCost(
+        totals=totals,
+        calls=_sum([share.calls for share in own.values()]),
+        seconds=_sum([share.seconds for share in own.values()]),
+        total_seconds=sum(share.total_seconds for share in own.values()),
+        of_statement=own,
+    )
+
+
+def _sum(estimates: list[Estimate]) -> Estimate:
+    """Of independent estimates: their distances to the bounds add up as the sides of a right angle."""
+    value = sum(one.value for one in estimates)
+    below = sum((one.value - one.low) ** 2 for one in estimates) ** 0.5
+    above = sum((one.high - one.value) ** 2 for one in estimates) ** 0.5
+    return Estimate(value, max(value - below, 0.0), value + above)
+
+
+MOST_FILES = 8
+MOST_FUNCTIONS = 20
+MOST_ROUTES = 10
+ROUTE_KEYS = ("route", "http.route", "http_route", "endpoint", "handler", "path")
+"""Under which applications say which route a stack belongs to."""
+_SECONDS = {"nanoseconds": 1e-9, "microseconds": 1e-6, "milliseconds": 1e-3, "seconds": 1.0}
+
+
+def cpu_functions(profiles: Profiles, held: HeldRun, language: Language) -> CostFunctions | None:
+    """Functions of the processor; None without a profile that can be read."""
+    try:
+        files = cpu_files(profiles.of_run(held.run.id), held.run)
+        if not files:
+            return None
+        other = () if held.base is None else cpu_files(profiles.of_run(held.base.id), held.base)
+        view, before = _views(profiles, files, other, language)
+    except ProblemError:
+        return None
+    return functions_out(view, before, len(files))
+
+
+def _views(
+    profiles: Profiles, files: tuple[str, ...], other: tuple[str, ...], language: Language
+) -> tuple[ProfileView, ProfileView | None]:
+    """The profiles, held against others where they measure the same; and those others alone, for their labels."""
+
+    def view(base: tuple[str, ...], of: tuple[str, ...] = files) -> ProfileView:
+        return profiles.view(ViewAsk(files=of, base=base, sample_type=None, language=language))
+
+    if not other:
+        return view(()), None
+    try:
+        now = view(other)
+    except ProfilesDifferError:
+        return view(()), None
+    return now, view((), other) if _route_values(now) else None
+
+
+def cpu_files(profiles: Sequence[ProfileOut], run: RunWindow) -> tuple[str, ...]:
+    """CPU profiles that can be read as one. What somebody brought of another time says nothing of this run."""
+    return tuple(one.id for one in profiles if one.kind == Kind.CPU and _within(one, run))[:MOST_FILES]
+
+
+def _within(profile: ProfileOut, run: RunWindow) -> bool:
+    return profile.at_ms <= run.to_ms and profile.at_ms + 1_000 * (profile.seconds or 0.0) >= run.from_ms
+
+
+def functions_out(view: ProfileView, before: ProfileView | None, profiles: int) -> CostFunctions | None:
+    """The table; `before` is the baseline alone. None of profiles in which nothing ran. Pure."""
+    if view.total <= 0:
+        return None
+    factor = _SECONDS.get(view.type.unit)
+    scale, per = 1.0 if factor is None else factor, view.normalised
+    # Held against nothing, a view is of all the time: a request is what it is to be read by.
+    if view.base_total is None and view.requests:
+        scale, per = scale / view.requests, Normalised.REQUEST
+    functions = sorted((one for one in view.functions if one.flat > 0), key=lambda one: (-one.flat, -one.cum, one.name))
+
+    def scaled(value: float | None) -> float | None:
+        return None if value is None else value * scale
+
+    return CostFunctions(
+        profiles=profiles,
+        unit=view.type.unit if factor is None else "seconds",
+        per=per,
+        requests_by=view.requests_by if per is Normalised.REQUEST else None,
+        total=view.total * scale,
+        base_total=scaled(view.base_total),
+        functions=[
+            CostFunction(
+                name=one.name,
+                file=one.file,
+                words=one.words,
+                share=one.flat / view.total,
+                cum_share=one.cum / view.total,
+                flat=one.flat * scale,
+                cum=one.cum * scale,
+                base_flat=scaled(one.base_flat),
+                base_cum=scaled(one.base_cum),
+            )
+            for one in functions[:MOST_FUNCTIONS]
+        ],
+        by_route=_by_route(view, before),
+    )
+
+
+def _by_route(view: ProfileView, before: ProfileView | None) -> list[CpuRoute]:
+    earlier = {} if before is None or before.total <= 0 else _route_values(before)
+    found = [
+        CpuRoute(
+            name=name,
+            share=value / view.total,
+            # A label that the other run had not at all says nothing of its routes.
+            base_share=earlier.get(name, 0.0) / before.total if before is not None and earlier else None,
+        )
+        for name, value in _route_values(view).items()
+    ]
+    return sorted(found, key=lambda one: (-one.share, one.name))[:MOST_ROUTES]
+
+
+def _route_values(view: ProfileView) -> dict[str, float]:
+    by_key = {one.key: one for one in view.labels}
+    found = next((by_key[key] for key in ROUTE_KEYS if key in by_key), None)
+    return {} if found is None else {one.text: one.value for one in found.values}
+
 
 KEPT = 32
 FRESH_MS = 15_000

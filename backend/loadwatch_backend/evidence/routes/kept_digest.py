@@ -10,7 +10,7 @@ import orjson
 from loadwatch_backend.evidence.kept_digests import MALFORMED, Digest, number
 from loadwatch_backend.evidence.records.model import FloatArray
 from loadwatch_backend.evidence.route_folding import RouteKey
-from loadwatch_backend.evidence.routes.model import SHARES, Counted, Rank, RouteSource, Window
+from loadwatch_backend.evidence.routes.schemas import SHARES, Counted, Rank, RouteSource, Window
 
 MOST_CELLS = 1_000_000
 _LARGEST = 2.0**53

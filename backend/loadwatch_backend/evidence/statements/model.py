@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from loadwatch_formats.statements.fingerprint import canonical, fingerprint
-from loadwatch_formats.statements.tokens import Dialect
+from loadwatch_formats.statements.fingerprint import Dialect, canonical, fingerprint
 
 
 class StatementSource(StrEnum):

@@ -1,13 +1,293 @@
 """What each pool should be set to, and why. Pure."""
 
 import math
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from enum import StrEnum
 
-from loadwatch_backend.findings.advisor.model import Advice, GroupAdvice, MeasuredPool, MeasuredServer, Measurement
-from loadwatch_backend.findings.advisor.notes import group_notes, overall_notes, why_full
-from loadwatch_backend.findings.advisor.settings import Size, SizeReason, advise_settings, alike, go_lines, needs
-from loadwatch_backend.findings.measures.pool_size import size_for
+import numpy as np
+
+from loadwatch_backend.core.texts.numbers import count
+from loadwatch_backend.core.texts.words import SILENT, Words
+from loadwatch_backend.findings.advisor.model import (
+    Advice,
+    Advised,
+    Demand,
+    GroupAdvice,
+    MeasuredPool,
+    MeasuredServer,
+    Measurement,
+    Note,
+    SettingName,
+    Weight,
+)
+from loadwatch_backend.findings.measures.peers import FAR, LEAST_PEERS, far_above
+from loadwatch_backend.findings.measures.pool_size import BURSTS, size_for
+from loadwatch_backend.findings.messages.read import message, step
+
+LITTLE = "J. D. C. Little, A Proof for the Queuing Formula L = λW, Operations Research 9 (1961)"
+GO_IDLE = "https://pkg.go.dev/database/sql#DB.SetMaxIdleConns"
+GO_LIFETIME = "https://github.com/go-sql-driver/mysql#important-settings"
+GO_IDLE_TIME = "https://pkg.go.dev/database/sql#DB.SetConnMaxIdleTime"
+SECONDS_PER_CONNECTION = 1.0
+LEAST_LIFETIME_SECONDS = 30.0
+MOST_LIFETIME_SECONDS = 300.0
+"""The driver's authors ask for less than five minutes: balancers, proxies and the server close what is older."""
+BEFORE_SERVER = 0.8
+"""Of the server's own timeout: whoever closes a connection first does not meet one that the other has closed."""
+
+
+class SizeReason(StrEnum):
+    """What decided the size."""
+
+    DEMAND = "demand"
+    ROOM = "room"
+    ROOM_UNKNOWN = "room-unknown"
+    DATABASE = "database"
+    NO_LOAD = "no-load"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """What the pools of one name need and get.
+
+    Attributes:
+        instances: so many are reckoned with.
+        needed: connections that one instance needs; `wanted` is the pool for it; None where nothing was measured.
+        each: connections that it gets; None where nothing was measured, and then the rest follows from today's size.
+    """
+
+    members: Sequence[MeasuredPool]
+    instances: int
+    needed: float | None
+    wanted: int | None
+    each: int | None
+    reason: SizeReason
+
+    @property
+    def wanted_total(self) -> float:
+        """What all instances need; what they may take today where that is unknown."""
+        return self._held if self.wanted is None else float(self.wanted * self.instances)
+
+    @property
+    def total(self) -> float:
+        """What all instances get."""
+        return self._held if self.each is None else float(self.each * self.instances)
+
+    @property
+    def _held(self) -> float:
+        return max((one.max_open or one.most_open for one in self.members), default=0.0) * self.instances
+
+
+def advise_settings(size: Size, room: int | None, server: MeasuredServer | None) -> list[Advised]:
+    """MaxOpen, MaxIdle, lifetime and idle time, in this order; `room` is what the database leaves for all pools."""
+    today = [one.max_open for one in size.members if one.max_open]
+    open_ = size.each if size.each is not None else (round(max(today)) if today else None)
+    lifetime, idle_time = None, message("pool-advice.follows-max-open")
+    idle = lifetime_words = idle_time
+    if open_ is not None:
+        lifetime = _lifetime(open_, server)
+        as_today = message("pool-advice.as-today") if size.each is None else SILENT
+        idle = message("pool-advice.idle", today=as_today, size=open_)
+        lifetime_words = _lifetime_words(open_, lifetime, server)
+        idle_time = message("pool-advice.idle-time")
+    return [
+        Advised(name=SettingName.MAX_OPEN, advised=size.each, formula=_size_words(size, room), source=LITTLE),
+        Advised(name=SettingName.MAX_IDLE, advised=open_, formula=idle, source=GO_IDLE),
+        Advised(name=SettingName.LIFETIME, advised=lifetime, formula=lifetime_words, source=GO_LIFETIME),
+        Advised(name=SettingName.IDLE_TIME, advised=lifetime, formula=idle_time, source=GO_IDLE_TIME),
+    ]
+
+
+def go_lines(settings: Sequence[Advised]) -> str:
+    """Lines of Go that set what is advised; empty where nothing is."""
+    lines: list[str] = []
+    for one in settings:
+        if one.advised is None:
+            continue
+        value = f"{round(one.advised)}"
+        match one.name:
+            case SettingName.MAX_OPEN:
+                lines.append(f"db.SetMaxOpenConns({value})")
+            case SettingName.MAX_IDLE:
+                lines.append(f"db.SetMaxIdleConns({value})")
+            case SettingName.LIFETIME:
+                lines.append(f"db.SetConnMaxLifetime({value} * time.Second)")
+            case SettingName.IDLE_TIME:
+                lines.append(f"db.SetConnMaxIdleTime({value} * time.Second)")
+    return "\n".join(lines)
+
+
+def _lifetime(size: int, server: MeasuredServer | None) -> float:
+    seconds = min(max(size * SECONDS_PER_CONNECTION, LEAST_LIFETIME_SECONDS), MOST_LIFETIME_SECONDS)
+    if server is not None and server.wait_timeout_seconds:
+        seconds = min(seconds, max(math.floor(server.wait_timeout_seconds * BEFORE_SERVER), 1))
+    return seconds
+
+
+def _size_words(size: Size, room: int | None) -> Words:
+    needed, wanted, members, instances = size.needed, size.wanted, size.members, size.instances
+    if any(one.unused_under_load for one in members):
+        return message("pool-advice.unused")
+    if needed is None or wanted is None:
+        return message("pool-advice.no-load")
+    busiest, floor, spread = max(alike(members), key=needs), size_for(needed), SILENT
+    if instances != len(members):
+        spread = message("pool-advice.spread", instances=instances, needed=needed)
+    sized = message("pool-advice.bursts", bursts=BURSTS, wanted=wanted)
+    if floor != wanted:
+        sized = message("pool-advice.bursts-below", bursts=BURSTS, floor=floor, wanted=wanted)
+    return message(
+        "pool-advice.size",
+        how=_demand_words(busiest, busiest.demand),
+        spread=spread,
+        sized=sized,
+        bound=_bound_words(wanted, size.each, size.reason, room),
+    )
+
+
+def needs(pool: MeasuredPool) -> float:
+    """Connections that a pool needs; 0 of one that was hardly used."""
+    return 0.0 if pool.demand is None else pool.demand.connections
+
+
+def alike(members: Sequence[MeasuredPool]) -> list[MeasuredPool]:
+    """Those that were used, without one that needs far more than its equals: it is sick, and no measure for them."""
+    used = [one for one in members if one.demand is not None]
+    far = far_above(np.array([needs(one) for one in used]), 1.0) if len(used) >= LEAST_PEERS else [False] * len(used)
+    return [one for one, is_far in zip(used, far, strict=True) if not is_far]
+
+
+def _demand_words(pool: MeasuredPool, demand: Demand | None) -> Words:
+    assert demand is not None
+    instance, need, in_use, hold = pool.instance, demand.connections, demand.in_use, demand.hold_seconds
+    if not demand.short:
+        if hold is None or demand.served is None:
+            return message("pool-advice.busiest", instance=instance, need=need)
+        return message("pool-advice.busiest-requests", instance=instance, served=demand.served, hold=hold, need=need)
+    if demand.more_wanted > max(demand.more_arrive, 1):
+        wanted, served = demand.load_asked or 0, demand.load_served or 0
+        return message(
+            "pool-advice.waited-load", instance=instance, in_use=in_use, wanted=wanted, served=served, need=need
+        )
+    if hold is not None and demand.asked is not None and demand.more_arrive > 1:
+        return message("pool-advice.waited-arrivals", instance=instance, asked=demand.asked, hold=hold, need=need)
+    return message("pool-advice.waited", instance=instance, in_use=in_use, waiting=demand.waiting, need=need)
+
+
+def _bound_words(wanted: int, each: int | None, reason: SizeReason, room: int | None) -> Words:
+    if reason is SizeReason.ROOM and room is not None:
+        return message("pool-advice.bound-room", room=room, each=each, wanted=wanted)
+    if reason is SizeReason.ROOM_UNKNOWN:
+        return message("pool-advice.bound-unknown")
+    return message("pool-advice.bound-database", each=each) if reason is SizeReason.DATABASE else SILENT
+
+
+def _lifetime_words(size: int, seconds: float, server: MeasuredServer | None) -> Words:
+    below = SILENT
+    if server is not None and server.wait_timeout_seconds:
+        timeout = server.wait_timeout_seconds
+        below = message("pool-advice.below-wait-timeout", share=BEFORE_SERVER, wait_timeout=timeout)
+    return message(
+        "pool-advice.lifetime",
+        size=size,
+        least=LEAST_LIFETIME_SECONDS,
+        most=MOST_LIFETIME_SECONDS,
+        server=below,
+        seconds=seconds,
+    )
+
+
+LEAST_CLOSED = 10.0
+"""Connections that a pool closed in the window before it counts as churn."""
+LOCKED_SHARE = 0.5
+"""So much of what is in use waits for row locks: then more connections wait with it."""
+CPU_FULL = 0.85
+
+
+def _note(key: str, weight: Weight, /, **values: object) -> Note:
+    """A note of an entry of messages, which is named after it; its code is what makes an unknown known."""
+    entry = step(key, **values)
+    return Note(id=key.partition(".")[2], weight=weight, text=entry.text, config=entry.code)
+
+
+def overall_notes(
+    measured: Measurement, server: MeasuredServer | None, room: int | None, total: float, full: Words | None
+) -> list[Note]:
+    """Notes on the database and all pools together; `total` is what all pools need, `full` see `why_full`."""
+    notes = [] if measured.pools else [_note("pool-advice.no-pool", Weight.UNKNOWN)]
+    if server is None and measured.servers:
+        return [*notes, _note("pool-advice.several-servers", Weight.UNKNOWN, number=len(measured.servers))]
+    if server is None or server.others is None:
+        return [*notes, _note("pool-advice.no-server", Weight.UNKNOWN)]
+    others, may_open = server.others, sum(pool.max_open for pool in measured.pools if pool.max_open)
+    left = server.max_connections - others
+    if may_open and may_open > left:
+        notes.append(_note("pool-advice.exceeds-server", Weight.WRONG, may_open=may_open, others=others, left=left))
+    if room is not None and total > room:
+        need = total - room + server.max_connections
+        shorter = 1 - room / total
+        notes.append(
+            _note(
+                "pool-advice.no-room", Weight.WRONG, total=total, room=room, shorter=shorter, need=need, others=others
+            )
+        )
+    if full is not None:
+        notes.append(_note("pool-advice.database-full", Weight.WRONG, full=full))
+    return notes
+
+
+def why_full(server: MeasuredServer, busy: float) -> Words | None:
+    """Why the database has no strength for more connections, `busy` of the pools' being in use; None where it has."""
+    if server.lock_waits is not None and busy >= 1 and server.lock_waits >= LOCKED_SHARE * busy:
+        return message("pool-advice.waits-for-locks", lock_waits=server.lock_waits, busy=busy)
+    if server.cores and server.cores_used is not None and server.cores_used >= CPU_FULL * server.cores:
+        return message("pool-advice.uses-its-cores", used=server.cores_used, cores=server.cores)
+    return None
+
+
+def group_notes(members: Sequence[MeasuredPool]) -> list[Note]:
+    """Notes on the pools of one name."""
+    found: list[Note] = []
+    if unused := [one.instance for one in members if one.unused_under_load]:
+        instances = Words(", ".join(unused), "、".join(unused))
+        found.append(_note("pool-advice.pool-per-request", Weight.WRONG, instances=instances))
+    if any(one.max_open == 0 for one in members) and len(unused) < len(members):
+        most = max(one.most_open for one in members)
+        found.append(_note("pool-advice.pool-unlimited", Weight.WRONG, most=most))
+    waits, seconds = sum(one.waits for one in members), sum(one.wait_seconds for one in members)
+    mean = seconds / max(waits, 1)
+    if any(one.demand is not None and one.demand.short for one in members):
+        found.append(_note("pool-advice.pool-too-small", Weight.WRONG, waits=waits, mean=mean))
+    elif waits >= 1:
+        found.append(_note("pool-advice.few-waits", Weight.INFO, waits=waits, mean=mean))
+    closed = sum(one.closed_idle for one in members)
+    if closed >= LEAST_CLOSED:
+        found.append(_note("pool-advice.pool-churn", Weight.WRONG, closed=closed))
+    worst = max((one for one in members if one.lifetime_seconds), key=_replaced, default=None)
+    if worst is not None and _replaced(worst) > 2 and sum(one.closed_old for one in members) >= LEAST_CLOSED:
+        lifetime, replaced = worst.lifetime_seconds, _replaced(worst)
+        found.append(_note("pool-advice.pool-lifetime-churn", Weight.WRONG, lifetime=lifetime, replaced=replaced))
+    sizes = sorted({one.max_open for one in members if one.max_open is not None})
+    if len(sizes) >= 2:
+        found.append(_note("pool-advice.unequal", Weight.INFO, listed=", ".join(count(size) for size in sizes)))
+    if any(None in (one.max_idle, one.lifetime_seconds, one.idle_seconds) for one in members):
+        found.append(_note("pool-advice.settings-untold", Weight.UNKNOWN))
+    holds = {one.instance: one.demand.hold_seconds for one in members if one.demand and one.demand.hold_seconds}
+    if holds:
+        middle, longest = statistics.median(holds.values()), max(holds, key=holds.__getitem__)
+        sick = SILENT
+        if len(holds) >= LEAST_PEERS and holds[longest] >= FAR * middle:
+            sick = message("pool-advice.sick", instance=longest, hold=holds[longest])
+        found.append(_note("pool-advice.hold", Weight.INFO, middle=middle, sick=sick))
+    return found
+
+
+def _replaced(pool: MeasuredPool) -> float:
+    """Connections a second that end by age when all that were open are kept open."""
+    return pool.most_open / pool.lifetime_seconds if pool.lifetime_seconds else 0.0
+
 
 LEAST_SIZE = 2
 LEAST_RESERVE = 5

@@ -7,9 +7,8 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 
 from loadwatch_backend.core.schemas import PROBLEM_RESPONSES, Milliseconds
 from loadwatch_backend.core.services import service
-from loadwatch_backend.findings.advisor.schemas import PoolAdviceOut
-from loadwatch_backend.findings.advisor.service import Asked, PoolAdvisor
-from loadwatch_backend.series.promql.admission.classes import Queries
+from loadwatch_backend.findings.advisor.service import Asked, PoolAdviceOut, PoolAdvisor
+from loadwatch_backend.series.promql.admission import Queries
 from loadwatch_backend.series.promql.http.streaming import answer
 
 router = APIRouter(prefix="/api/pool-advice", tags=["findings"], responses=PROBLEM_RESPONSES)

@@ -3,16 +3,231 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from pydantic import Field
+
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.errors import InvalidError
+from loadwatch_backend.core.schemas import Milliseconds, Schema
+from loadwatch_backend.core.texts.words import Words
 from loadwatch_backend.findings.advisor.advise import advise
-from loadwatch_backend.findings.advisor.documents import advice_out
 from loadwatch_backend.findings.advisor.measure import HOST_CPU, METRICS, count_cores, measure
-from loadwatch_backend.findings.advisor.schemas import PoolAdviceOut
+from loadwatch_backend.findings.advisor.model import (
+    Advice,
+    Advised,
+    GroupAdvice,
+    MeasuredPool,
+    MeasuredServer,
+    Note,
+    SettingName,
+    Weight,
+)
 from loadwatch_backend.findings.load import load_of_tables
 from loadwatch_backend.findings.read import Span, grid_of, read_tables
+from loadwatch_backend.findings.schemas import TextOut
 from loadwatch_backend.findings.window import Window, empty_table
 from loadwatch_backend.series.store.port import Reader
+
+
+class PoolNoteOut(Schema):
+    """Something to know."""
+
+    id: str
+    weight: Weight = Field(description="wrong: change this. unknown: this cannot be told.")
+    text: TextOut
+    config: str = Field(description="What makes an unknown known, to be pasted; empty where nothing does.")
+
+
+class PoolDemandOut(Schema):
+    """What was asked of a pool while it was busiest."""
+
+    at_ms: Milliseconds
+    in_use: float = Field(description="Connections in use, mean.")
+    waiting: float = Field(description="Requests that waited for one at once, mean.")
+    connections: float = Field(description="So many would do for nobody to wait.")
+    hold_seconds: float | None = Field(description="How long one request holds its connection; null: cannot be told.")
+    short: bool = Field(description="Requests waited while all connections were in use.")
+
+
+class PoolOut(Schema):
+    """A pool of one instance; a setting is null where the application does not say."""
+
+    instance: str
+    max_open: float | None = Field(description="0 is unlimited.")
+    max_idle: float | None
+    lifetime_seconds: float | None = Field(description="0 is for ever.")
+    idle_seconds: float | None = Field(description="0 is for ever.")
+    most_open: float = Field(description="Connections at one instant, most over the window.")
+    most_used: float
+    waits: float = Field(description="Waits that began in the window.")
+    wait_seconds: float = Field(description="Time waited in the window, of all who waited.")
+    closed_idle: float = Field(description="Closed in the window because enough were idle.")
+    closed_old: float = Field(description="Closed in the window because of their age.")
+    demand: PoolDemandOut | None = Field(description="Null: the pool was hardly used.")
+
+
+class PoolSettingOut(Schema):
+    """One setting: connections, or seconds."""
+
+    name: SettingName
+    now: list[float] = Field(description="As it is set, each value once; empty where nobody says.")
+    advised: float | None = Field(description="Null: cannot be told.")
+    formula: TextOut
+    source: str
+
+
+class PoolGroupOut(Schema):
+    """The pools of one name of all instances of a job."""
+
+    job: str
+    pool: str
+    instances: int = Field(description="So many are reckoned with.")
+    seen: int
+    wanted: int | None = Field(description="Connections each would get if the database had room.")
+    most_instances: int | None = Field(description="So many fit at that size beside all else.")
+    settings: list[PoolSettingOut]
+    notes: list[PoolNoteOut]
+    code: str = Field(description="Lines of Go; empty where nothing is advised.")
+    members: list[PoolOut]
+
+
+class PoolServerUserOut(Schema):
+    """Connections of one user of the database, most over the window."""
+
+    user: str
+    connections: float
+
+
+class PoolServerOut(Schema):
+    """The database and who uses its connections."""
+
+    job: str
+    instance: str
+    max_connections: float
+    connected: float = Field(description="Mean of the busiest ten seconds.")
+    others: float | None = Field(
+        description="Of these at the end, those that belong to none of the pools; null where nothing tells."
+    )
+    users: list[PoolServerUserOut]
+    wait_timeout_seconds: float | None
+
+
+class PoolAdviceOut(Schema):
+    """How large each pool should be, over one window."""
+
+    from_ms: Milliseconds
+    to_ms: Milliseconds
+    servers: list[str] = Field(description="Instances of databases that are seen.")
+    server: PoolServerOut | None = Field(description="Null: none is seen, or several and none was chosen.")
+    reserve: int = Field(description="Connections left for people and monitoring.")
+    room: int | None = Field(description="max_connections without other clients and the reserve.")
+    now: float | None = Field(description="Sum of the pools' limits; null where one is unlimited or unknown.")
+    wanted: int | None
+    advised: int | None
+    groups: list[PoolGroupOut]
+    notes: list[PoolNoteOut]
+
+
+def advice_out(advice: Advice) -> PoolAdviceOut:
+    """The document of the advice."""
+    return PoolAdviceOut(
+        from_ms=advice.measured.from_ms,
+        to_ms=advice.measured.to_ms,
+        servers=[one.instance for one in advice.measured.servers],
+        server=None if advice.server is None else _server(advice.server),
+        reserve=advice.reserve,
+        room=advice.room,
+        now=advice.now,
+        wanted=advice.wanted,
+        advised=advice.advised,
+        groups=[_group(one) for one in advice.groups],
+        notes=[_note(one) for one in advice.notes],
+    )
+
+
+def _text(words: Words) -> TextOut:
+    return TextOut(en=words.en, ja=words.ja)
+
+
+def _note(note: Note) -> PoolNoteOut:
+    return PoolNoteOut(id=note.id, weight=note.weight, text=_text(note.text), config=note.config)
+
+
+def _server(server: MeasuredServer) -> PoolServerOut:
+    return PoolServerOut(
+        job=server.job,
+        instance=server.instance,
+        max_connections=server.max_connections,
+        connected=server.connected,
+        others=server.others,
+        users=[PoolServerUserOut(user=user, connections=number) for user, number in server.by_user.items()],
+        wait_timeout_seconds=server.wait_timeout_seconds,
+    )
+
+
+def _group(group: GroupAdvice) -> PoolGroupOut:
+    return PoolGroupOut(
+        job=group.job,
+        pool=group.name,
+        instances=group.instances,
+        seen=len(group.members),
+        wanted=group.wanted,
+        most_instances=group.most_instances,
+        settings=[_setting(one, group) for one in group.settings],
+        notes=[_note(one) for one in group.notes],
+        code=group.code,
+        members=[_pool(one) for one in group.members],
+    )
+
+
+def _setting(advised: Advised, group: GroupAdvice) -> PoolSettingOut:
+    now = {_now(advised.name, one) for one in group.members}
+    return PoolSettingOut(
+        name=advised.name,
+        now=sorted(value for value in now if value is not None),
+        advised=advised.advised,
+        formula=_text(advised.formula),
+        source=advised.source,
+    )
+
+
+def _now(name: SettingName, pool: MeasuredPool) -> float | None:
+    match name:
+        case SettingName.MAX_OPEN:
+            return pool.max_open
+        case SettingName.MAX_IDLE:
+            return pool.max_idle
+        case SettingName.LIFETIME:
+            return pool.lifetime_seconds
+        case SettingName.IDLE_TIME:
+            return pool.idle_seconds
+
+
+def _pool(pool: MeasuredPool) -> PoolOut:
+    demand = pool.demand
+    return PoolOut(
+        instance=pool.instance,
+        max_open=pool.max_open,
+        max_idle=pool.max_idle,
+        lifetime_seconds=pool.lifetime_seconds,
+        idle_seconds=pool.idle_seconds,
+        most_open=pool.most_open,
+        most_used=pool.most_used,
+        waits=pool.waits,
+        wait_seconds=pool.wait_seconds,
+        closed_idle=pool.closed_idle,
+        closed_old=pool.closed_old,
+        demand=None
+        if demand is None
+        else PoolDemandOut(
+            at_ms=demand.at_ms,
+            in_use=demand.in_use,
+            waiting=demand.waiting,
+            connections=demand.connections,
+            hold_seconds=demand.hold_seconds,
+            short=demand.short,
+        ),
+    )
+
 
 USUAL_MS = 900_000
 """What is looked at when nobody says which time."""

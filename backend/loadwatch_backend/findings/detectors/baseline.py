@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from loadwatch_backend.core.text.quantities import parse_number
+from loadwatch_backend.core.text import parse_number
 from loadwatch_backend.core.texts.numbers import count, figure
 from loadwatch_backend.core.texts.words import Words
 from loadwatch_backend.findings.measures.against import labels_of, pairs, worse

@@ -27,12 +27,18 @@ from loadwatch_backend.findings.measures.process_ends import LIFE_METRICS, Death
 from loadwatch_backend.findings.measures.routes import LEAST_REQUESTS, named, of_route, total_requests
 from loadwatch_backend.findings.messages.read import kind, message, step
 from loadwatch_backend.findings.model import Evidence, Finding, Severity, Step
-from loadwatch_backend.findings.timeouts.model import Check, Ladder, OrderVerdict
-from loadwatch_backend.findings.timeouts.readings import BALANCER_IDLE, METRICS, Latest, find_paths
+from loadwatch_backend.findings.timeouts.readings import (
+    BALANCER_IDLE,
+    METRICS,
+    Check,
+    Ladder,
+    Latest,
+    OrderVerdict,
+    find_paths,
+)
 from loadwatch_backend.findings.timeouts.rules import check_ladder
 from loadwatch_backend.findings.timeouts.rungs import build_rungs
-from loadwatch_backend.findings.timeouts.schemas import CheckOut
-from loadwatch_backend.findings.timeouts.writing import write_ladder
+from loadwatch_backend.findings.timeouts.writing import CheckOut, write_ladder
 from loadwatch_backend.findings.window import Baseline, Episode, Window, episodes
 
 MIX_TAKES = 0.5

@@ -7,8 +7,8 @@ from fastapi import APIRouter, Depends, Query
 from loadwatch_backend.core.language import Language
 from loadwatch_backend.core.schemas import PROBLEM_RESPONSES, Milliseconds
 from loadwatch_backend.core.services import REPORTS, service
-from loadwatch_backend.findings.timeouts.schemas import TimeoutsOut
 from loadwatch_backend.findings.timeouts.service import TimeoutService
+from loadwatch_backend.findings.timeouts.writing import TimeoutsOut
 
 router = APIRouter(prefix="/api/timeouts", tags=["timeouts"], responses=PROBLEM_RESPONSES)
 

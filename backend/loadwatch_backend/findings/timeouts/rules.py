@@ -8,7 +8,7 @@ Application Load Balancers" (HTTP 460, 502 and 504); Go, package net/http, type 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from loadwatch_backend.findings.timeouts.model import (
+from loadwatch_backend.findings.timeouts.readings import (
     Check,
     Kind,
     Layer,

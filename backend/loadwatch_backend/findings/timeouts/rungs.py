@@ -4,7 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence, Set
 
-from loadwatch_backend.findings.timeouts.model import KINDS, Layer, Origin, Rung, Said, TimeoutKey, TimeoutReading
+from loadwatch_backend.findings.timeouts.readings import KINDS, Layer, Origin, Rung, Said, TimeoutKey, TimeoutReading
 
 TOLERANCE_SECONDS = 1.0
 TOLERANCE_RATIO = 0.05

@@ -2,12 +2,10 @@
 
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.language import Language
-from loadwatch_backend.findings.timeouts.model import Ladder
-from loadwatch_backend.findings.timeouts.readings import METRICS, Latest, find_paths
+from loadwatch_backend.findings.timeouts.readings import METRICS, Ladder, Latest, find_paths
 from loadwatch_backend.findings.timeouts.rules import check_ladder
 from loadwatch_backend.findings.timeouts.rungs import build_rungs
-from loadwatch_backend.findings.timeouts.schemas import TimeoutsOut
-from loadwatch_backend.findings.timeouts.writing import write_ladder
+from loadwatch_backend.findings.timeouts.writing import TimeoutsOut, write_ladder
 from loadwatch_backend.series.store.port import STALE_NAN_BITS, Matcher, MatchOperator, Reader, Selection
 
 LOOK_BACK_MS = 900_000

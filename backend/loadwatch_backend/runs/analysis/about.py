@@ -11,6 +11,7 @@ from loadwatch_backend.findings.read import Span
 from loadwatch_backend.findings.service import About
 from loadwatch_backend.findings.window import Baseline, Counts, Generator, Start, Sweep, Totals, Trial
 from loadwatch_backend.runs.analysis.counters import TABLE_ROWS
+from loadwatch_backend.runs.analysis.own_figures import Subject
 from loadwatch_backend.runs.analysis.phases.shape import Shape
 from loadwatch_backend.runs.analysis.schemas import (
     NOT_KNOWN_YET,
@@ -20,7 +21,6 @@ from loadwatch_backend.runs.analysis.schemas import (
     ThresholdState,
     WindowSource,
 )
-from loadwatch_backend.runs.analysis.subject import Subject
 
 _FIGURES = {"seconds": duration, "ratio": share}
 

@@ -1,18 +1,30 @@
 """The analysis of a run: what is computed of it once and kept."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 
 import numpy as np
 from loadwatch_formats.metrics.loadtest import TARGET_RATE
 
 from loadwatch_backend.catalogue.packs.library import Library
-from loadwatch_backend.catalogue.signals.model import Unit
+from loadwatch_backend.catalogue.signals.headroom import (
+    FULL,
+    full_spans,
+    join_limits,
+    least_full_ms,
+    ratios_of,
+    within_limit,
+)
+from loadwatch_backend.catalogue.signals.legend import render_legend
+from loadwatch_backend.catalogue.signals.model import Resource, Sighting, Unit
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.evidence.records.figures import endpoints_over, percentiles_over
 from loadwatch_backend.evidence.records.files import RunFiles
 from loadwatch_backend.evidence.records.model import OTHER_ENDPOINTS, Endpoint, Figures, FloatArray, LoadResult
+from loadwatch_backend.evidence.series import LARGEST_VALUE
 from loadwatch_backend.findings import read as findings_read
 from loadwatch_backend.findings.detectors.ingest_losses import rows_lost
 from loadwatch_backend.findings.schemas import FindingsOut
@@ -21,7 +33,6 @@ from loadwatch_backend.runs.analysis.about import about
 from loadwatch_backend.runs.analysis.counters import Neighbours
 from loadwatch_backend.runs.analysis.documents import endpoint_out, figures_out, sparkline, worst_sparkline
 from loadwatch_backend.runs.analysis.generator import OWN_ERRORS, GeneratorEvidence, check_generator
-from loadwatch_backend.runs.analysis.generator_host import read_host_cpu
 from loadwatch_backend.runs.analysis.load import (
     SECOND_MS,
     Load,
@@ -32,13 +43,12 @@ from loadwatch_backend.runs.analysis.load import (
     summarise_seconds,
 )
 from loadwatch_backend.runs.analysis.measure import Measurer
-from loadwatch_backend.runs.analysis.own_figures import check_figures, oriented, read_figures
+from loadwatch_backend.runs.analysis.own_figures import SETTLED_MS, Subject, check_figures, oriented, read_figures
 from loadwatch_backend.runs.analysis.percentiles import read_percentiles
 from loadwatch_backend.runs.analysis.phases.levels import OfferedBy
 from loadwatch_backend.runs.analysis.phases.ramp import P95, describe_ramp
 from loadwatch_backend.runs.analysis.phases.shape import Shape, find_shape
 from loadwatch_backend.runs.analysis.reconciliation import again_ms, reconcile
-from loadwatch_backend.runs.analysis.resources import reached_limits
 from loadwatch_backend.runs.analysis.schemas import (
     NOT_KNOWN_YET,
     Analysis,
@@ -47,15 +57,116 @@ from loadwatch_backend.runs.analysis.schemas import (
     RampOut,
     ReconciliationOut,
     RemarkOut,
+    ResourceReached,
     ThresholdOut,
     WindowSource,
 )
-from loadwatch_backend.runs.analysis.series import SeriesReader
+from loadwatch_backend.runs.analysis.series import SeriesReader, Values
 from loadwatch_backend.runs.analysis.stream import read_gauge, read_k6, read_stream, without_tail
-from loadwatch_backend.runs.analysis.subject import SETTLED_MS, Subject
 from loadwatch_backend.runs.analysis.thresholds import Scope, check_thresholds, decide_verdict, parse_threshold
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.series.promql.engine import Engine
+
+BY_THE_MINUTE_MS = 30_000
+"""From this interval on a value stands beside those of each second only with a mark."""
+MOST = 200
+
+
+def reached_limits(series: SeriesReader, resources: Sequence[Resource], span: Span) -> list[ResourceReached]:
+    """Every resource of every target: what ran out first, then second; after those the nearest to its limit.
+
+    A resource whose expression the store cannot answer (too many series, say) is left out: the others still count.
+    """
+    rows: list[_Row] = []
+    for resource in resources:
+        try:
+            used, limit = series.read(resource.used, span), series.read(resource.limit, span)
+        except ProblemError:
+            continue
+        places = join_limits(used.labels, limit.labels)
+        for row, (labels, place) in enumerate(zip(used.labels, places, strict=True)):
+            reached = None if place is None else describe(resource, labels, used, used.values[row], limit.values[place])
+            if reached is not None:
+                rows.append(
+                    _Row(
+                        resource=resource,
+                        labels=reached.labels,
+                        interval_ms=used.interval_ms or 0,
+                        sparse=bool(np.isfinite(used.values[row]).mean() < 0.5),
+                        reached=reached,
+                    )
+                )
+    things = series.sightings(span).by_thing(rows)
+    return sorted((row.reached for row, *_ in things), key=_order)[:MOST]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Row(Sighting):
+    reached: ResourceReached
+
+
+def describe(
+    resource: Resource, labels: Mapping[str, str], grid: Values, used: FloatArray, limit: FloatArray
+) -> ResourceReached | None:
+    """One resource of one target; None where there was no limit, or nothing to hold against it.
+
+    Args:
+        resource: what it is.
+        labels: of the used series.
+        grid: whose instants the arrays are on.
+        used: [instant], NaN where there is none.
+        limit: [instant], likewise.
+    """
+    used, ratios = within_limit(resource, used, limit), ratios_of(resource, used, limit)
+    if np.isnan(ratios).all():
+        return None
+    top = int(np.nanargmax(ratios))
+    interval_ms = max(grid.interval_ms or 0, resource.cadence.period_ms if resource.cadence else 0)
+    full = next(iter(full_spans(ratios >= FULL, -(-least_full_ms(interval_ms) // grid.step_ms))), None)
+    kept = {name: value for name, value in labels.items() if name != "__name__"}
+    return ResourceReached(
+        resource=resource.id,
+        title=resource.title.en,
+        title_ja=resource.title.ja,
+        unit=resource.unit.value,
+        name=render_legend(resource.legend, kept),
+        labels=kept,
+        used_max=float(used[top]),
+        limit=float(limit[top]),
+        ratio_max=float(ratios[top]),
+        near=resource.near,
+        at_ms=grid.time_ms(top),
+        exhausted=full is not None,
+        first_full_ms=None if full is None else grid.time_ms(full[0]),
+        interval_ms=interval_ms if interval_ms >= BY_THE_MINUTE_MS else None,
+    )
+
+
+def _order(entry: ResourceReached) -> tuple[float, float, str, str]:
+    first = float("inf") if entry.first_full_ms is None else float(entry.first_full_ms)
+    return first, -entry.ratio_max, entry.resource, entry.name
+
+
+HOST_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?")
+BUSY = (
+    '1 - sum by (instance) (rate(node_cpu_seconds_total{{mode=~"idle|iowait",instance=~"{host}"}}[$window]))'
+    ' / count by (instance) (node_cpu_seconds_total{{mode="idle",instance=~"{host}"}})'
+)
+"""The same view of a busy core as the headroom strip's."""
+
+
+def read_host_cpu(series: SeriesReader, host: str, span: Span) -> tuple[float, float] | None:
+    """Mean and largest busy share of all cores, 0 to 1; None where nobody watched the host."""
+    if not HOST_NAME.fullmatch(host):
+        return None
+    pattern = host.replace(".", "[.]") + "(:[0-9]+)?"
+    try:
+        found = series.read(BUSY.format(host=pattern), span)
+    except ProblemError:
+        return None
+    known = found.values[np.abs(found.values) <= LARGEST_VALUE]
+    return (float(known.mean()), float(known.max())) if len(known) else None
+
 
 FiguresOf = Callable[[RunFiles, int, int], Figures]
 """Exact figures of the records of a run that started in [from_ns, to_ns)."""

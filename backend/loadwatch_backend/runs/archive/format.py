@@ -34,7 +34,7 @@ from loadwatch_backend.runs.imports.schemas import ImportOut
 from loadwatch_backend.runs.reviews.actions.schemas import ArchivedScore
 from loadwatch_backend.runs.reviews.schemas import ReviewVersion
 from loadwatch_backend.runs.schemas import CheckedFields, Generator, RunProgress
-from loadwatch_backend.runs.snapshots.schemas import SnapshotOut
+from loadwatch_backend.runs.snapshots import SnapshotOut
 
 FORMAT = "loadwatch-run"
 VERSION = 1

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from loadwatch_backend.core.schemas import Milliseconds, Schema
 from loadwatch_backend.runs.schemas import RunSummary
-from loadwatch_backend.runs.snapshots.schemas import ConfigurationDifference
+from loadwatch_backend.runs.snapshots import ConfigurationDifference
 
 
 class Align(StrEnum):

@@ -1,7 +1,13 @@
-"""Comparison, sweep and trend over the registry of runs."""
+"""Comparison, sweep and trend over the registry of runs.
+
+Otava is imported with the first question, for the sake of the server's start: it brings SciPy's statistics.
+"""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -10,30 +16,34 @@ from loadwatch_backend.catalogue.signals.model import Orientation
 from loadwatch_backend.catalogue.signals.service import SignalService
 from loadwatch_backend.core.errors import InvalidError
 from loadwatch_backend.core.language import Language
-from loadwatch_backend.core.text.quantities import parse_number
+from loadwatch_backend.core.text import parse_number
 from loadwatch_backend.evidence.records.model import Seconds
 from loadwatch_backend.runs.compare.figures import FigureReader
 from loadwatch_backend.runs.compare.groups import counts, differing, group_runs, past_repeats, series_of
 from loadwatch_backend.runs.compare.metrics import (
     METRICS_BY_ID,
     RUN_METRICS,
+    Lane,
+    common_axis,
     describe_metric,
     in_one_unit,
     own_metrics,
     route_metrics,
+    run_series,
     scale_of,
     signal_scale,
     window_figures,
     with_percentiles,
 )
 from loadwatch_backend.runs.compare.opinion import headlines, nearness
-from loadwatch_backend.runs.compare.overlay import Lane, common_axis, run_series
 from loadwatch_backend.runs.compare.rows import Measured, endpoint_rows, make_row, mix_differs
 from loadwatch_backend.runs.compare.schemas import (
     Align,
+    ChangePoint,
     CompareGroup,
     CompareOut,
     CompareRow,
+    ComparisonOpinion,
     FigureRepeats,
     LeftOutRun,
     MetricInfo,
@@ -42,6 +52,7 @@ from loadwatch_backend.runs.compare.schemas import (
     SweepOut,
     SweepPoint,
     TrendOut,
+    TrendPoint,
     TrendSeries,
 )
 from loadwatch_backend.runs.compare.statistics import (
@@ -53,11 +64,110 @@ from loadwatch_backend.runs.compare.statistics import (
     to_log,
 )
 from loadwatch_backend.runs.compare.sweep import Peak, SweptFigure, SweptValue, find_peak, next_value
-from loadwatch_backend.runs.compare.trend import LEAST_RUNS, level_changes, trend_point
 from loadwatch_backend.runs.fields import RunState, Verdict
 from loadwatch_backend.runs.key_figures import OWN
 from loadwatch_backend.runs.registry.registry import Registry
 from loadwatch_backend.runs.schemas import RunOut
+
+LEAST_RUNS = 6
+"""Three runs on each side: fewer cannot tell a new level from noise."""
+MAX_P_VALUE = 0.001
+LEAST_CHANGE = 0.02
+"""Smaller steps are found on long series, and nobody acts on them."""
+WINDOW = 30
+
+
+class _Stats(Protocol):
+    mean_1: float
+    mean_2: float
+    pvalue: float
+
+
+class _Point(Protocol):
+    index: int
+    stats: _Stats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LevelChange:
+    """A new level begins at `index` of the series."""
+
+    index: int
+    before: float
+    after: float
+    p_value: float
+
+
+def find_changes(values: Sequence[float]) -> list[LevelChange]:
+    """Where the level of the series changes, in order; empty below `LEAST_RUNS` values."""
+    if len(values) < LEAST_RUNS:
+        return []
+    found: list[_Point] = _otava().compute_change_points(
+        list(values), window_len=WINDOW, max_pvalue=MAX_P_VALUE, min_magnitude=LEAST_CHANGE
+    )[0]
+    points = sorted(found, key=lambda point: point.index)
+    return [
+        LevelChange(
+            index=int(point.index),
+            before=float(point.stats.mean_1),
+            after=float(point.stats.mean_2),
+            p_value=float(point.stats.pvalue),
+        )
+        for point in points
+    ]
+
+
+def trend_point(run: RunOut, series: str, value: float | None) -> TrendPoint:
+    """A run with its figure."""
+    return TrendPoint(
+        run=run.id,
+        series=series,
+        started_ms=run.started_ms,
+        name=run.name,
+        value=value,
+        commit=run.commit,
+        branch=run.branch,
+        dirty=run.dirty,
+        verdict=run.verdict,
+        is_baseline=run.is_baseline,
+    )
+
+
+def level_changes(series: str, known: Sequence[tuple[RunOut, float]], orientation: Orientation) -> list[ChangePoint]:
+    """Where the level of a series changes, with the commits around it."""
+    return [
+        ChangePoint(
+            series=series,
+            run=known[change.index][0].id,
+            previous_run=known[change.index - 1][0].id,
+            commit=known[change.index][0].commit,
+            previous_commit=known[change.index - 1][0].commit,
+            before=change.before,
+            after=change.after,
+            change=(change.after - change.before) / change.before if change.before else 0.0,
+            p_value=change.p_value,
+            opinion=_direction(change.before, change.after, orientation),
+        )
+        for change in find_changes([value for _, value in known])
+    ]
+
+
+def _direction(before: float, after: float, orientation: Orientation) -> ComparisonOpinion:
+    if orientation is Orientation.NEUTRAL or before == after:
+        return ComparisonOpinion.NEUTRAL
+    return (
+        ComparisonOpinion.BETTER
+        if (after > before) == (orientation is Orientation.MORE_IS_BETTER)
+        else ComparisonOpinion.WORSE
+    )
+
+
+@cache
+def _otava() -> Any:
+    from otava import analysis
+
+    return analysis
+
 
 FloatArray = npt.NDArray[np.float64]
 LARGEST_CACHE = 2_000

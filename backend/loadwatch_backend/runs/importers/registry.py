@@ -10,7 +10,7 @@ from loadwatch_backend.runs.importers.tools.jmeter.xml import IMPORTER as JMETER
 from loadwatch_backend.runs.importers.tools.k6.csv import K6_CSV
 from loadwatch_backend.runs.importers.tools.k6.json import K6_JSON
 from loadwatch_backend.runs.importers.tools.k6.summary import K6_SUMMARY
-from loadwatch_backend.runs.importers.tools.locust.locust import LOCUST
+from loadwatch_backend.runs.importers.tools.locust import LOCUST
 from loadwatch_backend.runs.importers.tools.oha import OHA_CSV, OHA_DATABASE, OHA_JSON
 from loadwatch_backend.runs.importers.tools.vegeta.csv import IMPORTER as VEGETA_CSV
 from loadwatch_backend.runs.importers.tools.vegeta.gob import IMPORTER as VEGETA_GOB

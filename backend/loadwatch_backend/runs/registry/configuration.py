@@ -13,15 +13,15 @@ from loadwatch_backend.runs.errors import RunNotFoundError
 from loadwatch_backend.runs.registry.documents import pack, unpack
 from loadwatch_backend.runs.registry.repository import find_baseline, find_run, find_snapshots, find_taken, keep
 from loadwatch_backend.runs.registry.tables import RunRow, RunSnapshotRow
-from loadwatch_backend.runs.snapshots.difference import difference
-from loadwatch_backend.runs.snapshots.schemas import (
+from loadwatch_backend.runs.snapshots import (
     ConfigurationDifference,
     SettingOut,
     SnapshotList,
     SnapshotOut,
+    Snapshotter,
     SnapshotWhen,
+    difference,
 )
-from loadwatch_backend.runs.snapshots.take import Snapshotter
 
 logger = structlog.get_logger(__name__)
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 
 from loadwatch_backend.core.database.relational import Session
 from loadwatch_backend.findings.window import Trial
-from loadwatch_backend.runs.analysis.subject import Reference
+from loadwatch_backend.runs.analysis.own_figures import Reference
 from loadwatch_backend.runs.errors import RunNotFoundError
 from loadwatch_backend.runs.registry.configuration import read_snapshots
 from loadwatch_backend.runs.registry.repository import find_baseline, find_before, find_run, find_siblings
 from loadwatch_backend.runs.registry.tables import RunRow
-from loadwatch_backend.runs.snapshots.schemas import SnapshotWhen
+from loadwatch_backend.runs.snapshots import SnapshotWhen
 
 Facts = Mapping[tuple[str, str], float]
 SECTIONS = frozenset({"cache", "tables", "host", "process"})

@@ -61,7 +61,7 @@ from loadwatch_backend.runs.schemas import (
     RunSummary,
     SecondsOut,
 )
-from loadwatch_backend.runs.snapshots.schemas import ConfigurationDifference, SnapshotWhen
+from loadwatch_backend.runs.snapshots import ConfigurationDifference, SnapshotWhen
 
 SCENARIO_RUNS = 500
 MOST_OTHERS = 200

@@ -12,7 +12,7 @@ from sqlalchemy.dialects.mysql import LONGBLOB, LONGTEXT
 from sqlalchemy.orm import Mapped, mapped_column, object_session, relationship
 
 from loadwatch_backend.core.database.relational import BINARY_TEXT, NEW_IDS, Base, Identity
-from loadwatch_backend.core.text.quantities import parse_number
+from loadwatch_backend.core.text import parse_number
 from loadwatch_backend.runs.fields import NAME_LENGTH
 
 ID_LENGTH = 40

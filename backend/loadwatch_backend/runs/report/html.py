@@ -4,27 +4,152 @@ import base64
 import functools
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from loadwatch_formats.numbers import format_change, format_duration, format_value
+from loadwatch_formats.numbers import format_change, format_count, format_duration, format_score, format_value
 from markupsafe import Markup, escape
 
 from loadwatch_backend.core.deferred import Deferred
 from loadwatch_backend.core.language import Language
-from loadwatch_backend.core.texts.words import Texts
+from loadwatch_backend.core.texts.words import Texts, Words
 from loadwatch_backend.core.version import VERSION
 from loadwatch_backend.findings.schemas import EvidenceOut
-from loadwatch_backend.runs.report.actions import action_lines
-from loadwatch_backend.runs.report.attached import file_rows, log_rows
-from loadwatch_backend.runs.report.figures import shown_figures
-from loadwatch_backend.runs.report.findings import answer_of, generator_text, verdict_reasons
-from loadwatch_backend.runs.report.model import FIRST, Report, mixed_key, shares_of_endpoints, summary_rows
-from loadwatch_backend.runs.report.numbers import elapsed_text, format_setting
+from loadwatch_backend.runs.analysis.schemas import KeyFigure, ThresholdState
+from loadwatch_backend.runs.key_figures import OWN
+from loadwatch_backend.runs.report.findings import (
+    answer_of,
+    elapsed_text,
+    format_setting,
+    generator_text,
+    verdict_reasons,
+)
+from loadwatch_backend.runs.report.model import (
+    FIRST,
+    Report,
+    file_rows,
+    log_rows,
+    mixed_key,
+    shares_of_endpoints,
+    summary_rows,
+)
 from loadwatch_backend.runs.report.svg import draw_chart
 from loadwatch_backend.runs.report.why import COUNTED, report_cost
+from loadwatch_backend.runs.reviews.actions.schemas import ActionScore, ReviewAction
 from loadwatch_backend.runs.reviews.schemas import ReviewOut
+from loadwatch_backend.runs.schemas import RunOut
+
+_OF = {"target": "of_target", "accepted": "of_accepted", "answered_ok": "of_answered"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownFigure:
+    """A figure as a report shows it.
+
+    Attributes:
+        window: what it covers; empty where there is no value.
+        notes: what it is held against, kinds of failures, why there is no value.
+        state: of the threshold on it; empty without one.
+        is_own: the user's own.
+    """
+
+    name: str
+    value: str
+    window: str
+    notes: Sequence[str]
+    threshold: str
+    state: str
+    is_own: bool
+
+
+def shown_figures(run: RunOut, language: Language) -> list[ShownFigure]:
+    """All of them, in their order."""
+    texts = Texts("report", language)
+    said = {f"{OWN}{one.name}": Words(one.detail, one.detail_ja).read(language) for one in run.own_figures}
+    return [_shown(one, texts, said.get(one.id, "")) for one in run.key_figures]
+
+
+def _shown(one: KeyFigure, texts: Texts, detail: str) -> ShownFigure:
+    notes = [
+        _against(one, texts),
+        ", ".join(texts.known(kind, kind) for kind in one.kinds),
+        # What became of a threshold says itself that nothing was measured.
+        detail
+        or (texts.known(f"note_{one.note}", one.note) if one.note and one.state is not ThresholdState.UNKNOWN else ""),
+    ]
+    is_own = one.id.startswith(OWN)
+    shown = format_score if is_own else format_value
+    window = texts.known(one.window, one.window.replace("..", "–"))
+    return ShownFigure(
+        name=one.id.removeprefix(OWN)
+        if is_own
+        else texts.known(f"figure_{one.id}", texts("figure_latency", name=one.id)),
+        value=format_count(one.value) if one.unit == "count" else shown(one.value, one.unit),
+        window="" if one.value is None else window,
+        notes=[note for note in notes if note],
+        threshold=one.threshold,
+        state="" if one.state is None else one.state.value,
+        is_own=is_own,
+    )
+
+
+def _against(one: KeyFigure, texts: Texts) -> str:
+    """A threshold says its limit itself."""
+    if one.against is None or one.base not in _OF:
+        return ""
+    counted = one.unit == "count"
+    told = texts(_OF[one.base], value=format_count(one.against) if counted else format_value(one.against, one.unit))
+    missing = 0 if one.value is None or not counted else round(one.against) - round(one.value)
+    if missing == 0:
+        return told
+    return f"{told}, {texts('of_missing' if missing > 0 else 'of_surplus', count=format_count(abs(missing)))}"
+
+
+SIGNS = {"met": "✓", "missed": "✕", "not-measured": "?"}
+
+
+class ActionLine(NamedTuple):
+    """An action with its state, owner and day; and what the newest run that scored it says, empty before one did."""
+
+    text: str
+    expected: str
+    facts: Sequence[str]
+    score: str
+    words: Sequence[str]
+
+
+def action_lines(review: ReviewOut, language: Language) -> list[tuple[str, list[ActionLine]]]:
+    """The actions of a run's review, and those of runs before it that the run scored, with their titles."""
+    texts = Texts("actions", language)
+    newest = {one.id: one.scores[0] for one in review.standings if one.scores}
+    own, earlier = list[ActionLine](), list[ActionLine]()
+    for one in review.actions:
+        if one.text.strip() or one.expected.strip():
+            score = newest.get(one.id)
+            by = [texts("by", run=score.run_name or score.run)] if score else []
+            due = texts("due", day=one.due.isoformat()) if one.due else ""
+            own.append(_line(texts, one, [texts(one.state), one.owner, due], score, by))
+    for one in review.scored:
+        origin = texts("gone") if one.of_name is None else one.of_name or one.of_run
+        earlier.append(_line(texts, one, [texts("after", run=origin), one.owner], one, []))
+    return [(texts(title), found) for title, found in (("title", own), ("earlier", earlier)) if found]
+
+
+def _line(
+    texts: Texts, one: ReviewAction | ActionScore, facts: Sequence[str], score: ActionScore | None, words: list[str]
+) -> ActionLine:
+    facts = [fact for fact in facts if fact]
+    if score is None:
+        return ActionLine(one.text, one.expected, facts, "", words)
+    if score.actual is not None:
+        window = texts.known(score.window, texts("part", window=score.window))
+        words.append(f"{format_value(score.actual, score.unit)} {window}")
+    detail = score.detail_ja if texts.language is Language.JA and score.detail_ja else score.detail
+    words += [detail] if detail else []
+    return ActionLine(one.text, one.expected, facts, f"{SIGNS[score.state]} {texts(score.state)}", words)
+
 
 WIDTH, HEIGHT = 200, 36
 

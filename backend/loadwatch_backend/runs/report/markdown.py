@@ -8,13 +8,34 @@ from loadwatch_formats.numbers import format_change, format_duration, format_val
 from loadwatch_backend.core.language import Language
 from loadwatch_backend.core.texts.words import Texts
 from loadwatch_backend.core.version import VERSION
-from loadwatch_backend.runs.report.actions import ActionLine, action_lines
-from loadwatch_backend.runs.report.attached import file_rows, log_rows
-from loadwatch_backend.runs.report.figures import shown_figures
-from loadwatch_backend.runs.report.findings import Answer, ReportedFinding, answer_of, generator_text, verdict_reasons
-from loadwatch_backend.runs.report.html import ENDPOINTS_SHOWN, RESOURCES_SHOWN, format_time, written
-from loadwatch_backend.runs.report.model import FIRST, Report, SummaryRow, mixed_key, shares_of_endpoints, summary_rows
-from loadwatch_backend.runs.report.numbers import elapsed_text, format_setting
+from loadwatch_backend.runs.report.findings import (
+    Answer,
+    ReportedFinding,
+    answer_of,
+    elapsed_text,
+    format_setting,
+    generator_text,
+    verdict_reasons,
+)
+from loadwatch_backend.runs.report.html import (
+    ENDPOINTS_SHOWN,
+    RESOURCES_SHOWN,
+    ActionLine,
+    action_lines,
+    format_time,
+    shown_figures,
+    written,
+)
+from loadwatch_backend.runs.report.model import (
+    FIRST,
+    Report,
+    SummaryRow,
+    file_rows,
+    log_rows,
+    mixed_key,
+    shares_of_endpoints,
+    summary_rows,
+)
 from loadwatch_backend.runs.report.why import COUNTED, ReportedCost, report_cost
 
 

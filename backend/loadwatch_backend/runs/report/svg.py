@@ -13,7 +13,7 @@ import numpy.typing as npt
 from loadwatch_formats.numbers import format_value
 from markupsafe import Markup, escape
 
-from loadwatch_backend.runs.report.numbers import elapsed_text, elapsed_ticks, value_ticks
+from loadwatch_backend.runs.report.findings import elapsed_text, elapsed_ticks, value_ticks
 
 FloatArray = npt.NDArray[np.float64]
 

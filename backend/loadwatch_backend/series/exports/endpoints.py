@@ -6,9 +6,8 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from loadwatch_backend.core.schemas import PROBLEM_RESPONSES
 from loadwatch_backend.core.services import service
-from loadwatch_backend.series.exports.service import Exports
-from loadwatch_backend.series.exports.text import MEDIA_TYPE
-from loadwatch_backend.series.promql.admission.classes import Queries
+from loadwatch_backend.series.exports.service import MEDIA_TYPE, Exports
+from loadwatch_backend.series.promql.admission import Queries
 from loadwatch_backend.series.promql.http.parameters import (
     NEWEST_MS,
     OLDEST_MS,

@@ -11,10 +11,16 @@ from dataclasses import dataclass, field
 import numpy as np
 from google.protobuf.message import DecodeError
 
-from loadwatch_backend.series.ingest.decode import LONGEST_PREFIX, FreshSeries, LabelPairs, MetadataTable, WriteColumns
+from loadwatch_backend.series.ingest.decode import (
+    LONGEST_PREFIX,
+    FreshSeries,
+    IngestLimits,
+    LabelPairs,
+    MetadataTable,
+    WriteColumns,
+)
 from loadwatch_backend.series.ingest.entries import Entries
 from loadwatch_backend.series.ingest.errors import MalformedError
-from loadwatch_backend.series.ingest.limits import IngestLimits
 from loadwatch_backend.series.ingest.remote_v2_pb2 import Request, TimeSeries
 from loadwatch_backend.series.store.remote_pb2 import Label
 from loadwatch_backend.series.store.remote_pb2 import TimeSeries as OldSeries

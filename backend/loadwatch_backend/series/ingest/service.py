@@ -15,6 +15,7 @@ from loadwatch_backend.core.errors import LimitError
 from loadwatch_backend.series.ingest.ahead import SendersAhead
 from loadwatch_backend.series.ingest.decode import (
     FreshSeries,
+    IngestLimits,
     MetadataEntry,
     WriteColumns,
     decode,
@@ -29,7 +30,6 @@ from loadwatch_backend.series.ingest.errors import (
     WriteTooLargeError,
 )
 from loadwatch_backend.series.ingest.layouts import Layouts
-from loadwatch_backend.series.ingest.limits import IngestLimits
 from loadwatch_backend.series.ingest.senders import Sender, Senders
 from loadwatch_backend.series.ingest.validate import (
     SHOWN_REJECTIONS,

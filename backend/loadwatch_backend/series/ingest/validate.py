@@ -8,8 +8,7 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
-from loadwatch_backend.series.ingest.decode import LabelPairs
-from loadwatch_backend.series.ingest.limits import IngestLimits
+from loadwatch_backend.series.ingest.decode import IngestLimits, LabelPairs
 
 _SHOWN = 80
 SHOWN_REJECTIONS = 5

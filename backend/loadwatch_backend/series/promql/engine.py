@@ -8,6 +8,7 @@
 `Matrix` has `labels` (one mapping a series), `values` and `present` (both [series, steps]).
 """
 
+import math
 import time
 import weakref
 from collections.abc import Callable, Generator, Iterable, Sequence
@@ -16,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from loadwatch_backend.series.promql.admission.memory import (
+from loadwatch_backend.series.promql.admission import (
     CELL_BYTES,
     LABELS_BYTES,
     MEBIBYTE,
@@ -24,32 +25,136 @@ from loadwatch_backend.series.promql.admission.memory import (
     WORK_BYTES,
     MemoryPool,
     Ticket,
+    select_within,
 )
-from loadwatch_backend.series.promql.admission.reading import select_within
 from loadwatch_backend.series.promql.errors import QueryParseError, QueryTimeoutError, QueryTooLargeError
 from loadwatch_backend.series.promql.evaluate import Evaluation, Value
 from loadwatch_backend.series.promql.fetch import Fetched, FetchedInstant, Source, plan_spans
+from loadwatch_backend.series.promql.functions.covered import read_cover
 from loadwatch_backend.series.promql.labels import LabelBudget, in_label_order, without_empty
-from loadwatch_backend.series.promql.levels import Levels, is_worth
+from loadwatch_backend.series.promql.levels import Levels, behind_ms, is_worth
 from loadwatch_backend.series.promql.notes import Notes
 from loadwatch_backend.series.promql.parsing.expression import (
     Aggregation,
+    Binary,
     Call,
+    Cardinality,
     Expression,
+    Matching,
+    Negation,
+    Number,
     RangeSelector,
+    Selector,
     Subquery,
+    Text,
     ValueType,
 )
 from loadwatch_backend.series.promql.parsing.parse import parse_expression, value_type
 from loadwatch_backend.series.promql.parsing.resolve import QueryTimes, resolve
-from loadwatch_backend.series.promql.parsing.text import expression_text
-from loadwatch_backend.series.promql.passing import pass_range
 from loadwatch_backend.series.promql.slices import Assembly, SlicedRange
-from loadwatch_backend.series.promql.spans import behind_ms
 from loadwatch_backend.series.promql.value import Grid, Matrix, RawMatrix, Scalar, StringValue, empty_matrix
 from loadwatch_backend.series.store.errors import EngineAnswerError
 from loadwatch_backend.series.store.levels import MINUTE_MS, LevelledReader
 from loadwatch_backend.series.store.port import Matcher, QueryPasser, Reader, Select, Selection
+from loadwatch_backend.series.store.prometheus.reading import matrix_rows
+from loadwatch_backend.series.store.prometheus.selectors import label_text, quoted, selector_text
+
+_GROUPS = {Cardinality.MANY_TO_ONE: "group_left", Cardinality.ONE_TO_MANY: "group_right"}
+
+
+def expression_text(node: Expression, conditions: Sequence[Matcher] = (), lookback_ms: int | None = None) -> str:
+    """The text of a resolved expression, whose selectors also meet the conditions and look back so far.
+
+    The rate that charts draw, which no engine has, becomes the usual one. Not every engine takes a look-back beside
+    the text.
+
+    Raises:
+        ValueError: it has something that no engine knows.
+    """
+
+    def text(inner: Expression) -> str:
+        return expression_text(inner, conditions, lookback_ms)
+
+    match node:
+        case Number(value):
+            return _number(value)
+        case Text(value):
+            return quoted(value)
+        case Selector() if lookback_ms is not None:
+            return f"last_over_time({text(RangeSelector(selector=node, range_ms=lookback_ms))})"
+        case Selector():
+            return selector_text((*node.matchers, *conditions)) + _modifiers(node)
+        case RangeSelector(selector=inner):
+            return f"{selector_text((*inner.matchers, *conditions))}[{node.range_ms}ms]{_modifiers(inner)}"
+        case Subquery():
+            step = "" if node.step_ms is None else f"{node.step_ms}ms"
+            return f"({text(node.expression)})[{node.range_ms}ms:{step}]{_modifiers(node)}"
+        case Call(function="timestamp", arguments=(Selector() as inner,)):
+            return f"timestamp({expression_text(inner, conditions)})"
+        case Call():
+            if (rate := read_cover(node)) is not None:
+                return f"{rate[0]}({text(rate[1])})"
+            return f"{node.function}({', '.join(map(text, node.arguments))})"
+        case Aggregation():
+            by = f" {'without' if node.without else 'by'} {_names(node.labels)}" if node.labels or node.without else ""
+            parameter = "" if node.parameter is None else f"{text(node.parameter)}, "
+            return f"{node.operator}{by} ({parameter}{text(node.expression)})"
+        case Negation(inner):
+            return f"-({text(inner)})"
+        case Binary():
+            bool_word = " bool" if node.return_bool else ""
+            left, right = text(node.left), text(node.right)
+            return f"({left}) {node.operator}{bool_word}{_matching(node.matching)} ({right})"
+
+
+def _modifiers(node: Selector | Subquery) -> str:
+    at = "" if node.at_ms is None else f" @ {node.at_ms / 1000:.3f}"
+    return at + (f" offset {node.offset_ms}ms" if node.offset_ms else "")
+
+
+def _matching(matching: Matching) -> str:
+    if matching.fill_left is not None or matching.fill_right is not None:
+        raise ValueError("fill modifiers are Loadwatch's own")
+    found = ""
+    if matching.on or matching.labels:
+        found = f" {'on' if matching.on else 'ignoring'} {_names(matching.labels)}"
+    if matching.cardinality in _GROUPS:
+        found += f" {_GROUPS[matching.cardinality]} {_names(matching.include)}"
+    return found
+
+
+def _names(labels: Sequence[str]) -> str:
+    return f"({', '.join(map(label_text, labels))})"
+
+
+def _number(value: float) -> str:
+    if math.isfinite(value):
+        return repr(value)
+    return "NaN" if math.isnan(value) else "Inf" if value > 0 else "-Inf"
+
+
+def pass_range(store: QueryPasser, text: str, grid: Grid, ticket: Ticket) -> Matrix:
+    """What the engine gives for a range, in its own semantics; its memory stays taken.
+
+    Raises:
+        EngineAnswerError: the engine's own error.
+        EngineAwayError, QueryLimitError, QueryMemoryError, CancelledError.
+    """
+    pairs = [
+        ("query", text),
+        ("start", f"{grid.start_ms / 1000:.3f}"),
+        ("end", f"{grid.end_ms / 1000:.3f}"),
+        ("step", f"{grid.step_ms / 1000:.3f}"),
+        # VictoriaMetrics moves the steps where it may cache.
+        ("nocache", "1"),
+    ]
+    rows = matrix_rows(b"".join(store.query("query_range", pairs, ticket.cancellation)))
+    ticket.take(len(rows) * (grid.count * CELL_BYTES + LABELS_BYTES))
+    values, present = np.zeros((len(rows), grid.count)), np.zeros((len(rows), grid.count), np.bool_)
+    for row, (_, times, found) in enumerate(rows):
+        steps = (times - grid.start_ms) // grid.step_ms
+        values[row, steps], present[row, steps] = found, True
+    return Matrix(labels=[labels for labels, _, _ in rows], values=values, present=present)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,14 +2,12 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from loadwatch_backend.series.promql.admission.memory import READ_BYTES, Ticket
-from loadwatch_backend.series.promql.admission.reading import read_within
+from loadwatch_backend.series.promql.admission import READ_BYTES, Ticket, read_within
 from loadwatch_backend.series.promql.errors import QueryMemoryError
 from loadwatch_backend.series.promql.labels import METRIC_NAME
-from loadwatch_backend.series.promql.levels import RAW, Choices, Levels, key_of, span_at
+from loadwatch_backend.series.promql.levels import RAW, Choices, Levels, key_of, span_at, wanted_by
 from loadwatch_backend.series.promql.parsing.expression import Expression, Selector
 from loadwatch_backend.series.promql.samples import Samples, prepare
-from loadwatch_backend.series.promql.spans import wanted_by
 from loadwatch_backend.series.promql.value import Grid
 from loadwatch_backend.series.store.levels import Level, Span
 from loadwatch_backend.series.store.port import ManySelector, Matcher, MatchOperator, Reader, Reading, Selection

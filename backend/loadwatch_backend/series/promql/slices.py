@@ -11,16 +11,22 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from loadwatch_backend.series.promql.admission.memory import CELL_BYTES, LABELS_BYTES, READ_BYTES, WORK_BYTES, Ticket
-from loadwatch_backend.series.promql.admission.reading import SliceTooLargeError, select_within
+from loadwatch_backend.series.promql.admission import (
+    CELL_BYTES,
+    LABELS_BYTES,
+    READ_BYTES,
+    WORK_BYTES,
+    SliceTooLargeError,
+    Ticket,
+    select_within,
+)
 from loadwatch_backend.series.promql.errors import QueryMemoryError
 from loadwatch_backend.series.promql.evaluate import Evaluation, Origins, Value
 from loadwatch_backend.series.promql.fetch import Fetched, Source, plan_spans
 from loadwatch_backend.series.promql.labels import LabelBudget, LabelKey, label_key
-from loadwatch_backend.series.promql.levels import Choices, Levels
+from loadwatch_backend.series.promql.levels import Choices, Levels, SelectorRead, behind_ms, wanted_by
 from loadwatch_backend.series.promql.notes import Notes
 from loadwatch_backend.series.promql.parsing.expression import Expression
-from loadwatch_backend.series.promql.spans import SelectorRead, behind_ms, wanted_by
 from loadwatch_backend.series.promql.value import BoolArray, FloatArray, Grid, Matrix, Scalar
 from loadwatch_backend.series.store.port import Labels, Select, Selection
 

@@ -6,8 +6,7 @@ from fastapi import APIRouter, Depends, Query
 
 from loadwatch_backend.core.schemas import PROBLEM_RESPONSES
 from loadwatch_backend.core.services import REPORTS, Lane, service
-from loadwatch_backend.series.storage.schemas import StoreCompactedOut, StoreOut
-from loadwatch_backend.series.storage.service import Storage
+from loadwatch_backend.series.storage.service import Storage, StoreCompactedOut, StoreOut
 
 router = APIRouter(prefix="/api/store", tags=["store"], responses=PROBLEM_RESPONSES)
 

@@ -10,8 +10,7 @@ from loadwatch_backend.access.endpoints import Actor
 from loadwatch_backend.core.schemas import PROBLEM_RESPONSES
 from loadwatch_backend.core.services import service
 from loadwatch_backend.series.promql.http.response import success
-from loadwatch_backend.series.targets.schemas import CollectorOut, TargetAnswerIn, TargetList, TargetOut
-from loadwatch_backend.series.targets.service import TargetService
+from loadwatch_backend.series.targets.service import CollectorOut, TargetAnswerIn, TargetList, TargetOut, TargetService
 
 router = APIRouter(prefix="/api/targets", tags=["targets"], responses=PROBLEM_RESPONSES)
 

@@ -1,15 +1,158 @@
 """Health of every target and collector, from the samples that the senders push about themselves."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
 
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.database.relational import Relational
 from loadwatch_backend.core.errors import ProblemError
-from loadwatch_backend.series.store.port import Labels, Matcher, MatchOperator, Reader
-from loadwatch_backend.series.targets.health import NOTHING, ErrorText, Health, Samples, judge_collector, without_stale
+from loadwatch_backend.core.schemas import Milliseconds, Schema
+from loadwatch_backend.series.store.port import STALE_NAN_BITS, Labels, Matcher, MatchOperator, Reader
 from loadwatch_backend.series.targets.repository import AnswerRow, Target, find_answers, write_answers
-from loadwatch_backend.series.targets.schemas import CollectorOut, TargetAnswerIn, TargetList, TargetOut
+
+
+class CollectorOut(Schema):
+    """Health of one collector on one target."""
+
+    collector: str = Field(description="Empty where another sender pushes, such as Prometheus or vmagent.")
+    up: bool | None = Field(description="Whether the last look worked; null while nothing fresh is known.")
+    last_sample_ms: Milliseconds | None
+    lag_seconds: float | None = Field(description="Age of the newest sample.")
+    duration_seconds: float | None = Field(description="How long the last look took.")
+    cpu_ratio: float | None = Field(description="CPU that the collector costs, in cores.")
+    samples: int | None = Field(description="Samples of the last look.")
+    error: str | None = Field(description="Why the last look failed.")
+    agents: list[str] = Field(
+        description="Agents that read it at this moment, as HOST[PROCESS] START; two are one too many."
+    )
+
+
+class TargetName(Schema):
+    """Which target."""
+
+    job: str = Field(max_length=4_096)
+    instance: str = Field(max_length=4_096)
+
+
+class TargetOut(Schema):
+    """A thing observed."""
+
+    job: str
+    instance: str
+    collectors: list[CollectorOut]
+    sent_ms: Milliseconds | None = Field(description="When it was last sent, by whichever collector.")
+    gone: bool = Field(description="Nobody has sent it for 15 minutes.")
+    kept_by: str | None = Field(description="Who said that it was not taken away, since it was last sent.")
+
+
+class TargetAnswerIn(Schema):
+    """Whether silent targets were taken away."""
+
+    targets: list[TargetName] = Field(min_length=1, max_length=2_000)
+    taken_away: bool = Field(description="They leave the list until they are sent again; else they stay, as gone.")
+
+
+class TargetList(Schema):
+    """Every target heard of within the last seven days that nobody took away."""
+
+    now_ms: Milliseconds
+    targets: list[TargetOut]
+
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+SILENT_INTERVALS = 4
+SILENT_LEAST_MS = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Samples:
+    """Samples of one series in rising time, stale markers left out; `ended` tells that the newest one is a marker."""
+
+    times: IntArray
+    values: FloatArray
+    ended: bool = False
+
+    @property
+    def last(self) -> float | None:
+        """The newest value."""
+        return float(self.values[-1]) if len(self.values) else None
+
+
+NOTHING = Samples(times=np.empty(0, np.int64), values=np.empty(0, np.float64))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorText:
+    """One text of `collector_error_info` and when it was last said to hold."""
+
+    text: str
+    last_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
+    """What is known of a collector; `up` is None where nothing fresh is.
+
+    `error` beside `up` is the trouble of one that goes on: a part that cannot be read, or a search that is ambiguous.
+    """
+
+    up: bool | None
+    last_sample_ms: int | None
+    duration_seconds: float | None
+    cpu_ratio: float | None
+    samples: int | None
+    error: str | None
+
+
+def without_stale(times: IntArray, values: FloatArray) -> Samples:
+    """Samples without stale markers."""
+    stale = values.view(np.uint64) == STALE_NAN_BITS
+    return Samples(times=times[~stale], values=values[~stale], ended=bool(len(stale) and stale[-1]))
+
+
+def silence_ms(times: IntArray) -> int:
+    """How long a collector may say nothing before that means something: four of its usual pauses, at least 10 s."""
+    pause = float(np.median(np.diff(times))) if len(times) > 1 else 0.0
+    return max(round(SILENT_INTERVALS * pause), SILENT_LEAST_MS)
+
+
+def cpu_ratio(samples: Samples) -> float | None:
+    """CPU seconds a second over the samples, from the last reset on."""
+    if len(samples.times) < 2:
+        return None
+    resets = np.flatnonzero(np.diff(samples.values) < 0)
+    first = int(resets[-1]) + 1 if len(resets) else 0
+    seconds = float(samples.times[-1] - samples.times[first]) / 1_000
+    return float(samples.values[-1] - samples.values[first]) / seconds if seconds > 0 else None
+
+
+def judge_collector(
+    *, up: Samples, duration: Samples, count: Samples, cpu: Samples, errors: Sequence[ErrorText], now_ms: int
+) -> Health:
+    """The health of a collector from its newest samples."""
+    last_ms = int(up.times[-1]) if len(up.times) else None
+    is_fresh = last_ms is not None and not up.ended and now_ms - last_ms <= silence_ms(up.times)
+    is_up = bool(up.last) if is_fresh else None
+    newest = max(errors, key=lambda error: error.last_ms, default=None)
+    # One that fails may have failed for another reason at the tick before; one that goes on says its trouble each tick.
+    since_ms = None if last_ms is None else last_ms if is_up else last_ms - silence_ms(up.times)
+    held = newest is not None and (since_ms is None or newest.last_ms >= since_ms)
+    return Health(
+        up=is_up,
+        last_sample_ms=last_ms,
+        duration_seconds=duration.last,
+        cpu_ratio=cpu_ratio(cpu),
+        samples=None if count.last is None else int(count.last),
+        error=newest.text if newest is not None and held else None,
+    )
+
 
 LISTED_MS = 7 * 24 * 3_600_000
 """How long a silent target stays listed that nobody said was taken away: an outage of a weekend is not forgotten."""

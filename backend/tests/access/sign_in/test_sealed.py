@@ -1,5 +1,5 @@
 import pytest
-from loadwatch_backend.access.sign_in.sealed import seal, unseal
+from loadwatch_backend.access.sign_in.sign_in import seal, unseal
 
 KEY = b"k" * 32
 

@@ -1,6 +1,6 @@
 """The wall clock that is steered, and the one that is set."""
 
-from loadwatch_backend.alerting.alerts.evaluation.clock_watch import ClockWatch
+from loadwatch_backend.alerting.alerts.evaluation.evaluator import ClockWatch
 
 
 def test_jumps_are_told_apart_from_steering() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 import pytest
-from loadwatch_backend.alerting.alerts.evaluation.group_run import GroupRun
+from loadwatch_backend.alerting.alerts.evaluation.evaluation import GroupRun
 from loadwatch_backend.alerting.rules.model import Rule, RuleGroup, RuleKind
 from loadwatch_backend.series.promql.parsing.parse import parse_expression
 

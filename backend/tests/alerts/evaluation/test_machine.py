@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from loadwatch_backend.alerting.alerts.evaluation.explain import RuleStates, Runs, TrackedAlert, source_key
 from loadwatch_backend.alerting.alerts.evaluation.machine import (
     PROMETHEUS,
     MachineSettings,
@@ -15,7 +16,6 @@ from loadwatch_backend.alerting.alerts.evaluation.machine import (
     shift_states,
     shift_timers,
 )
-from loadwatch_backend.alerting.alerts.evaluation.state import RuleStates, Runs, TrackedAlert, source_key
 from loadwatch_backend.alerting.alerts.schemas import AlertState, ResolvedReason
 from loadwatch_backend.alerting.rules.contract import RuleResult
 from loadwatch_backend.alerting.rules.model import NoDataPolicy, Rule

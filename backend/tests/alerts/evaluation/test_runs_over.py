@@ -4,9 +4,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 import pytest
-from loadwatch_backend.alerting.alerts.evaluation.known_runs import KnownRuns
+from loadwatch_backend.alerting.alerts.evaluation.evaluation import KnownRuns
+from loadwatch_backend.alerting.alerts.evaluation.explain import RuleStates, Runs, source_key
 from loadwatch_backend.alerting.alerts.evaluation.machine import MachineSettings
-from loadwatch_backend.alerting.alerts.evaluation.state import RuleStates, Runs, source_key
 from loadwatch_backend.alerting.rules.contract import RuleResult
 from loadwatch_backend.alerting.rules.model import NoDataPolicy
 from loadwatch_backend.runs.registry.under_way import RunFacts

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 import pytest
-from loadwatch_backend.alerting.alerts.evaluation.watch_list import make_watch_list
+from loadwatch_backend.alerting.alerts.evaluation.recorder import make_watch_list
 from loadwatch_backend.alerting.rules.model import Rule, RuleKind
 from loadwatch_backend.series.promql.parsing.parse import parse_expression
 

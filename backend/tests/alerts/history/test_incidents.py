@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import pytest
-from loadwatch_backend.alerting.alerts.evaluation.state import NO_RUNS, TrackedAlert
+from loadwatch_backend.alerting.alerts.evaluation.explain import NO_RUNS, TrackedAlert
 from loadwatch_backend.alerting.alerts.history.episodes import RuleFacts, facts_of
 from loadwatch_backend.alerting.alerts.history.incidents import (
     Acknowledged,
@@ -19,7 +19,7 @@ from loadwatch_backend.alerting.alerts.history.journal import Entry
 from loadwatch_backend.alerting.alerts.history.repository import write_acknowledgement
 from loadwatch_backend.alerting.alerts.history.tables import EpisodeRow, TransitionRow
 from loadwatch_backend.alerting.alerts.schemas import AlertState
-from loadwatch_backend.alerting.notify.causes.fitting import annotations_of
+from loadwatch_backend.alerting.notify.causes import annotations_of
 from loadwatch_backend.alerting.rules.contract import RuleResult
 from loadwatch_backend.alerting.rules.model import Rule, RuleGroup
 from sqlalchemy import select, text

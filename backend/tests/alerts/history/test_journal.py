@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from loadwatch_backend.alerting.alerts.evaluation.evaluator import states_of
+from loadwatch_backend.alerting.alerts.evaluation.explain import NO_RUNS, RuleStates, Runs, Step
 from loadwatch_backend.alerting.alerts.evaluation.machine import MachineSettings, resolve_all
-from loadwatch_backend.alerting.alerts.evaluation.memory import states_of
-from loadwatch_backend.alerting.alerts.evaluation.state import NO_RUNS, RuleStates, Runs, Step
 from loadwatch_backend.alerting.alerts.history.episodes import RuleFacts, facts_of
 from loadwatch_backend.alerting.alerts.history.journal import Entry
 from loadwatch_backend.alerting.alerts.history.repository import write_acknowledgement

@@ -12,7 +12,7 @@ from typing import Any
 import cramjam
 import pytest
 from click.testing import CliRunner, Result
-from loadwatch_backend.app.commands.digest import access_count
+from loadwatch_backend.app.commands.digest import access
 from loadwatch_backend.app.commands.digest.group import digest
 from loadwatch_formats.access_logs.lines.line import LineOptions
 from loadwatch_formats.access_logs.routes import RouteNames
@@ -263,9 +263,9 @@ def test_a_large_file_by_several_processes_is_the_same(
     values = [round(dice.lognormvariate(-3, 1), 3) for _ in paths]
     path = tmp_path / "access.log"
     path.write_text("".join(ltsv(one, took=f"{took:.3f}") for one, took in zip(paths, values, strict=True)) + "?\n" * 3)
-    monkeypatch.setattr(access_count, "PART_BYTES", 50_000)
-    counting = access_count.Counting(lines=LineOptions())
-    tally = access_count.count_files([str(path)], counting, RouteNames(), processes).tally
+    monkeypatch.setattr(access, "PART_BYTES", 50_000)
+    counting = access.Counting(lines=LineOptions())
+    tally = access.count_files([str(path)], counting, RouteNames(), processes).tally
     figures = tally.settled()
     assert {key: one.count for key, one in figures.items()} == {
         ("GET", "/posts/:slug"): 3_000,
@@ -306,7 +306,7 @@ def test_keys_and_unit_can_be_said() -> None:
 
 @pytest.mark.parametrize("part_bytes", [1 << 16, 1 << 30])
 def test_durations_that_begin_late_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part_bytes: int) -> None:
-    monkeypatch.setattr(access_count, "PART_BYTES", part_bytes)
+    monkeypatch.setattr(access, "PART_BYTES", part_bytes)
     path = tmp_path / "access.log"
     lines = [combined("/a")[:-1] + " -\n"] * 5_000 + [combined("/a")[:-1] + " 0.250\n"] * 3
     path.write_text("".join(lines))

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import click
 import pytest
 from click.testing import CliRunner, Result
-from loadwatch_backend.app.commands.digest import s3_files
+from loadwatch_backend.app.commands.digest import files
 from loadwatch_backend.app.commands.digest.group import digest
 from loadwatch_formats.access_logs.alb_files import Range
 
@@ -90,8 +90,8 @@ def test_what_cannot_be_read_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "s3:ListBucket" in run("s3://other/").output
     assert "names no bucket" in run("s3://").output
     assert "no time with its zone" in run("s3://logs/", "--from", "10:00").output
-    monkeypatch.setattr(s3_files, "MOST_FILES", 2)
+    monkeypatch.setattr(files, "MOST_FILES", 2)
     assert "longer prefix" in run("s3://logs/").output
-    monkeypatch.setattr(s3_files, "find_spec", {"botocore": None}.get)
+    monkeypatch.setattr(files, "find_spec", {"botocore": None}.get)
     with pytest.raises(click.ClickException, match="loadwatch\\[aws\\]"):
-        s3_files.list_files("s3://logs/", Range())
+        files.list_files("s3://logs/", Range())

@@ -5,7 +5,7 @@ from loadwatch_backend.catalogue.packs.library import shipped_catalogue
 from loadwatch_backend.findings.schemas import TextOut
 from loadwatch_backend.runs.compare.forecasts.read import ResourcePoints, RunPoints
 from loadwatch_backend.runs.compare.forecasts.schemas import ForecastResource, LawOut, ScoreOut
-from loadwatch_backend.runs.compare.forecasts.scores import ScoreResult, score, sum_up
+from loadwatch_backend.runs.compare.forecasts.service import ScoreResult, score, sum_up
 from loadwatch_backend.runs.compare.forecasts.steps import Cut
 
 TEXT = TextOut(en="", ja="")

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from loadwatch_backend.runs.compare.forecasts.documents import format_interval, say_forecast, say_peak, say_refused
 from loadwatch_backend.runs.compare.forecasts.model import (
     Forecast,
     Interval,
@@ -13,6 +12,7 @@ from loadwatch_backend.runs.compare.forecasts.model import (
     Refused,
     ResourceForecast,
 )
+from loadwatch_backend.runs.compare.forecasts.service import format_interval, say_forecast, say_peak, say_refused
 from loadwatch_backend.runs.compare.forecasts.utilisation import forecast_capacity
 
 from backend.tests.compare.forecasts.made import made_resource, made_sweep

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from loadwatch_backend.core.processes.agent_control import (
+from loadwatch_backend.core.processes import (
     CONTROL_VARIABLE,
     AgentControl,
     AgentKeeper,

@@ -1,5 +1,5 @@
 import pytest
-from loadwatch_backend.core.text.quantities import parse_number
+from loadwatch_backend.core.text import parse_number
 
 
 @pytest.mark.parametrize(

@@ -6,15 +6,14 @@ from typing import Any
 
 import pytest
 from loadwatch_backend.core.language import Language
-from loadwatch_backend.evidence.cost.functions import MOST_FILES, cpu_files, functions_out
+from loadwatch_backend.evidence.cost.service import MOST_FILES, cpu_files, functions_out
 from loadwatch_backend.evidence.files.schemas import EvidenceFile, EvidenceKind
 from loadwatch_backend.evidence.files.service import StoredEvidence
 from loadwatch_backend.evidence.profiles.model import Kind
 from loadwatch_backend.evidence.profiles.reading.read import read_profile
 from loadwatch_backend.evidence.profiles.run_waits import add_up_waits
 from loadwatch_backend.evidence.profiles.views.schemas import ProfileOut, ProfileView
-from loadwatch_backend.evidence.profiles.views.service import known_words
-from loadwatch_backend.evidence.profiles.views.view import Side, make_view
+from loadwatch_backend.evidence.profiles.views.service import Side, known_words, make_view
 from loadwatch_backend.evidence.request_counts import Normalised
 from loadwatch_backend.evidence.runs import RunWindow
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from loadwatch_collectors.sources.access_log.counts import BOUNDS
+from loadwatch_collectors.sources.access_log import BOUNDS
 
 SECOND = 1_000
 LENGTH = 60

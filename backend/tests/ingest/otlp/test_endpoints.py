@@ -15,7 +15,7 @@ from fastapi.responses import JSONResponse
 from google.protobuf import json_format
 from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.core.services import find_service
-from loadwatch_backend.series.ingest.limits import IngestLimits
+from loadwatch_backend.series.ingest.decode import IngestLimits
 from loadwatch_backend.series.ingest.otlp.endpoints import router
 from loadwatch_backend.series.ingest.otlp.names import Strategy
 from loadwatch_backend.series.ingest.otlp.otlp_pb2 import ExportRequest, ExportResponse

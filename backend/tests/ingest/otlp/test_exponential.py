@@ -6,8 +6,8 @@ from bisect import bisect_right
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from loadwatch_backend.series.ingest.otlp.exponential import MOST_BUCKETS, CoarseError, classic_buckets
 from loadwatch_backend.series.ingest.otlp.otlp_pb2 import ExponentialHistogramDataPoint
+from loadwatch_backend.series.ingest.otlp.translate import MOST_BUCKETS, CoarseError, classic_buckets
 
 Buckets = ExponentialHistogramDataPoint.Buckets
 

@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 from loadwatch_backend.series.ingest.entries import Entries
 from loadwatch_backend.series.ingest.errors import TooManyEntriesError
-from loadwatch_backend.series.ingest.otlp.attributes import decode_labels
 from loadwatch_backend.series.ingest.otlp.names import Kind, Strategy, UnnameableError, label_name, metric_name
 from loadwatch_backend.series.ingest.otlp.otlp_pb2 import ExportRequest
-from loadwatch_backend.series.ingest.otlp.read import read_json, read_protobuf
-from loadwatch_backend.series.ingest.otlp.translate import OtlpRules, Translated, translate
+from loadwatch_backend.series.ingest.otlp.service import read_json, read_protobuf
+from loadwatch_backend.series.ingest.otlp.translate import OtlpRules, Translated, decode_labels, translate
 from loadwatch_backend.series.store.port import STALE_NAN_BITS
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "translations.json.gz"

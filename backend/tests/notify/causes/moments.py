@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from loadwatch_backend.alerting.notify.causes.explained import explained_by
+from loadwatch_backend.alerting.notify.causes import explained_by
 from loadwatch_backend.alerting.rules.files import RuleFiles
 from loadwatch_backend.findings.model import Certainty, Severity
 from loadwatch_backend.findings.snapshot import ActiveFinding, FindingsSnapshot, snapshot_of

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from loadwatch_backend.alerting.notify.causes.consequences import Consequences
+from loadwatch_backend.alerting.notify.causes import Consequences
 from loadwatch_backend.findings.snapshot import FindingsSnapshot
 
 from backend.tests.notify.causes.moments import APP, AT_MS, EXPLAINED, moment, standing

@@ -1,6 +1,6 @@
 """Every default rule says which findings it is about, or that none is; and the rule for the rest leaves those out."""
 
-from loadwatch_backend.alerting.notify.causes.explained import RAISED, Explained, rules_by_finding
+from loadwatch_backend.alerting.notify.causes import RAISED, Explained, rules_by_finding
 from loadwatch_backend.catalogue.packs.library import shipped_catalogue
 from loadwatch_backend.findings.registry import DETECTORS
 

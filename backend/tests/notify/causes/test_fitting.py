@@ -3,15 +3,15 @@
 from functools import partial
 
 import pytest
-from loadwatch_backend.alerting.notify.causes import fitting
-from loadwatch_backend.alerting.notify.causes.fitting import annotations_of
+from loadwatch_backend.alerting.notify import causes
+from loadwatch_backend.alerting.notify.causes import annotations_of
 from loadwatch_backend.findings.model import Certainty, Severity
 from loadwatch_backend.findings.snapshot import ActiveFinding
 
 from backend.tests.notify.causes.moments import APP, AT_MS, DB, EXPLAINED, OTHER_APP, moment, standing
 
-causes_of = partial(fitting.causes_of, explained=EXPLAINED)
-tells_of = partial(fitting.tells_of, explained=EXPLAINED)
+causes_of = partial(causes.causes_of, explained=EXPLAINED)
+tells_of = partial(causes.tells_of, explained=EXPLAINED)
 POOL_WAITS = {"alertname": "PoolWaits", "severity": "warning", **APP, "db_name": "main"}
 TIMEOUTS = {"alertname": "LoadTimeouts", "severity": "warning", "run": "r1"}
 POOL = standing("pool-exhausted", {**APP, "db_name": "main"})
@@ -20,7 +20,7 @@ POOL_AFTER_DATABASE = standing("pool-exhausted", {**APP, "db_name": "main"}, bec
 
 
 def fits(labels: dict[str, str], *findings: ActiveFinding, active_ms: int = AT_MS - 10_000) -> str | None:
-    found = fitting.finding_of(labels, active_ms, moment(*findings), EXPLAINED)
+    found = causes.finding_of(labels, active_ms, moment(*findings), EXPLAINED)
     return None if found is None else found.id
 
 

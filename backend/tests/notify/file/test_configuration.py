@@ -15,10 +15,9 @@ from loadwatch_backend.alerting.notify.file.secrets import unreadable_secrets
 from loadwatch_backend.alerting.notify.model import NoticeKind
 from loadwatch_backend.alerting.notify.record import ConfigurationError
 from loadwatch_backend.alerting.notify.senders.email import EmailIntegration
-from loadwatch_backend.alerting.notify.senders.http import configured_headers
 from loadwatch_backend.alerting.notify.senders.pagerduty import PagerDutyIntegration
 from loadwatch_backend.alerting.notify.senders.slack import SlackIntegration
-from loadwatch_backend.alerting.notify.senders.webhook import WebhookIntegration
+from loadwatch_backend.alerting.notify.senders.webhook import WebhookIntegration, configured_headers
 from loadwatch_backend.core.secret import Secret, SecretError
 from structlog.testing import capture_logs
 

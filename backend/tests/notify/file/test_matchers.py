@@ -2,7 +2,7 @@
 
 import pytest
 from loadwatch_backend.alerting.notify.file.matchers import LabelMatcher, LabelOperator, MatcherError, parse_utf8
-from loadwatch_backend.core.text.goquote import quote
+from loadwatch_backend.core.text import quote
 
 
 @pytest.mark.parametrize(

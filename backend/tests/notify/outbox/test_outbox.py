@@ -9,7 +9,6 @@ import pytest
 from loadwatch_backend.alerting.notify.contract import EnvelopeKind
 from loadwatch_backend.alerting.notify.groups.repository import KeptAlert, write_alerts
 from loadwatch_backend.alerting.notify.model import NotifiedAlert
-from loadwatch_backend.alerting.notify.outbox.housekeeping import KEPT_MS, keep_house
 from loadwatch_backend.alerting.notify.outbox.messages import new_delivery_id
 from loadwatch_backend.alerting.notify.outbox.repository import (
     DeliveryNotFoundError,
@@ -25,6 +24,7 @@ from loadwatch_backend.alerting.notify.outbox.service import (
     ReceiverNotFoundError,
 )
 from loadwatch_backend.alerting.notify.outbox.tables import AttemptRow
+from loadwatch_backend.alerting.notify.outbox.worker import KEPT_MS, keep_house
 from loadwatch_backend.alerting.notify.schemas import DeliveryState
 from loadwatch_backend.alerting.notify.senders.model import Integration
 from loadwatch_backend.alerting.notify.senders.slack import SlackIntegration

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 from loadwatch_backend.alerting.notify.file.matchers import parse_matchers
 from loadwatch_backend.alerting.notify.file.model import InhibitRule
-from loadwatch_backend.alerting.notify.routing.inhibition import Inhibitor
+from loadwatch_backend.alerting.notify.routing.holding import Inhibitor
 from loadwatch_backend.series.store.port import Labels
 
 DOWN = {"alertname": "Down", "severity": "page", "db": "orders"}

@@ -1,5 +1,5 @@
 import pytest
-from loadwatch_backend.alerting.notify.senders.networks import NetworkPolicy, NetworksError, parse_allowed
+from loadwatch_backend.alerting.notify.senders.sockets import NetworkPolicy, NetworksError, parse_allowed
 
 PUBLIC = ("8.8.8.8", "1.1.1.1", "2606:4700:4700::1111", "64:ff9b::808:808", "::ffff:8.8.8.8", "2002:808:808::1")
 FORBIDDEN = (

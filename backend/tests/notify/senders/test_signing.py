@@ -3,8 +3,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from loadwatch_backend.alerting.notify.senders.signing import SigningSecretError, headers, parse_secret, parse_secrets
-from loadwatch_backend.alerting.notify.senders.webhook import WebhookIntegration
+from loadwatch_backend.alerting.notify.senders.webhook import (
+    SigningSecretError,
+    WebhookIntegration,
+    headers,
+    parse_secret,
+    parse_secrets,
+)
 from loadwatch_backend.core.secret import Secret
 from standardwebhooks import Webhook, WebhookVerificationError
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loadwatch_backend.alerting.notify.senders.http_config import TlsConfig
+from loadwatch_backend.alerting.notify.senders.sockets import TlsConfig
 from loadwatch_backend.alerting.notify.senders.transport import (
     BadAddressError,
     HttpAnswer,

@@ -1,7 +1,7 @@
 """Whoever asks while a query of its own is open is never kept waiting by that one."""
 
 import pytest
-from loadwatch_backend.series.promql.admission.classes import Queries
+from loadwatch_backend.series.promql.admission import Queries
 
 QUERIES = Queries(memory_bytes=64 << 20, at_once=2, wait_seconds=0.0)
 

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 
 import pytest
 from loadwatch_backend.core.cancellation import CancelledError
-from loadwatch_backend.series.promql.admission.memory import MemoryPool
+from loadwatch_backend.series.promql.admission import MemoryPool
 from loadwatch_backend.series.promql.errors import QueryBusyError, QueryMemoryError
 
 

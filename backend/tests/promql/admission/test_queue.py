@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 from loadwatch_backend.core.cancellation import CancelledError, ClientGoneError
-from loadwatch_backend.series.promql.admission.memory import MemoryPool, Ticket
-from loadwatch_backend.series.promql.admission.queue import QueryQueue, QueueSettings, Refusal
+from loadwatch_backend.series.promql.admission import MemoryPool, QueryQueue, QueueSettings, Refusal, Ticket
 from loadwatch_backend.series.promql.errors import QueryBusyError
 
 

@@ -14,7 +14,7 @@ from fastapi.responses import JSONResponse
 from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.core.problems import error_document
 from loadwatch_backend.core.services import find_service
-from loadwatch_backend.series.promql.admission.classes import Queries
+from loadwatch_backend.series.promql.admission import Queries
 from loadwatch_backend.series.promql.engine import Engine, EngineSettings
 from loadwatch_backend.series.promql.http.endpoints import router
 from loadwatch_backend.series.promql.http.status import status_router

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loadwatch_backend.series.promql.functions.functions import FUNCTIONS
+from loadwatch_backend.series.promql.evaluate import FUNCTIONS
 from loadwatch_backend.series.promql.parsing.catalogue import AGGREGATORS, CATALOGUE, OPERATORS
 
 ROOT = Path(__file__).resolve().parents[4]

@@ -3,11 +3,11 @@
 import pytest
 from loadwatch_backend.catalogue.packs.library import shipped_catalogue
 from loadwatch_backend.catalogue.signals.interval import any_tree_of, selectors_of, tree_of
-from loadwatch_backend.catalogue.signals.together import together
+from loadwatch_backend.catalogue.signals.service import together
+from loadwatch_backend.series.promql.engine import expression_text
 from loadwatch_backend.series.promql.parsing.expression import Expression
 from loadwatch_backend.series.promql.parsing.parse import parse_expression
 from loadwatch_backend.series.promql.parsing.resolve import QueryTimes, resolve
-from loadwatch_backend.series.promql.parsing.text import expression_text
 from loadwatch_backend.series.store.port import Matcher, MatchOperator
 
 SIGNALS = [

@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
+from loadwatch_backend.alerting.alerts.evaluation.explain import RuleStates
 from loadwatch_backend.alerting.alerts.evaluation.machine import PROMETHEUS, Machine
-from loadwatch_backend.alerting.alerts.evaluation.state import RuleStates
 from loadwatch_backend.alerting.alerts.schemas import AlertState
 from loadwatch_backend.alerting.rules.contract import RuleResult
 from loadwatch_backend.alerting.rules.evaluate import ALERT_NAME, Round, RuleEvaluator

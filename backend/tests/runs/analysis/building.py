@@ -20,7 +20,7 @@ from loadwatch_backend.evidence.records.model import (
 )
 from loadwatch_backend.findings.service import Findings
 from loadwatch_backend.runs.analysis.analyst import Analyst
-from loadwatch_backend.runs.analysis.subject import Subject
+from loadwatch_backend.runs.analysis.own_figures import Subject
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.series.promql.engine import Engine
 from loadwatch_backend.series.store.embedded.engine import EmbeddedStore

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from loadwatch_backend.runs.analysis.generator_host import read_host_cpu
+from loadwatch_backend.runs.analysis.analyst import read_host_cpu
 from loadwatch_backend.runs.analysis.load import Span
 from loadwatch_backend.runs.analysis.series import SeriesReader
 from loadwatch_backend.runs.schemas import Generator

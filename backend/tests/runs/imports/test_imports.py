@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from loadwatch_backend.core.uploads import UploadLimit
-from loadwatch_backend.runs.imports import imports
+from loadwatch_backend.runs import service
 from loadwatch_backend.series.store.port import Matcher, MatchOperator
 
 from backend.tests.runs.sending import imported, send, vegeta_csv, wait
@@ -161,7 +161,7 @@ def test_what_cannot_work_is_refused_before_the_file_is_read(server: Any):
 
 
 def test_a_file_that_is_too_large_is_refused_announced_or_not(start_server: Any, tmp_path: Any, monkeypatch: Any):
-    monkeypatch.setattr(imports, "IMPORT_LIMIT", UploadLimit(most_bytes=2_000, advice="send it in parts."))
+    monkeypatch.setattr(service, "IMPORT_LIMIT", UploadLimit(most_bytes=2_000, advice="send it in parts."))
     with start_server(tmp_path) as server:
         for content in (b"x" * 2_001, iter([b"x" * 1_500] * 2)):
             answer = server.client.post("/api/imports", content=content)

@@ -11,7 +11,7 @@ from loadwatch_backend.runs.registry.reference import find_reference
 from loadwatch_backend.runs.registry.repository import add_run, find_run, keep, pin
 from loadwatch_backend.runs.registry.rows import end_row, running_row
 from loadwatch_backend.runs.schemas import RunFinish, RunIn
-from loadwatch_backend.runs.snapshots.schemas import SettingOut, SnapshotOut, SnapshotWhen
+from loadwatch_backend.runs.snapshots import SettingOut, SnapshotOut, SnapshotWhen
 
 from backend.tests.conftest import NOW_MS
 

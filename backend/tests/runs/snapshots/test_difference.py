@@ -1,5 +1,4 @@
-from loadwatch_backend.runs.snapshots.difference import difference, match_targets
-from loadwatch_backend.runs.snapshots.schemas import SettingOut
+from loadwatch_backend.runs.snapshots import SettingOut, difference, match_targets
 
 
 def setting(

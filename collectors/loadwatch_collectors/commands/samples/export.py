@@ -13,7 +13,7 @@ from loadwatch_formats.backups import BackupError
 
 from loadwatch_collectors.commands.runs import SERVER
 from loadwatch_collectors.errors import AgentError
-from loadwatch_collectors.runs.delivery.client import Client, read_token
+from loadwatch_collectors.runs.delivery import Client, read_token
 from loadwatch_collectors.runs.errors import ServerError
 
 PIECE_SECONDS = 600.0

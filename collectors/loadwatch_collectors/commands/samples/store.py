@@ -13,7 +13,7 @@ from loadwatch_formats.terminal_table import Column, draw_table
 from loadwatch_collectors.commands.cli import GROUP, CommandGroup
 from loadwatch_collectors.commands.runs import SERVER
 from loadwatch_collectors.errors import AgentError
-from loadwatch_collectors.runs.delivery.client import Client, read_token
+from loadwatch_collectors.runs.delivery import Client, read_token
 
 COMPACT_SECONDS = 3_600.0
 _GROUP = (

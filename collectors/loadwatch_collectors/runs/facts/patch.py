@@ -12,8 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from loadwatch_collectors.runs.facts.lines import mask_commands
-from loadwatch_collectors.runs.facts.secrets import MASK, is_secret_name, mask_known
+from loadwatch_collectors.runs.facts.lines import MASK, is_secret_name, mask_commands, mask_known
 
 MOST_BYTES = 4 << 20
 MOST_NAMES = 200

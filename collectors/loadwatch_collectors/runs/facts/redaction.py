@@ -9,8 +9,14 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from loadwatch_collectors.runs.facts.lines import mask_commands
-from loadwatch_collectors.runs.facts.secrets import MASK, MYSQL, PASSWORD_OPTIONS, is_secret_name, mask_values
+from loadwatch_collectors.runs.facts.lines import (
+    MASK,
+    MYSQL,
+    PASSWORD_OPTIONS,
+    is_secret_name,
+    mask_commands,
+    mask_values,
+)
 
 LONGEST_WORD = 4_096
 """Characters of one argument that are kept. It bounds what hostile text can cost, too."""

@@ -3,7 +3,7 @@
 import os
 import time
 
-from loadwatch_collectors.runs.delivery.delivery import Report
+from loadwatch_collectors.runs.delivery import Report
 from loadwatch_collectors.runs.screen.terminal import write_all
 
 _BAR_WIDTH = 30

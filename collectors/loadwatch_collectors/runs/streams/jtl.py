@@ -3,8 +3,8 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from loadwatch_collectors.runs.streams.event import SORTER, UNKNOWN, RequestEvent, StreamError, UsersEvent
-from loadwatch_collectors.runs.streams.lines import RowBuffer
+from loadwatch_collectors.runs.streams.gatling_binary import SORTER, UNKNOWN, RequestEvent, StreamError, UsersEvent
+from loadwatch_collectors.runs.streams.gatling_text import RowBuffer
 
 HEAD = re.compile(rb"(?:\w+[,;\t|])*timeStamp[,;\t|](?:\w+[,;\t|])*elapsed[,;\t|]")
 _DELIMITER = re.compile(rb"\w+([,;\t|])")

@@ -10,8 +10,8 @@ from typing import Any
 
 from loadwatch_formats.times import parse_rfc3339
 
-from loadwatch_collectors.runs.streams.event import SORTER, RequestEvent, StreamError, UsersEvent
-from loadwatch_collectors.runs.streams.lines import LineBuffer
+from loadwatch_collectors.runs.streams.gatling_binary import SORTER, RequestEvent, StreamError, UsersEvent
+from loadwatch_collectors.runs.streams.gatling_text import LineBuffer
 
 HEAD = re.compile(rb'\{(?=[^\n]{0,200}"metric":)(?=[^\n]{0,200}"type":"(?:Metric|Point)")')
 _WANTED = re.compile(r'"metric":"(?:http_req_duration|vus)"')

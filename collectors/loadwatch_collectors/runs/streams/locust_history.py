@@ -5,8 +5,8 @@ Counts are since the start; percentiles are those of the last 10 s with `--csv-f
 
 from collections.abc import Sequence
 
-from loadwatch_collectors.runs.streams.event import SecondEvent, StreamError
-from loadwatch_collectors.runs.streams.lines import RowBuffer
+from loadwatch_collectors.runs.streams.gatling_binary import SecondEvent, StreamError
+from loadwatch_collectors.runs.streams.gatling_text import RowBuffer
 
 HEAD = b"Timestamp,User Count,Type,Name,"
 _QUANTILES = (("50%", 0.5), ("90%", 0.9), ("95%", 0.95), ("99%", 0.99), ("100%", 1.0))

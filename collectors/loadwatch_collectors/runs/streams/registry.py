@@ -14,11 +14,10 @@ from loadwatch_collectors.runs.streams import (
     jtl,
     k6_json,
     locust_history,
-    vegeta_csv,
     vegeta_gob,
     vegeta_json,
 )
-from loadwatch_collectors.runs.streams.event import Event, StreamError, StreamReader
+from loadwatch_collectors.runs.streams.gatling_binary import Event, StreamError, StreamReader
 
 HEAD_BYTES = 400
 """So many bytes decide; a shorter beginning may be too short to tell."""
@@ -41,7 +40,7 @@ def _matches(pattern: "re.Pattern[bytes]") -> Callable[[bytes], bool]:
 
 
 FORMATS: Sequence[StreamFormat] = (
-    StreamFormat("vegeta-csv", _matches(vegeta_csv.HEAD), vegeta_csv.VegetaCsvReader),
+    StreamFormat("vegeta-csv", _matches(vegeta_gob.HEAD), vegeta_gob.VegetaCsvReader),
     StreamFormat("vegeta-json", _matches(vegeta_json.HEAD), vegeta_json.VegetaJsonReader),
     StreamFormat("k6-json", _matches(k6_json.HEAD), k6_json.K6JsonReader),
     StreamFormat(

@@ -7,9 +7,9 @@ from typing import Any
 
 from loadwatch_formats.times import parse_rfc3339
 
-from loadwatch_collectors.runs.streams.event import RequestEvent, StreamError
-from loadwatch_collectors.runs.streams.lines import LineBuffer
-from loadwatch_collectors.runs.streams.vegeta_csv import vegeta_outcome
+from loadwatch_collectors.runs.streams.gatling_binary import RequestEvent, StreamError
+from loadwatch_collectors.runs.streams.gatling_text import LineBuffer
+from loadwatch_collectors.runs.streams.vegeta_gob import vegeta_outcome
 
 HEAD = re.compile(rb'\{"attack":')
 

@@ -7,33 +7,260 @@ that the base install can list and check the source without it.
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import structlog
 from loadwatch_formats.metrics.model import MetricInfo
 
-from loadwatch_collectors.collector import KEPT, CollectFault, MissingPrivilege, Sample, Source
+from loadwatch_collectors.collector import KEPT, CollectFault, Labels, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError
-from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, Connect, ConnectOptions, Observe
+from loadwatch_collectors.sources.aws.client.client import Account, ApiCall, AwsClient, Connect, ConnectOptions, Observe
 from loadwatch_collectors.sources.aws.client.connect import connect, regions_of, require_boto3
 from loadwatch_collectors.sources.aws.client.errors import AwsError, OutOfTimeError
-from loadwatch_collectors.sources.aws.client.jobs import KeyedJobs
 from loadwatch_collectors.sources.aws.cost.budget import BudgetKeeper
 from loadwatch_collectors.sources.aws.cost.cost import CostMeter, describe_estimate, read_prices
 from loadwatch_collectors.sources.aws.discovery.discovery import BackgroundDiscovery, Discovery
-from loadwatch_collectors.sources.aws.discovery.select import Selection
-from loadwatch_collectors.sources.aws.health import Health, missing_samples, place_samples, poll_samples, unique
+from loadwatch_collectors.sources.aws.discovery.part import Selection
 from loadwatch_collectors.sources.aws.model import MetricKey, Preset, Resource, WantedMetric
 from loadwatch_collectors.sources.aws.place import Finder, NothingToFind, PlaceWatch, Poll
 from loadwatch_collectors.sources.aws.presets import load_presets, preset_metrics
 from loadwatch_collectors.sources.aws.reading.enhanced import EnhancedReader
 from loadwatch_collectors.sources.aws.reading.insights import InsightsReader
 from loadwatch_collectors.sources.aws.reading.reader import PlaceReader, ReaderOptions
+from loadwatch_collectors.sources.aws.reading.states import STATES
 from loadwatch_collectors.sources.aws.settings import CloudWatchSettings
+
+
+class Health:
+    """Counts what goes to AWS. `observe` is called by many threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._calls: Counter[ApiCall] = Counter()
+        self._seconds: dict[tuple[str, str, str], float] = {}
+        self._throttled: Counter[tuple[str, str]] = Counter()
+        self._requested: Counter[tuple[str, str, str]] = Counter()
+        self._repeated = 0
+        self._states: Counter[tuple[str, str, str]] = Counter()
+
+    def observe(self, call: ApiCall, seconds: float) -> None:
+        """One request has ended."""
+        with self._lock:
+            self._calls[call] += 1
+            key = (call.service, call.operation, call.region)
+            self._seconds[key] = self._seconds.get(key, 0.0) + seconds
+            if call.outcome == "throttled":
+                self._throttled[call.service, call.region] += 1
+
+    def note(self, poll: Poll) -> None:
+        """One poll has ended."""
+        where = (poll.place.account_id, poll.place.region)
+        for preset, count in poll.reading.metrics_requested.items():
+            self._requested[(*where, preset)] += count
+        self._repeated += poll.reading.metrics_repeated
+        for state in STATES:
+            self._states[(*where, state)] += poll.reading.states.get(state, 0)
+
+    def calls(self) -> Counter[ApiCall]:
+        """All requests so far."""
+        with self._lock:
+            return Counter(self._calls)
+
+    def requested(self) -> int:
+        """All metrics requested so far, as CloudWatch bills them."""
+        return sum(self._requested.values())
+
+    def repeated(self) -> int:
+        """How many of them were asked for again in the same poll."""
+        return self._repeated
+
+    def samples(self) -> list[Sample]:
+        """The counters."""
+        with self._lock:
+            samples = [
+                Sample(
+                    "aws_api_requests_total",
+                    float(count),
+                    (
+                        ("operation", call.operation),
+                        ("outcome", call.outcome),
+                        ("region", call.region),
+                        ("service", call.service),
+                    ),
+                )
+                for call, count in self._calls.items()
+            ]
+            services = {(call.service, call.region) for call in self._calls}
+            samples += [
+                Sample(
+                    "aws_api_throttled_total",
+                    float(self._throttled[service, region]),
+                    (("region", region), ("service", service)),
+                )
+                for service, region in sorted(services)
+            ]
+            samples += [
+                Sample(
+                    "aws_api_request_duration_seconds_total",
+                    seconds,
+                    (("operation", operation), ("region", region), ("service", service)),
+                )
+                for (service, operation, region), seconds in self._seconds.items()
+            ]
+        samples += [
+            Sample("aws_metrics_requested_total", float(count), (*_where(account, region), ("preset", preset)))
+            for (account, region, preset), count in self._requested.items()
+        ]
+        samples += [
+            Sample("aws_query_states_total", float(count), (*_where(account, region), ("state", state)))
+            for (account, region, state), count in self._states.items()
+        ]
+        return samples
+
+
+def place_samples(account: str, region: str, *, up: bool, error: str) -> list[Sample]:
+    """Whether a place was read, and why not."""
+    where = _where(account, region)
+    samples = [Sample("aws_place_up", 1.0 if up else 0.0, where)]
+    if error:
+        samples.append(Sample("aws_place_error_info", 1.0, (*where, ("error", " ".join(error.split())[:200]))))
+    return samples
+
+
+def poll_samples(poll: Poll, now_ms: int) -> list[Sample]:
+    """Sizes and ages of one place, at `now_ms`."""
+    where = _where(poll.place.account_id, poll.place.region)
+    samples = [
+        Sample("aws_wanted_metrics", float(len(poll.wanted)), where),
+        Sample("aws_unread_metrics", float(poll.reading.unread), where),
+        Sample("aws_poll_duration_seconds", poll.seconds, where),
+    ]
+    if poll.clock_offset_seconds is not None:
+        samples.append(Sample("aws_clock_offset_seconds", poll.clock_offset_seconds, where))
+    aws_ms = poll.aws_time_ms(now_ms)
+    samples += [
+        Sample("aws_newest_point_age_seconds", max(0.0, (aws_ms - newest) / 1000), (*where, ("namespace", namespace)))
+        for namespace, newest in poll.newest_ms.items()
+    ]
+    return samples
+
+
+def missing_samples(missing: Iterable[MissingPrivilege]) -> list[Sample]:
+    """One series for each missing permission."""
+    return [
+        Sample("aws_missing_permissions", 1.0, (("permission", permission),))
+        for permission in sorted({item.permission for item in missing})
+    ]
+
+
+def unique(missing: Sequence[MissingPrivilege]) -> list[MissingPrivilege]:
+    """Missing permissions of all places; what is lost is told once for each permission."""
+    by_permission: dict[str, list[MissingPrivilege]] = {}
+    for item in missing:
+        by_permission.setdefault(item.permission, []).append(item)
+    return [
+        MissingPrivilege(
+            permission=permission,
+            lost="; ".join(dict.fromkeys(item.lost for item in items)),
+            remedy=items[0].remedy,
+        )
+        for permission, items in sorted(by_permission.items())
+    ]
+
+
+def _where(account: str, region: str) -> Labels:
+    return (("account_id", account), ("region", region))
+
+
+_K = TypeVar("_K", bound=Hashable)
+_T = TypeVar("_T")
+
+
+PATIENCE_SECONDS = 2.0
+"""How long is waited for those that are not waited for."""
+
+
+@dataclass(slots=True, eq=False)
+class _Job(Generic[_T]):
+    thread: threading.Thread | None = None
+    result: list[_T] = field(default_factory=list[_T])
+    error: BaseException | None = None
+
+
+class KeyedJobs(Generic[_K, _T]):
+    """Runs one job for each key, each in a thread of its own.
+
+    A job that is not over when its poll ends goes on; its key is not started again before it is, and its result comes
+    with the poll in which it ends.
+    """
+
+    def __init__(self) -> None:
+        self._under_way: dict[_K, _Job[_T]] = {}
+        self._changed = threading.Condition()
+
+    def start(self, key: _K, job: Callable[[], _T]) -> bool:
+        """Start the job of a key; False when its last one is still under way."""
+        with self._changed:
+            if key in self._under_way:
+                return False
+            running: _Job[_T] = _Job()
+            self._under_way[key] = running
+        running.thread = threading.Thread(target=self._run, args=(running, job), name=f"aws-{key}", daemon=True)
+        running.thread.start()
+        return True
+
+    def gather(self, deadline: float, ailing: Container[_K] = ()) -> dict[_K, _T]:
+        """The results of all that is over, at the latest at `deadline` (monotonic); what is not goes on.
+
+        The `ailing` are hardly waited for where there are others, so that these have their results in time.
+
+        Raises:
+            Exception: a job's own fault; the first one.
+        """
+        with self._changed:
+            healthy = [running for key, running in self._under_way.items() if key not in ailing]
+            self._wait(healthy, deadline)
+            patience = min(deadline, time.monotonic() + PATIENCE_SECONDS) if healthy else deadline
+            self._wait(list(self._under_way.values()), patience)
+            over = {key: running for key, running in self._under_way.items() if _is_over(running)}
+            for key in over:
+                del self._under_way[key]
+        for running in over.values():
+            if running.error is not None:
+                raise running.error
+        return {key: running.result[0] for key, running in over.items()}
+
+    def _wait(self, waited: Sequence[_Job[_T]], deadline: float) -> None:
+        while any(not _is_over(running) for running in waited):
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return
+            self._changed.wait(left)
+
+    def under_way(self) -> list[_K]:
+        """The keys whose job is not over."""
+        with self._changed:
+            return [key for key, running in self._under_way.items() if not _is_over(running)]
+
+    def _run(self, running: _Job[_T], job: Callable[[], _T]) -> None:
+        try:
+            result = job()
+        except BaseException as error:  # Handed to the thread that gathers; a job must always end.
+            with self._changed:
+                running.error = error
+                self._changed.notify_all()
+        else:
+            with self._changed:
+                running.result.append(result)
+                self._changed.notify_all()
+
+
+def _is_over(running: _Job[_T]) -> bool:
+    return bool(running.result) or running.error is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,8 +15,8 @@ from loadwatch_collectors.sources.aws.client.errors import (
     ThrottledError,
     UnreachableError,
 )
+from loadwatch_collectors.sources.aws.iam import has_wildcard, plan_custom, plan_resources
 from loadwatch_collectors.sources.aws.model import AccountRegion, Found, MetricKey, Preset, Resource, WantedMetric
-from loadwatch_collectors.sources.aws.planning import has_wildcard, plan_custom, plan_resources
 from loadwatch_collectors.sources.aws.reading.reader import Reading, missing_permission
 from loadwatch_collectors.sources.aws.reading.side_reading import SideReading
 from loadwatch_collectors.sources.aws.settings import CustomMetricSettings

@@ -17,8 +17,8 @@ from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions
 from loadwatch_collectors.sources.aws.client.connect import connect, regions_of
 from loadwatch_collectors.sources.aws.discovery.discovery import BackgroundDiscovery, Discovery
+from loadwatch_collectors.sources.aws.discovery.part import Selection
 from loadwatch_collectors.sources.aws.discovery.registry import DATABASES
-from loadwatch_collectors.sources.aws.discovery.select import Selection
 from loadwatch_collectors.sources.aws.model import Preset, Resource
 from loadwatch_collectors.sources.aws.settings import AccountSettings, SelectSettings
 from loadwatch_collectors.sources.mysql.iam import IamPassword

@@ -26,9 +26,21 @@ from loadwatch_collectors.sources.mysql_statements.explaining import Explainer
 from loadwatch_collectors.sources.mysql_statements.prepared import Executed, Instance, PreparedStatements
 from loadwatch_collectors.sources.mysql_statements.rds_log import RdsLog
 from loadwatch_collectors.sources.mysql_statements.slow_log import SlowLogFollower, line_counts
-from loadwatch_collectors.sources.statements.counts import CALLS, NOTHING, Counts, Growth, Key, Row, Sums, add
-from loadwatch_collectors.sources.statements.pace import Pace
-from loadwatch_collectors.sources.statements.totals import OTHER_KEY, TEXTS, UNSEEN_KEY, Totals
+from loadwatch_collectors.sources.statements import (
+    CALLS,
+    NOTHING,
+    OTHER_KEY,
+    TEXTS,
+    UNSEEN_KEY,
+    Counts,
+    Growth,
+    Key,
+    Pace,
+    Row,
+    Sums,
+    Totals,
+    add,
+)
 from loadwatch_collectors.transport.mysql_session import OWN_DIGESTS, SERVER_KEYS, MySQLLogin, MySQLSession, check_login
 from loadwatch_collectors.transport.mysql_session import Row as Texts
 

@@ -5,15 +5,13 @@ An example has its values, so it stays here: what leaves is its text without the
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from loadwatch_formats.statements.fingerprint import LONGEST_READ, digest_of
+from loadwatch_formats.statements.fingerprint import LONGEST_READ, Dialect, digest_of
 from loadwatch_formats.statements.masking import mask
 from loadwatch_formats.statements.plans import MYSQL_PLAN, NoPlan, Step, why_not_explained, write_plan
-from loadwatch_formats.statements.tokens import Dialect
 
 from loadwatch_collectors.collector import MissingPrivilege, Sample
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
-from loadwatch_collectors.sources.statements.counts import Counts, Key
-from loadwatch_collectors.sources.statements.plans import MOST_PLANS, Found, Plans
+from loadwatch_collectors.sources.statements import MOST_PLANS, Counts, Found, Key, Plans
 from loadwatch_collectors.transport.mysql_session import MySQLSession, Row
 
 TABLES = ("events_statements_history", "events_statements_current")

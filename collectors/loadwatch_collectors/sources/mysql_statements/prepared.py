@@ -10,7 +10,7 @@ from typing import NamedTuple
 from loadwatch_formats.statements.fingerprint import digest_of, first_word
 from loadwatch_formats.statements.masking import mask
 
-from loadwatch_collectors.sources.statements.counts import NOTHING, Counts, Key, add, subtract
+from loadwatch_collectors.sources.statements import NOTHING, Counts, Key, add, subtract
 
 MOST_INSTANCES = 20_000
 

@@ -16,7 +16,7 @@ from loadwatch_formats.statements.slow_log import SlowLogReader, SlowStatement
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.sources.log_tail import LogTail
 from loadwatch_collectors.sources.mysql_statements.rds_log import RdsLog
-from loadwatch_collectors.sources.statements.counts import NOTHING, Counts, Key, add
+from loadwatch_collectors.sources.statements import NOTHING, Counts, Key, add
 
 MOST_BYTES, MOST_SECONDS = 8 << 20, 0.4
 """Of one look, of the log and of the processor's time; the block that is under way is read to its end."""

@@ -2,8 +2,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-from loadwatch_collectors.commands.logs import s3_logs
-from loadwatch_collectors.commands.logs.s3_logs import S3Logs
+from loadwatch_collectors.commands import logs
+from loadwatch_collectors.commands.logs import S3Logs
 from loadwatch_collectors.runs.errors import UsageError
 from loadwatch_formats.access_logs.alb_files import Range
 
@@ -37,21 +37,21 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Bucket:
     def connect(*_arguments: object) -> Bucket:
         return made
 
-    monkeypatch.setattr(s3_logs, "default_regions", lambda: ())
-    monkeypatch.setattr(s3_logs, "connect", connect)
+    monkeypatch.setattr(logs, "default_regions", lambda: ())
+    monkeypatch.setattr(logs, "connect", connect)
     return made
 
 
 def test_that_an_object_is_read_in_parts_of_one_and_the_same_state(
     bucket: Bucket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(s3_logs, "PART_BYTES", 1_000)
-    logs = S3Logs()
-    first, *_ = logs.files("s3://logs/a", Range())
-    with logs.open(first) as file:
+    monkeypatch.setattr(logs, "PART_BYTES", 1_000)
+    reader = S3Logs()
+    first, *_ = reader.files("s3://logs/a", Range())
+    with reader.open(first) as file:
         assert file.peek(6)[:6] == CONTENT[:6]
         assert file.read() == CONTENT
-    logs.close()
+    reader.close()
     assert [(one["Range"], one.get("IfMatch")) for one in bucket.asked] == [
         ("bytes=0-999", None),
         ("bytes=1000-1999", '"1"'),
@@ -61,6 +61,6 @@ def test_that_an_object_is_read_in_parts_of_one_and_the_same_state(
 
 @pytest.mark.usefixtures("bucket")
 def test_that_too_many_files_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(s3_logs, "MOST_FILES", 2)
+    monkeypatch.setattr(logs, "MOST_FILES", 2)
     with pytest.raises(UsageError, match="longer prefix"):
         S3Logs().files("s3://logs/a", Range())

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from loadwatch_collectors.commands.synchronise import end_killed
-from loadwatch_collectors.runs.delivery.journal import (
+from loadwatch_collectors.runs.delivery import (
     Lock,
     default_directory,
     find_run,

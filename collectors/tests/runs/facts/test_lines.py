@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loadwatch_collectors.runs.facts.lines import mask_commands
 from loadwatch_collectors.runs.facts.patch import mask_line
-from loadwatch_collectors.runs.output import clean
+from loadwatch_collectors.runs.own_figures import clean
 
 
 @pytest.mark.parametrize(

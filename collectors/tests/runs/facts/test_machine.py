@@ -2,7 +2,7 @@ import os
 from pathlib import Path
 
 import pytest
-from loadwatch_collectors.runs.facts.machine import (
+from loadwatch_collectors.runs.session import (
     CpuTimes,
     Machine,
     parse_cpu,

@@ -2,7 +2,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from loadwatch_collectors.runs.facts.origin import find_origin
+from loadwatch_collectors.runs.facts.request import find_origin
 
 
 @pytest.fixture

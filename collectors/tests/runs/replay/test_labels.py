@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from loadwatch_collectors.runs.errors import UsageError
-from loadwatch_collectors.runs.replay.labels import MOST_BYTES, find_recordings, parse_label, read_label
+from loadwatch_collectors.runs.replay import MOST_BYTES, find_recordings, parse_label, read_label
 
 LABEL: dict[str, Any] = {
     "format": "loadwatch-scenario",

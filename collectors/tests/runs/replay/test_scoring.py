@@ -1,6 +1,5 @@
 import pytest
-from loadwatch_collectors.runs.replay.labels import Label
-from loadwatch_collectors.runs.replay.scoring import Score, add_up, counting, describe, describe_totals, score
+from loadwatch_collectors.runs.replay import Label, Score, add_up, counting, describe, describe_totals, score
 
 
 def label(

@@ -9,7 +9,7 @@ import pytest
 from loadwatch_collectors.collector import KEPT, Sample
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.sources import log_tail
-from loadwatch_collectors.sources.access_log.collector import STATE_AGE_SECONDS, AccessLogCollector, AccessLogSettings
+from loadwatch_collectors.sources.access_log import STATE_AGE_SECONDS, AccessLogCollector, AccessLogSettings
 
 Values = dict[tuple[str, ...], float]
 REQUESTS = ("http_requests_total", "method", "route", "code")

@@ -17,7 +17,7 @@ from loadwatch_collectors.collector import KEPT
 from loadwatch_collectors.commands.check import check_collectors, render_reports
 from loadwatch_collectors.config import load_config
 from loadwatch_collectors.settings_loader import parse_document
-from loadwatch_collectors.sources.access_log.collector import AccessLogCollector, AccessLogSettings
+from loadwatch_collectors.sources.access_log import AccessLogCollector, AccessLogSettings
 from loadwatch_collectors.sources.registry import sources_by_name
 
 Start = Callable[..., Any]

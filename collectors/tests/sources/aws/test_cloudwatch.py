@@ -14,8 +14,8 @@ import pytest
 from loadwatch_collectors.collector import KEPT, Sample
 from loadwatch_collectors.config import AgentConfig, load_config
 from loadwatch_collectors.errors import CollectorError, ConfigError
-from loadwatch_collectors.pipeline.remote_write import encode_rows
 from loadwatch_collectors.pipeline.runner import Runner
+from loadwatch_collectors.pipeline.sender import encode_rows
 from loadwatch_collectors.series import SampleRow
 from loadwatch_collectors.settings_loader import parse_document
 from loadwatch_collectors.sources.aws.cloudwatch import CloudWatchCollector

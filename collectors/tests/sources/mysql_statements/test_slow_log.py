@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from loadwatch_collectors.sources.mysql_statements import slow_log
 from loadwatch_collectors.sources.mysql_statements.slow_log import SlowLogFollower
-from loadwatch_collectors.sources.statements.counts import CALLS, SECONDS, Counts, Key
+from loadwatch_collectors.sources.statements import CALLS, SECONDS, Counts, Key
 
 
 def heading(more: str = "") -> str:

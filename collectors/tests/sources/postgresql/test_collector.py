@@ -13,7 +13,7 @@ from loadwatch_collectors.collector import Collector, GoesOn
 from loadwatch_collectors.config import load_config
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings_loader import parse_document
-from loadwatch_collectors.sources.postgresql.collector import (
+from loadwatch_collectors.sources.postgresql import (
     MOST_APPLICATIONS,
     OTHER,
     POSTGRESQL,

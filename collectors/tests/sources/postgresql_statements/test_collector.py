@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from loadwatch_collectors.collector import KEPT, Sample
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
-from loadwatch_collectors.sources.postgresql_statements.collector import (
+from loadwatch_collectors.sources.postgresql_statements import (
     POSTGRESQL_STATEMENTS,
     PostgreSQLStatementsCollector,
     PostgreSQLStatementsSettings,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from loadwatch_collectors.collector import Sample
-from loadwatch_collectors.sources.postgresql_statements.collector import PostgreSQLStatementsCollector
+from loadwatch_collectors.sources.postgresql_statements import PostgreSQLStatementsCollector
 from loadwatch_formats.statements.plans import POSTGRESQL_PLAN, NoPlan, Plan, read_plan
 
 from collectors.tests.postgresql import PostgreSQL, own_postgresql

@@ -1,14 +1,14 @@
 """How long a server is left alone, by a clock of the test's own."""
 
 import pytest
-from loadwatch_collectors.sources.statements import pace
-from loadwatch_collectors.sources.statements.pace import Pace
+from loadwatch_collectors.sources import statements
+from loadwatch_collectors.sources.statements import Pace
 
 
 class Clock:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 100.0
-        monkeypatch.setattr(pace.time, "monotonic", lambda: self.now)
+        monkeypatch.setattr(statements.time, "monotonic", lambda: self.now)
 
     def reading(self, made: Pace, *questions: float) -> float:
         """One reading of questions that take so long; the pause that follows, in tenths of a second."""

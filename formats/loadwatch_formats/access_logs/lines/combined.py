@@ -21,7 +21,6 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from loadwatch_formats.access_logs.lines.keys import UPSTREAM_DURATIONS, duration_key, unit_of
 from loadwatch_formats.access_logs.lines.line import (
     UNITS,
     AccessLogError,
@@ -35,6 +34,7 @@ from loadwatch_formats.access_logs.lines.line import (
     single,
     unit_words,
 )
+from loadwatch_formats.access_logs.lines.ltsv import UPSTREAM_DURATIONS, duration_key, unit_of
 
 _QUOTED = r'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"'
 _BRACKETED = r"\[[^\[\]\n]*+\]"

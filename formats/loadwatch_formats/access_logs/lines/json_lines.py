@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from loadwatch_formats.access_logs.lines.keys import Chosen, choose
 from loadwatch_formats.access_logs.lines.line import (
     LineFormat,
     LineOptions,
@@ -16,6 +15,7 @@ from loadwatch_formats.access_logs.lines.line import (
     split_request,
     status_of,
 )
+from loadwatch_formats.access_logs.lines.ltsv import Chosen, choose
 
 _DEEPEST = 4
 _MOST_KEYS = 1_000

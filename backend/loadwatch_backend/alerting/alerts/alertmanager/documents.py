@@ -13,14 +13,23 @@ from typing import Any
 import yaml
 from loadwatch_formats.times import format_rfc3339
 
-from loadwatch_backend.alerting.alerts.alertmanager.errors import AlertmanagerParameterError
 from loadwatch_backend.alerting.notify.contract import Quiet
 from loadwatch_backend.alerting.notify.file.matchers import LabelMatcher, LabelOperator, MatcherError, parse_matchers
 from loadwatch_backend.alerting.notify.file.model import Configuration, NamedInterval, Route
 from loadwatch_backend.alerting.notify.model import NotifiedAlert
 from loadwatch_backend.alerting.notify.schemas import MatcherDocument, MatchOperatorName, SilenceOut
+from loadwatch_backend.core.errors import BadRequestError, MethodNotAllowedError
 from loadwatch_backend.core.language import Language, in_language
 from loadwatch_backend.core.schemas import LAST_MILLISECOND
+
+
+class AlertmanagerParameterError(BadRequestError, code="alertmanager-parameter"):
+    """A parameter or a field of the body cannot be read."""
+
+
+class AlertsByRulesError(MethodNotAllowedError, code="alerts-by-rules"):
+    """Somebody wants to post alerts; here rules make them."""
+
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 RESOLVE_MS = 300_000

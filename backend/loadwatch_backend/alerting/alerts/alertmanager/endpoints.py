@@ -13,8 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from loadwatch_backend.access.endpoints import Actor
 from loadwatch_backend.access.principal import LOCAL
-from loadwatch_backend.alerting.alerts.alertmanager.documents import matcher_of, milliseconds
-from loadwatch_backend.alerting.alerts.alertmanager.errors import AlertsByRulesError
+from loadwatch_backend.alerting.alerts.alertmanager.documents import AlertsByRulesError, matcher_of, milliseconds
 from loadwatch_backend.alerting.alerts.alertmanager.service import AlertmanagerApi, AlertQuestion
 from loadwatch_backend.core.problems import ALERTMANAGER_PREFIX
 from loadwatch_backend.core.services import service

@@ -7,13 +7,13 @@ from typing import Any
 from loadwatch_formats.times import format_rfc3339
 
 from loadwatch_backend.alerting.alerts.alertmanager.documents import (
+    AlertmanagerParameterError,
     ShownAlert,
     alert_document,
     configuration_text,
     parse_filter,
     silence_document,
 )
-from loadwatch_backend.alerting.alerts.alertmanager.errors import AlertmanagerParameterError
 from loadwatch_backend.alerting.alerts.documents import asked_alert
 from loadwatch_backend.alerting.alerts.history import repository
 from loadwatch_backend.alerting.alerts.ports import Dispatch

@@ -10,28 +10,71 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import structlog
 
-from loadwatch_backend.alerting.alerts.evaluation.clock_watch import ClockWatch
-from loadwatch_backend.alerting.alerts.evaluation.evaluation import NO_STATES, Evaluation
-from loadwatch_backend.alerting.alerts.evaluation.group_run import GroupRun
+from loadwatch_backend.alerting.alerts.evaluation.evaluation import NO_STATES, Evaluation, GroupRun
+from loadwatch_backend.alerting.alerts.evaluation.explain import NO_DATA_LABEL, RuleStates, TrackedAlert, source_key
 from loadwatch_backend.alerting.alerts.evaluation.machine import Machine, dismiss, resolve_all, shift_states
-from loadwatch_backend.alerting.alerts.evaluation.memory import states_of, with_seen
-from loadwatch_backend.alerting.alerts.evaluation.recorder import Recorder
-from loadwatch_backend.alerting.alerts.evaluation.state import RuleStates, TrackedAlert
-from loadwatch_backend.alerting.alerts.evaluation.watch_list import WatchList, make_watch_list
+from loadwatch_backend.alerting.alerts.evaluation.recorder import Recorder, WatchList, make_watch_list
 from loadwatch_backend.alerting.alerts.history.episodes import RuleFacts, facts_of
-from loadwatch_backend.alerting.alerts.history.journal import Entry, Journal, Request
+from loadwatch_backend.alerting.alerts.history.journal import Entry, Journal, Remembered, Request
 from loadwatch_backend.alerting.alerts.ports import Lead, Rounds, RuleSource, RunSource, SentSource
 from loadwatch_backend.alerting.alerts.schemas import AlertState, ResolvedReason
+from loadwatch_backend.alerting.rules.contract import SourceKey
 from loadwatch_backend.alerting.rules.model import NoDataPolicy, Rule, RuleFileState, RuleKind, RuleSet
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.database.leadership import LeadershipLostError
 from loadwatch_backend.core.database.outages import DatabaseError
 from loadwatch_backend.core.errors import ProblemError
+
+
+def states_of(found: Remembered) -> dict[str, RuleStates]:
+    """States by rule id."""
+    states: dict[str, RuleStates] = {}
+    for rule_id in {*found.alerts, *found.swings}:
+        alerts = {source_key(alert.source): alert for _, alert in found.alerts.get(rule_id, ())}
+        states[rule_id] = RuleStates(alerts=alerts, swings=found.swings.get(rule_id, {}))
+    return states
+
+
+def with_seen(states: RuleStates, present: Iterable[SourceKey]) -> RuleStates:
+    """States of a rule whose vanished series are alerts, with the series that count as having been there.
+
+    Those are the ones that had data when rules were last evaluated, and those whose vanishing is an open alert.
+    """
+    gone = {
+        tuple(pair for pair in key if pair[0] != NO_DATA_LABEL)
+        for key in states.alerts
+        if (NO_DATA_LABEL, "true") in key
+    }
+    return replace(states, seen=states.seen | gone | frozenset(present))
+
+
+SLEW_MS = 1_000
+"""Differences up to this are the clock being steered, as by NTP, and no jump."""
+
+
+class ClockWatch:
+    """The time of evaluations: the wall clock, but for jumps, which are told apart first. For one thread."""
+
+    def __init__(self, clock: Clock, monotonic: Callable[[], float]) -> None:
+        self._clock = clock
+        self._monotonic = monotonic
+        self._offset_ms = clock() - self._monotonic_ms()
+
+    def look(self) -> tuple[int, int]:
+        """The time now in ms, and by how much the clock was set since the last look (0 mostly)."""
+        now_ms = self._clock()
+        offset_ms = now_ms - self._monotonic_ms()
+        jump_ms, self._offset_ms = offset_ms - self._offset_ms, offset_ms
+        return now_ms, jump_ms if abs(jump_ms) > SLEW_MS else 0
+
+    def _monotonic_ms(self) -> int:
+        return round(self._monotonic() * 1_000)
+
 
 log = structlog.get_logger(__name__)
 

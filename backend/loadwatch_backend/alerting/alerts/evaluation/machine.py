@@ -18,7 +18,7 @@ import secrets
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from loadwatch_backend.alerting.alerts.evaluation.state import (
+from loadwatch_backend.alerting.alerts.evaluation.explain import (
     NO_DATA_LABEL,
     NO_RUNS,
     RUN_LABEL,
@@ -32,7 +32,7 @@ from loadwatch_backend.alerting.alerts.evaluation.state import (
 from loadwatch_backend.alerting.alerts.schemas import AlertState, ResolvedReason
 from loadwatch_backend.alerting.rules.contract import ActiveSeries, RuleResult, SourceKey
 from loadwatch_backend.alerting.rules.model import NoDataPolicy, Rule
-from loadwatch_backend.series.promql.spans import behind_ms
+from loadwatch_backend.series.promql.levels import behind_ms
 from loadwatch_backend.series.store.port import Labels
 
 ALERT_NAME = "alertname"

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from loadwatch_backend.alerting.alerts.evaluation.state import RuleStates
+from loadwatch_backend.alerting.alerts.evaluation.explain import RuleStates
 from loadwatch_backend.alerting.rules.contract import RuleResult
 from loadwatch_backend.alerting.rules.model import Rule
 from loadwatch_backend.catalogue.packs.library import Library

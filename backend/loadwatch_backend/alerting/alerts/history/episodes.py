@@ -9,10 +9,10 @@ from typing import Any
 
 import orjson
 
-from loadwatch_backend.alerting.alerts.evaluation.state import RUN_LABEL, TrackedAlert, Transition, source_key
+from loadwatch_backend.alerting.alerts.evaluation.explain import RUN_LABEL, TrackedAlert, Transition, source_key
 from loadwatch_backend.alerting.alerts.history.tables import EpisodeRow
 from loadwatch_backend.alerting.alerts.schemas import AlertState, ResolvedReason
-from loadwatch_backend.alerting.notify.causes.fitting import FINDING_ANNOTATIONS, FINDING_ID, FINDING_OWN
+from loadwatch_backend.alerting.notify.causes import FINDING_ANNOTATIONS, FINDING_ID, FINDING_OWN
 from loadwatch_backend.alerting.notify.model import ENDED_ANNOTATION, RUN_NAME, STOPPED_SENDING, NotifiedAlert
 from loadwatch_backend.alerting.rules import model
 from loadwatch_backend.alerting.rules.contract import SourceKey

@@ -9,8 +9,8 @@ import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from loadwatch_backend.alerting.alerts.evaluation.state import RUN_LABEL, TrackedAlert
-from loadwatch_backend.alerting.notify.causes.fitting import FINDING_FAMILY
+from loadwatch_backend.alerting.alerts.evaluation.explain import RUN_LABEL, TrackedAlert
+from loadwatch_backend.alerting.notify.causes import FINDING_FAMILY
 
 KEY_DIGITS = 16
 TIME_DIGITS = 16

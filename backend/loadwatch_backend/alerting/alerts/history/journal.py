@@ -6,8 +6,8 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
+from loadwatch_backend.alerting.alerts.evaluation.explain import Step, TrackedAlert
 from loadwatch_backend.alerting.alerts.evaluation.machine import shift_alert, shift_timers
-from loadwatch_backend.alerting.alerts.evaluation.state import Step, TrackedAlert
 from loadwatch_backend.alerting.alerts.history.episodes import (
     RuleFacts,
     changing_values,

@@ -8,7 +8,7 @@ import orjson
 from sqlalchemy import ColumnElement, Executable, and_, case, delete, func, insert, literal, or_, select, update
 from sqlalchemy.orm import Session, aliased
 
-from loadwatch_backend.alerting.alerts.evaluation.state import TrackedAlert, source_key
+from loadwatch_backend.alerting.alerts.evaluation.explain import TrackedAlert, source_key
 from loadwatch_backend.alerting.alerts.history.incidents import Acknowledged, Joining, UnderWay, ids_of
 from loadwatch_backend.alerting.alerts.history.tables import EpisodeRow, EvaluationRow, RequestRow, TransitionRow
 from loadwatch_backend.alerting.alerts.schemas import AlertState

@@ -9,8 +9,8 @@ import numpy as np
 import orjson
 from loadwatch_formats.times import NEVER, format_rfc3339
 
+from loadwatch_backend.alerting.alerts.evaluation.evaluation import GroupRun, RuleStatus
 from loadwatch_backend.alerting.alerts.evaluation.evaluator import Evaluator
-from loadwatch_backend.alerting.alerts.evaluation.group_run import GroupRun, RuleStatus
 from loadwatch_backend.alerting.alerts.history import repository
 from loadwatch_backend.alerting.alerts.history.episodes import sent_annotations
 from loadwatch_backend.alerting.alerts.history.tables import EpisodeRow

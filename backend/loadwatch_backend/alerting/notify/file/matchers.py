@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from loadwatch_backend.core.text.goquote import quote
+from loadwatch_backend.core.text import quote
 from loadwatch_backend.series.store.errors import PatternError
 from loadwatch_backend.series.store.patterns import full_matcher
 

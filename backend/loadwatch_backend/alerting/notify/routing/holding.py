@@ -1,24 +1,87 @@
-"""What keeps alerts quiet at one instant: silences, other alerts, and causes that somebody was told of."""
+"""What keeps alerts quiet at one instant: silences, other alerts, and causes that somebody was told of.
+
+By a rule that is built in, only from receivers that they go to themselves: whoever is kept from one gets the other.
+"""
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from loadwatch_backend.alerting.notify.causes.consequences import Cause, Consequences
-from loadwatch_backend.alerting.notify.causes.explained import Explain
-from loadwatch_backend.alerting.notify.causes.fitting import FINDING_ANNOTATIONS, FINDING_ID, annotations_of, finding_of
+from loadwatch_backend.alerting.notify.causes import (
+    FINDING_ANNOTATIONS,
+    FINDING_ID,
+    Cause,
+    Consequences,
+    Explain,
+    annotations_of,
+    finding_of,
+)
 from loadwatch_backend.alerting.notify.contract import Envelope
-from loadwatch_backend.alerting.notify.file.model import Configuration
+from loadwatch_backend.alerting.notify.file.matchers import all_match
+from loadwatch_backend.alerting.notify.file.model import Configuration, InhibitRule
 from loadwatch_backend.alerting.notify.groups.hearing import Hearing
 from loadwatch_backend.alerting.notify.groups.repository import Gate, find_firing, read_gate
 from loadwatch_backend.alerting.notify.model import NotifiedAlert
-from loadwatch_backend.alerting.notify.routing.inhibition import Inhibitor
 from loadwatch_backend.alerting.notify.routing.routing import receiver_names, routes_of
 from loadwatch_backend.alerting.notify.silences.repository import SilenceBook
 from loadwatch_backend.alerting.notify.silences.silences import Silence, holding, match_silences
 from loadwatch_backend.core.database.relational import Session
 from loadwatch_backend.findings.snapshot import FindingsSnapshot
 from loadwatch_backend.series.store.port import Labels
+
+MOST_NAMED = 20
+
+
+class Inhibitor:
+    """Rules over the alerts that fire at one moment."""
+
+    def __init__(
+        self, rules: Sequence[InhibitRule], firing: Mapping[str, Labels], receivers: Callable[[Labels], Collection[str]]
+    ) -> None:
+        """`receivers` are those that an alert with these labels goes to."""
+        self._rules = [_Sources(rule, firing, receivers) for rule in rules]
+
+    def inhibitors(self, key: str, labels: Labels, receiver: str) -> tuple[str, ...]:
+        """Keys of alerts that hold this one back from a receiver, at most 20; none when nothing does."""
+        found: dict[str, None] = {}
+        for rule in self._rules:
+            for source in rule.of(key, labels, receiver):
+                found[source] = None
+                if len(found) >= MOST_NAMED:
+                    return tuple(found)
+        return tuple(found)
+
+
+class _Sources:
+    """One rule's source alerts, by their values of the labels that must agree, and their receivers where they count."""
+
+    def __init__(
+        self, rule: InhibitRule, firing: Mapping[str, Labels], receivers: Callable[[Labels], Collection[str]]
+    ) -> None:
+        self._rule = rule
+        self._all: dict[tuple[str, ...], list[str]] = {}
+        self._one_sided: dict[tuple[str, ...], list[str]] = {}
+        for key, labels in firing.items():
+            if all_match(rule.source, labels):
+                for receiver in receivers(labels) if rule.built_in else ("",):
+                    values = self._values(labels, receiver)
+                    self._all.setdefault(values, []).append(key)
+                    if not all_match(rule.target, labels):
+                        self._one_sided.setdefault(values, []).append(key)
+
+    def of(self, key: str, labels: Labels, receiver: str) -> list[str]:
+        """Sources for an alert on its way to a receiver.
+
+        An alert that is itself a source is held only by those that are no target, or two would hold each other.
+        """
+        if not self._all or not all_match(self._rule.target, labels):
+            return []
+        sources = self._one_sided if all_match(self._rule.source, labels) else self._all
+        return [one for one in sources.get(self._values(labels, receiver), ()) if one != key]
+
+    def _values(self, labels: Labels, receiver: str) -> tuple[str, ...]:
+        return receiver if self._rule.built_in else "", *(labels.get(name, "") for name in self._rule.equal)
+
 
 FINDING_WAIT_MS = 5_000
 """So long the first message of an alert waits for its finding, as the present is looked at every five seconds."""

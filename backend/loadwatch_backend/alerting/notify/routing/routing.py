@@ -11,7 +11,7 @@ from loadwatch_backend.alerting.notify.contract import Envelope, EnvelopeKind
 from loadwatch_backend.alerting.notify.file.matchers import all_match
 from loadwatch_backend.alerting.notify.file.model import Configuration, NamedInterval, Route
 from loadwatch_backend.alerting.notify.model import Notice, NoticeText
-from loadwatch_backend.core.text.goquote import quote
+from loadwatch_backend.core.text import quote
 from loadwatch_backend.series.store.port import Labels
 
 EVERYBODY_LABEL = "notify"

@@ -25,7 +25,6 @@ from loadwatch_backend.alerting.notify.senders.content import (
     describe_times,
     plain_text,
 )
-from loadwatch_backend.alerting.notify.senders.http_config import TlsConfig
 from loadwatch_backend.alerting.notify.senders.model import (
     RESPONSE_LENGTH,
     TEMPLATE,
@@ -38,8 +37,14 @@ from loadwatch_backend.alerting.notify.senders.model import (
     SendRules,
     cut,
 )
-from loadwatch_backend.alerting.notify.senders.networks import ForbiddenAddressError
-from loadwatch_backend.alerting.notify.senders.sockets import Dialer, describe_error, describe_file_error, wrap_tls
+from loadwatch_backend.alerting.notify.senders.sockets import (
+    Dialer,
+    ForbiddenAddressError,
+    TlsConfig,
+    describe_error,
+    describe_file_error,
+    wrap_tls,
+)
 from loadwatch_backend.alerting.notify.senders.transport import MOST_BYTES
 from loadwatch_backend.core.texts.words import Texts, Words
 

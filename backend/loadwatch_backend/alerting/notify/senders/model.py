@@ -10,7 +10,7 @@ from pydantic import Field
 
 from loadwatch_backend.alerting.notify.contract import EnvelopeKind
 from loadwatch_backend.alerting.notify.record import INTERNAL, Duration, Flag, Record
-from loadwatch_backend.alerting.notify.senders.http_config import HttpConfig
+from loadwatch_backend.alerting.notify.senders.sockets import HttpConfig
 from loadwatch_backend.alerting.notify.senders.transport import Transport
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.language import Language

@@ -21,7 +21,6 @@ from loadwatch_backend.alerting.notify.senders.content import (
     describe_labels,
     describe_times,
 )
-from loadwatch_backend.alerting.notify.senders.http import judge, post_json, shown_host
 from loadwatch_backend.alerting.notify.senders.model import (
     TEMPLATE,
     AttemptOutcome,
@@ -34,6 +33,7 @@ from loadwatch_backend.alerting.notify.senders.model import (
     cut,
     cut_bytes,
 )
+from loadwatch_backend.alerting.notify.senders.webhook import judge, post_json, shown_host
 from loadwatch_backend.core.texts.words import Texts, Words
 
 API_URL = "https://events.pagerduty.com/v2/enqueue"

@@ -18,7 +18,6 @@ from loadwatch_backend.alerting.notify.senders.content import (
     describe_labels,
     describe_times,
 )
-from loadwatch_backend.alerting.notify.senders.http import judge, post_json, shown_host
 from loadwatch_backend.alerting.notify.senders.model import (
     TEMPLATE,
     AttemptOutcome,
@@ -30,6 +29,7 @@ from loadwatch_backend.alerting.notify.senders.model import (
     SendRules,
     cut,
 )
+from loadwatch_backend.alerting.notify.senders.webhook import judge, post_json, shown_host
 from loadwatch_backend.core.texts.words import Texts, Words
 
 HEADER_LENGTH = 150

@@ -16,10 +16,10 @@ from urllib3.connection import HTTPConnection
 from urllib3.exceptions import HTTPError
 from urllib3.util import SKIP_HEADER
 
-from loadwatch_backend.alerting.notify.senders.http_config import TlsConfig
-from loadwatch_backend.alerting.notify.senders.networks import ForbiddenAddressError
 from loadwatch_backend.alerting.notify.senders.sockets import (
     Dialer,
+    ForbiddenAddressError,
+    TlsConfig,
     describe_error,
     describe_file_error,
     tls_context,

@@ -5,9 +5,15 @@ from dataclasses import dataclass
 from typing import cast
 from urllib.parse import quote_plus
 
-from loadwatch_backend.alerting.rules.gotemplate.errors import TemplateError
 from loadwatch_backend.alerting.rules.gotemplate.formatting import sprint, sprintf, sprintln
-from loadwatch_backend.alerting.rules.gotemplate.values import StringMap, Structure, Value, truth, type_name
+from loadwatch_backend.alerting.rules.gotemplate.values import (
+    StringMap,
+    Structure,
+    TemplateError,
+    Value,
+    truth,
+    type_name,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 from loadwatch_backend.alerting.rules.gotemplate.builtins import Function
-from loadwatch_backend.alerting.rules.gotemplate.errors import TemplateError
 from loadwatch_backend.alerting.rules.gotemplate.formatting import format_value
 from loadwatch_backend.alerting.rules.gotemplate.lex import place_of
 from loadwatch_backend.alerting.rules.gotemplate.nodes import (
@@ -25,7 +24,14 @@ from loadwatch_backend.alerting.rules.gotemplate.nodes import (
     Text,
     Variable,
 )
-from loadwatch_backend.alerting.rules.gotemplate.values import Structure, Value, field_of, truth, type_name
+from loadwatch_backend.alerting.rules.gotemplate.values import (
+    Structure,
+    TemplateError,
+    Value,
+    field_of,
+    truth,
+    type_name,
+)
 
 MAX_STEPS = 200_000
 """Nodes, operands, and rounds of loops."""

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from loadwatch_backend.alerting.rules.gotemplate.errors import TemplateError
-from loadwatch_backend.alerting.rules.gotemplate.values import Structure, Value, type_name
-from loadwatch_backend.core.text.goquote import quote
+from loadwatch_backend.alerting.rules.gotemplate.values import Structure, TemplateError, Value, type_name
+from loadwatch_backend.core.text import quote
 
 MAX_WIDTH = 10_000
 MAX_TEXT = 250_000

@@ -13,7 +13,10 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from loadwatch_backend.alerting.rules.gotemplate.errors import TemplateError
+
+class TemplateError(Exception):
+    """The template cannot be read, or cannot be expanded with these values."""
+
 
 Value = Any
 

@@ -1,30 +1,352 @@
 """`loadwatch digest access`: access logs by route."""
 
 import json
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, BinaryIO
 
 import click
 from loadwatch_formats.access_logs.alb_files import Range
-from loadwatch_formats.access_logs.document import lines_document, window_document
+from loadwatch_formats.access_logs.blocks import BLOCK_BYTES, LineBlocks, samples_of
+from loadwatch_formats.access_logs.document import (
+    QUANTILES,
+    figures_document,
+    lines_document,
+    quantiles_of,
+    route_document,
+    window_document,
+)
+from loadwatch_formats.access_logs.figures import RouteFigures, instant_of
 from loadwatch_formats.access_logs.groups import GroupError, MatchingGroups, split_patterns
-from loadwatch_formats.access_logs.instants import instant_of
-from loadwatch_formats.access_logs.lines.keys import parse_keys
-from loadwatch_formats.access_logs.lines.line import UNITS, AccessLogError, LineOptions
-from loadwatch_formats.access_logs.lines.registry import FORMATS
+from loadwatch_formats.access_logs.lines.line import UNITS, AccessLogError, LineOptions, LineReader
+from loadwatch_formats.access_logs.lines.ltsv import parse_keys
+from loadwatch_formats.access_logs.lines.registry import FORMATS, recognise, recognise_first
 from loadwatch_formats.access_logs.routes import MOST_ROUTES, OTHER, RouteNames
 from loadwatch_formats.access_logs.sketch import RELATIVE_ERROR
-from loadwatch_formats.access_logs.tally import settle_together
+from loadwatch_formats.access_logs.tally import Key, Tally, settle_together
+from loadwatch_formats.compression import pieces
 from loadwatch_formats.terminal import echo
 from loadwatch_formats.times import format_rfc3339
 
-from loadwatch_backend.app.commands.digest.access_count import Counted, Counting, count_files
-from loadwatch_backend.app.commands.digest.access_rows import Row, document_of, rows_of
-from loadwatch_backend.app.commands.digest.access_table import COLUMNS, COMPARED, SYNONYMS, USUAL, sorted_rows, table_of
-from loadwatch_backend.app.commands.digest.columns import column_named, columns_named
-from loadwatch_backend.app.commands.digest.files import printable
-from loadwatch_backend.app.commands.digest.s3_files import expand
+from loadwatch_backend.app.commands.digest.files import STDIN, expand, is_compressed, opened, printable
+from loadwatch_backend.app.commands.digest.statements import (
+    Column,
+    Number,
+    column_named,
+    columns_named,
+    counts,
+    differences,
+    seconds,
+    shares,
+    sort_rows,
+    text_table,
+    texts,
+)
+
+_PIECE_BYTES = 1 << 16
+"""Read at a time: some decompressors give nothing of a piece that is damaged in the middle."""
+PART_BYTES = 32 << 20
+"""Of a plain file that one process counts at a time."""
+_NAMES_OF_A_PART = 4_000
+"""Routes of a part: which of them are too many is decided when all are together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counting:
+    """What somebody says of the logs: their lines, expressions that name routes, parameters that stay in them."""
+
+    lines: LineOptions
+    groups: Sequence[str] = ()
+    keep: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """Logs that were counted together.
+
+    Attributes:
+        tally: their figures.
+        remarks: what is to be known of them, in words, each with the name of its file.
+        durations: where durations come from, in words, of each kind of log.
+    """
+
+    tally: Tally
+    remarks: Sequence[str]
+    formats: Sequence[str]
+    durations: Sequence[str]
+
+
+def count_files(files: Sequence[str], counting: Counting, names: RouteNames, processes: int | None = None) -> Counted:
+    """Count files into one tally, whose routes are not settled yet.
+
+    Raises:
+        click.ClickException: a file cannot be read, or is no access log.
+    """
+    total: Tally | None = None
+    remarks: list[str] = []
+    formats, durations = dict[str, None](), dict[str, None]()
+    for name in files:
+        try:
+            reader, part = _count_file(name, counting, remarks, processes or _cores())
+        except AccessLogError as error:
+            raise click.ClickException(f"{name}: {error}") from None
+        except OSError as error:
+            raise click.ClickException(f"{name}: {error.strerror or error}") from None
+        formats[reader.format] = None
+        if reader.durations:
+            durations[reader.durations] = None
+        else:
+            remarks.append(f"{name}: no durations: {reader.without}")
+        total = total or Tally(reader, names)
+        total.join(part)
+    assert total is not None
+    return Counted(tally=total, remarks=remarks, formats=list(formats), durations=list(durations))
+
+
+def _count_file(name: str, counting: Counting, remarks: list[str], processes: int) -> tuple[LineReader, dict[str, Any]]:
+    path = None if name == STDIN else Path(name)
+    if path is not None and path.is_file() and path.stat().st_size > PART_BYTES and not is_compressed(path):
+        return _count_large(path, counting, processes)
+    problems: list[str] = []
+    with opened(name) as stream:
+        data = pieces(stream, _PIECE_BYTES, problems)
+        begun: list[bytes] = []
+        try:
+            reader = recognise_first(samples_of(data, begun), counting.lines)[0]
+        except AccessLogError:
+            if problems and not begun:
+                raise AccessLogError(problems[0]) from None
+            raise
+        tally = _new_tally(reader, counting)
+        _feed(tally, _chained(begun, data))
+    remarks += [f"{name}: {problem}" for problem in problems]
+    return reader, tally.part()
+
+
+def _count_large(path: Path, counting: Counting, processes: int) -> tuple[LineReader, dict[str, Any]]:
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        reader, sample = recognise_first(samples_of(pieces(file, _PIECE_BYTES, []), []), counting.lines)
+        bounds = [0]
+        while bounds[-1] < size:
+            bounds.append(_line_start(file, bounds[-1] + PART_BYTES, size))
+    parts = [(path, begin, end, sample, counting) for begin, end in pairwise(bounds)]
+    tally = _new_tally(reader, counting)
+    if processes > 1:
+        with ProcessPoolExecutor(min(processes, len(parts))) as pool:
+            for part in pool.map(_count_part, parts):
+                tally.join(part)
+    else:
+        for part in map(_count_part, parts):
+            tally.join(part)
+    return reader, tally.part()
+
+
+def _count_part(part: tuple[Path, int, int, str, Counting]) -> dict[str, Any]:
+    path, begin, end, sample, counting = part
+    tally = _new_tally(recognise(sample, counting.lines, most=len(sample)), counting)
+    with path.open("rb") as file:
+        file.seek(begin)
+        _feed(tally, _until(file, end - begin))
+    return tally.part()
+
+
+def _until(file: BinaryIO, left: int) -> Iterator[bytes]:
+    while left > 0 and (data := file.read(min(BLOCK_BYTES, left))):
+        left -= len(data)
+        yield data
+
+
+def _line_start(file: BinaryIO, at: int, size: int) -> int:
+    """The first beginning of a line from a byte on, or the end of the file."""
+    if at >= size:
+        return size
+    file.seek(at - 1)
+    at -= 1
+    while data := file.read(BLOCK_BYTES):
+        found = data.find(b"\n")
+        if found >= 0:
+            return at + found + 1
+        at += len(data)
+    return size
+
+
+def _new_tally(reader: LineReader, counting: Counting) -> Tally:
+    return Tally(reader, RouteNames(MatchingGroups(counting.groups, counting.keep), limit=_NAMES_OF_A_PART))
+
+
+def _feed(tally: Tally, data: Iterator[bytes]) -> None:
+    blocks = LineBlocks()
+    for piece in data:
+        tally.feed(blocks.feed(piece))
+    tally.feed(blocks.rest())
+    tally.lines.too_long += blocks.too_long
+
+
+def _chained(begun: list[bytes], data: Iterator[bytes]) -> Iterator[bytes]:
+    yield from begun
+    yield from data
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A route and method.
+
+    Attributes:
+        figures: of this log; empty where the route is gone.
+        base: of the log that it is compared with; None without one, empty where the route is new.
+        share: of the time of all requests, 0 to 1; None where the log has no durations.
+        quantiles: by name, in seconds; None where there are none. `base_quantiles`: those of `base`.
+    """
+
+    method: str
+    route: str
+    figures: RouteFigures
+    base: RouteFigures | None
+    share: float | None
+    quantiles: Mapping[str, float | None]
+    base_quantiles: Mapping[str, float | None]
+
+    @property
+    def gone(self) -> bool:
+        """Whether it is in the base only."""
+        return not self.figures.count
+
+    @property
+    def new(self) -> bool:
+        """Whether it is not in the base that there is."""
+        return self.base is not None and not self.base.count
+
+    def status_count(self, of: str) -> int:
+        """Requests with a status such as `304`, or with one of a class such as `5xx`; `3xx` is without 304."""
+        return _statuses(self.figures, of)
+
+
+def rows_of(tally: Tally, base: Tally | None) -> list[Row]:
+    """All routes of both, in no order; both tallies are settled."""
+    keys: dict[Key, None] = dict.fromkeys((*tally.figures, *(base.figures if base else ())))
+    total = sum(figures.durations.sum for figures in tally.figures.values())
+    measured = any(figures.durations.count for figures in tally.figures.values())
+    rows: list[Row] = []
+    for method, route in keys:
+        figures = tally.figures.get((method, route)) or RouteFigures()
+        beside = None if base is None else base.figures.get((method, route)) or RouteFigures()
+        share = (figures.durations.sum / total if total else 0.0) if measured else None
+        rows.append(
+            Row(
+                method=method,
+                route=route,
+                figures=figures,
+                base=beside,
+                share=share,
+                quantiles=quantiles_of(figures),
+                base_quantiles={} if beside is None else quantiles_of(beside),
+            )
+        )
+    return rows
+
+
+def document_of(rows: Sequence[Row]) -> dict[str, Any]:
+    """For `--json`: routes in the order given, and those that are gone apart."""
+    return {
+        "routes": [_route(row) for row in rows if not row.gone],
+        **({"gone": [_gone(row) for row in rows if row.gone]} if any(row.base is not None for row in rows) else {}),
+    }
+
+
+def _route(row: Row) -> dict[str, Any]:
+    told = route_document((row.method, row.route), row.figures) | {"share": row.share}
+    if row.base is not None:
+        told["base"] = None if row.new else figures_document(row.base)
+    return told
+
+
+def _gone(row: Row) -> dict[str, Any]:
+    assert row.base is not None
+    return route_document((row.method, row.route), row.base)
+
+
+def _statuses(figures: RouteFigures, of: str) -> int:
+    if of.endswith("xx"):
+        # 304 says that nothing has changed, and has a column of its own.
+        return sum(
+            count
+            for status, count in figures.statuses.items()
+            if len(status) == 3 and status[0] == of[0] and status != "304"
+        )
+    return figures.statuses[of]
+
+
+def _quantile(name: str) -> Column[Row]:
+    return seconds(name.upper(), lambda row: row.quantiles[name])
+
+
+def _status(of: str) -> Column[Row]:
+    return counts(of.upper(), lambda row: row.status_count(of))
+
+
+def _sum(row: Row) -> tuple[Number, Number]:
+    """Of a route that is new or gone, the other is 0: it took no time at all."""
+    base = row.base
+    if base is None or not (row.figures.durations.count or base.durations.count):
+        return None, None
+    return row.figures.durations.sum, base.durations.sum
+
+
+def _since(row: Row) -> str:
+    return "gone" if row.gone else "new" if row.new else ""
+
+
+COLUMNS: Mapping[str, Column[Row]] = {
+    "count": counts("COUNT", lambda row: row.figures.count),
+    "share": shares("SHARE", lambda row: row.share),
+    "sum": seconds("SUM", lambda row: row.figures.durations.sum if row.figures.durations.count else None),
+    "min": seconds("MIN", lambda row: row.figures.durations.least),
+    "mean": seconds("MEAN", lambda row: row.figures.durations.mean),
+    **{name: _quantile(name) for name in QUANTILES},
+    "max": seconds("MAX", lambda row: row.figures.durations.greatest),
+    "stddev": seconds("STDDEV", lambda row: row.figures.durations.deviation),
+    **{of: _status(of) for of in ("1xx", "2xx", "3xx", "304", "4xx", "499", "5xx")},
+    "bytes": counts("BYTES", lambda row: row.figures.bytes if row.figures.sized else None),
+    "mean-bytes": counts(
+        "MEAN-BYTES", lambda row: row.figures.bytes / row.figures.sized if row.figures.sized else None
+    ),
+    "max-bytes": counts("MAX-BYTES", lambda row: row.figures.most_bytes),
+    "method": texts("METHOD", lambda row: row.method),
+    "route": texts("ROUTE", lambda row: row.route),
+    "count-change": differences("+COUNT", lambda row: (row.figures.count, row.base.count if row.base else None)),
+    "sum-change": differences("+SUM", _sum, 3),
+    "p95-change": differences("+P95", lambda row: (row.quantiles["p95"], row.base_quantiles.get("p95")), 3),
+    "since": texts("", _since),
+}
+"""By the names that `--sort` and `--output` take."""
+SYNONYMS: Mapping[str, str] = {"avg": "mean", "uri": "route", "path": "route", "body": "bytes", "sum-body": "bytes"}
+"""Names of alp's."""
+USUAL = ("count", "share", "sum", "mean", "p50", "p95", "p99", "max", "304", "4xx", "5xx", "bytes", "method", "route")
+COMPARED = (
+    *("count", "count-change", "share", "sum", "sum-change", "mean", "p95", "p95-change", "max", "304", "5xx"),
+    *("since", "method", "route"),
+)
+
+
+def sorted_rows(rows: Sequence[Row], by: str, ascending: bool) -> list[Row]:
+    """The rows by a column, the largest first unless texts are sorted; what has no value comes last."""
+    return sort_rows(rows, COLUMNS[by], ascending, lambda row: (row.route, row.method))
+
+
+def table_of(rows: Sequence[Row], columns: Sequence[str]) -> str:
+    """The table as text, with a line of titles."""
+    return text_table(rows, [COLUMNS[name] for name in columns])
+
 
 _ROWS = 50
 _NAMES = tuple(COLUMNS)

@@ -1,31 +1,313 @@
 """`loadwatch digest statements`: slow logs by statement."""
 
 import json
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import click
+from loadwatch_formats import terminal_table
 from loadwatch_formats.access_logs.sketch import RELATIVE_ERROR
+from loadwatch_formats.compression import pieces
 from loadwatch_formats.statements.fingerprint import OTHER
+from loadwatch_formats.statements.reading import NO_SLOW_LOG, read_log
+from loadwatch_formats.statements.slow_log import SlowLogReader
+from loadwatch_formats.statements.sums import COUNTS, StatementSum, StatementSums
 from loadwatch_formats.terminal import echo
 from loadwatch_formats.times import format_rfc3339
 
-from loadwatch_backend.app.commands.digest.columns import column_named, columns_named, sort_rows, text_table
-from loadwatch_backend.app.commands.digest.files import printable
-from loadwatch_backend.app.commands.digest.matching import match_any_case
-from loadwatch_backend.app.commands.digest.statements_read import Summed, read_files
-from loadwatch_backend.app.commands.digest.statements_table import (
-    COLUMNS,
-    COMPARED,
-    SYNONYMS,
-    USUAL,
-    Row,
-    document_of,
-    rows_of,
-)
+from loadwatch_backend.app.commands.digest.files import opened, printable
+from loadwatch_backend.app.commands.digest.profile import match_any_case
 
 if TYPE_CHECKING:
     from loadwatch_backend.series.store.patterns import Pattern
+
+
+R = TypeVar("R")
+Number = float | int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column(Generic[R]):
+    """One column of rows of a kind.
+
+    Attributes:
+        title: above it.
+        value: what is sorted by; None sorts last.
+        show: what stands in it.
+        left: texts stand at the left, numbers at the right.
+    """
+
+    title: str
+    value: Callable[[R], Number | str]
+    show: Callable[[R], str]
+    left: bool = False
+
+
+def _figures(title: str, value: Callable[[R], Number], text: Callable[[float], str]) -> Column[R]:
+    def show(row: R) -> str:
+        found = value(row)
+        return "-" if found is None else text(found)
+
+    return Column(title=title, value=value, show=show)
+
+
+def seconds(title: str, value: Callable[[R], Number], digits: int = 3) -> Column[R]:
+    """Seconds with so many decimals; `-` where there are none."""
+    return _figures(title, value, lambda found: f"{found:.{digits}f}")
+
+
+def counts(title: str, value: Callable[[R], Number]) -> Column[R]:
+    """Whole numbers; `-` where there is none."""
+    return _figures(title, value, lambda found: str(round(found)))
+
+
+def shares(title: str, value: Callable[[R], Number]) -> Column[R]:
+    """Shares of 0 to 1 in percent; `-` where there is none."""
+    return _figures(title, value, lambda found: f"{found * 100:.1f}%")
+
+
+def texts(title: str, value: Callable[[R], str], most: int = 400) -> Column[R]:
+    """Texts from files, as they may stand on a terminal."""
+    return Column(title=title, value=value, show=lambda row: printable(value(row), most), left=True)
+
+
+def differences(title: str, of: Callable[[R], tuple[Number, Number]], digits: int = 0) -> Column[R]:
+    """What came or went, of now and base; a row that is new or gone says so in a column of its own."""
+
+    def value(row: R) -> Number:
+        now, before = of(row)
+        return None if now is None or before is None else now - before
+
+    return _figures(title, value, lambda found: f"{found:+.{digits}f}")
+
+
+def column_named(
+    names: Sequence[str], synonyms: Mapping[str, str]
+) -> Callable[[click.Context, click.Parameter, str | None], str | None]:
+    """The callback of an option that takes one of the names."""
+
+    def column(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
+        if value is None:
+            return None
+        name = synonyms.get(value, value)
+        if name not in names:
+            raise click.BadParameter(f"no column {value!r}; there are {', '.join(names)}")
+        return name
+
+    return column
+
+
+def columns_named(
+    names: Sequence[str], synonyms: Mapping[str, str]
+) -> Callable[[click.Context, click.Parameter, str | None], list[str] | None]:
+    """The callback of an option that takes several of them, commas between."""
+    one = column_named(names, synonyms)
+
+    def columns(context: click.Context, option: click.Parameter, value: str | None) -> list[str] | None:
+        if value is None:
+            return None
+        return [name for text in value.split(",") if text.strip() and (name := one(context, option, text.strip()))]
+
+    return columns
+
+
+def sort_rows(rows: Sequence[R], column: Column[R], ascending: bool, name: Callable[[R], tuple[str, str]]) -> list[R]:
+    """The rows by a column, the largest first unless texts are sorted; what has no value comes last.
+
+    Rows of equal value stand by their `name`: in one and the same order, whatever that of the file.
+    """
+    found = [(value, row) for row in rows if (value := column.value(row)) is not None]
+    found.sort(key=lambda pair: name(pair[1]))
+    # A column's values are all numbers or all texts, which no type says.
+    found.sort(key=lambda pair: pair[0], reverse=not (ascending or column.left))  # type: ignore[arg-type, return-value]
+    missing = sorted((row for row in rows if column.value(row) is None), key=name)
+    return [row for _, row in found] + missing
+
+
+def text_table(rows: Sequence[R], columns: Sequence[Column[R]]) -> str:
+    """The table as text, with a line of titles."""
+    titles = [terminal_table.Column(title=column.title, right=not column.left) for column in columns]
+    return terminal_table.draw_table(titles, [[column.show(row) for column in columns] for row in rows])
+
+
+QUANTILES = ("p50", "p95", "p99")
+_SHARES = (0.5, 0.95, 0.99)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A fingerprint in a database.
+
+    Attributes:
+        sums: of this log; empty where the statement is gone.
+        base: of the log that it is compared with; None without one, empty where the statement is new.
+        whole, base_whole: time of all statements of each log, in seconds.
+        quantiles: by name, in seconds; None where there are none. `base_quantiles`: those of `base`.
+    """
+
+    sums: StatementSum
+    base: StatementSum | None
+    whole: float
+    base_whole: float
+    quantiles: Mapping[str, float | None]
+    base_quantiles: Mapping[str, float | None]
+
+    @property
+    def gone(self) -> bool:
+        """Whether it is in the base only."""
+        return not self.sums.times.count
+
+    @property
+    def new(self) -> bool:
+        """Whether it is not in the base that there is."""
+        return self.base is not None and not self.base.times.count
+
+    @property
+    def share(self) -> float:
+        """Of the time of all statements, 0 to 1."""
+        return self.sums.times.sum / self.whole if self.whole else 0.0
+
+
+def rows_of(sums: StatementSums, base: StatementSums | None) -> list[Row]:
+    """All statements of both, in no order."""
+    keys = dict.fromkeys((*sums.by_key(), *(base.by_key() if base else ())))
+    whole, base_whole = sums.seconds, base.seconds if base else 0.0
+    rows: list[Row] = []
+    for key in keys:
+        now = sums.by_key().get(key) or StatementSum(*key)
+        before = None if base is None else base.by_key().get(key) or StatementSum(*key)
+        rows.append(
+            Row(
+                sums=now,
+                base=before,
+                whole=whole,
+                base_whole=base_whole,
+                quantiles=_quantiles(now),
+                base_quantiles={} if before is None else _quantiles(before),
+            )
+        )
+    return rows
+
+
+def document_of(rows: Sequence[Row]) -> dict[str, Any]:
+    """For `--json`: statements in the order given, and those that are gone apart."""
+    compared = any(row.base is not None for row in rows)
+    gone = {"gone": [row.base.document(row.base_whole) for row in rows if row.gone and row.base is not None]}
+    return {"statements": [_statement(row) for row in rows if not row.gone], **(gone if compared else {})}
+
+
+def _statement(row: Row) -> dict[str, Any]:
+    told = row.sums.document(row.whole)
+    if row.base is not None:
+        told["base"] = None if row.new else row.base.document(row.base_whole)
+    return told
+
+
+def _quantiles(sums: StatementSum) -> dict[str, float | None]:
+    return dict(zip(QUANTILES, sums.times.quantiles(_SHARES), strict=True))
+
+
+def _sum_difference(row: Row) -> tuple[Number, Number]:
+    return row.sums.times.sum, row.base.times.sum if row.base else None
+
+
+def _since(row: Row) -> str:
+    return "gone" if row.gone else "new" if row.new else ""
+
+
+def _quantile(name: str) -> Column[Row]:
+    return seconds(name.upper(), lambda row: row.quantiles[name], 6)
+
+
+def _count(name: str, title: str) -> Column[Row]:
+    return counts(title, lambda row: row.sums.counts[name])
+
+
+_TITLES = {"rows_sent": "SENT", "rows_examined": "EXAMINED", "rows_affected": "AFFECTED"}
+COLUMNS: Mapping[str, Column[Row]] = {
+    "count": counts("COUNT", lambda row: row.sums.times.count),
+    "share": shares("SHARE", lambda row: row.share),
+    "sum": seconds("SUM", lambda row: row.sums.times.sum),
+    "min": seconds("MIN", lambda row: row.sums.times.least, 6),
+    "mean": seconds("MEAN", lambda row: row.sums.times.mean, 6),
+    **{name: _quantile(name) for name in QUANTILES},
+    "max": seconds("MAX", lambda row: row.sums.times.greatest, 6),
+    "lock": seconds("LOCK", lambda row: row.sums.lock_seconds),
+    **{name: _count(name, _TITLES.get(name, name.upper())) for name in COUNTS},
+    "schema": texts("SCHEMA", lambda row: row.sums.schema, 64),
+    "fingerprint": texts("STATEMENT", lambda row: row.sums.fingerprint),
+    "count-change": differences(
+        "+COUNT", lambda row: (row.sums.times.count, row.base.times.count if row.base else None)
+    ),
+    "sum-change": differences("+SUM", _sum_difference, 3),
+    "p95-change": differences("+P95", lambda row: (row.quantiles["p95"], row.base_quantiles.get("p95")), 6),
+    "since": texts("", _since),
+}
+"""By the names that `--sort` and `--output` take."""
+SYNONYMS: Mapping[str, str] = {
+    **{"avg": "mean", "time": "sum", "calls": "count", "statement": "fingerprint", "database": "schema"},
+    **{"examined": "rows_examined", "sent": "rows_sent", "affected": "rows_affected"},
+}
+USUAL = (
+    *("count", "share", "sum", "mean", "p50", "p95", "p99", "max", "lock", "rows_sent", "rows_examined"),
+    *("schema", "fingerprint"),
+)
+COMPARED = (
+    *("count", "count-change", "share", "sum", "sum-change", "mean", "p95", "p95-change", "max", "rows_examined"),
+    *("since", "schema", "fingerprint"),
+)
+
+
+_PIECE = 1 << 18
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summed:
+    """Slow logs that were summed up together.
+
+    Attributes:
+        sums: by fingerprint.
+        read, unreadable, cut: of `SlowLogReader`.
+        remarks: what is to be known of them, in words, each with the name of its file.
+    """
+
+    sums: StatementSums
+    read: int
+    unreadable: int
+    cut: int
+    remarks: Sequence[str]
+
+
+def read_files(files: Sequence[str]) -> Summed:
+    """Sum up files as one log.
+
+    Raises:
+        click.ClickException: a file cannot be read, or is no slow log.
+    """
+    sums, remarks = StatementSums(), list[str]()
+    read = unreadable = cut = 0
+    for name in files:
+        try:
+            reader = _read_file(name, sums, remarks)
+        except OSError as error:
+            raise click.ClickException(f"{name}: {error.strerror or error}") from None
+        read += reader.statements
+        unreadable += reader.unreadable
+        cut += reader.cut
+    return Summed(sums=sums, read=read, unreadable=unreadable, cut=cut, remarks=remarks)
+
+
+def _read_file(name: str, sums: StatementSums, remarks: list[str]) -> SlowLogReader:
+    problems: list[str] = []
+    with opened(name) as stream:
+        reader = read_log(pieces(stream, _PIECE, problems), sums.add)
+    if not reader.statements:
+        damage = f" ({problems[0]})" if problems else ""
+        raise click.ClickException(f"{name}: {NO_SLOW_LOG}{damage}")
+    remarks += [f"{name}: {problem}" for problem in problems]
+    return reader
+
 
 _ROWS = 50
 _NAMES = tuple(COLUMNS)

@@ -9,14 +9,14 @@ from loadwatch_backend.core.errors import ForbiddenError
 from loadwatch_backend.core.schemas import PROBLEM_RESPONSES
 from loadwatch_backend.core.services import announced_size, request_body, service
 from loadwatch_backend.evidence.files.schemas import EvidenceFile
-from loadwatch_backend.evidence.profiles.capture.orders import ProfileOrders
-from loadwatch_backend.evidence.profiles.capture.schemas import (
+from loadwatch_backend.evidence.profiles.capture.orders import (
     RUN_ID_PATTERN,
     AgentOrder,
     AgentOrderList,
     ProfileFailure,
     ProfileOrderIn,
     ProfileOrderList,
+    ProfileOrders,
 )
 
 router = APIRouter(prefix="/api", tags=["profiles"], responses=PROBLEM_RESPONSES)

@@ -11,7 +11,7 @@ from loadwatch_backend.core.schemas import PROBLEM_RESPONSES
 from loadwatch_backend.core.services import Lane, LaneBusyError, announced_size, request_body, service
 from loadwatch_backend.core.uploads import UploadTooLargeError
 from loadwatch_backend.evidence.files.schemas import FILE_ID_PATTERN
-from loadwatch_backend.evidence.profiles.capture.schemas import RUN_ID_PATTERN
+from loadwatch_backend.evidence.profiles.capture.orders import RUN_ID_PATTERN
 from loadwatch_backend.evidence.profiles.reading.read import LIMITS
 from loadwatch_backend.evidence.profiles.views.schemas import ProfileList, ProfileOut, ProfileView
 from loadwatch_backend.evidence.profiles.views.service import Profiles, ViewAsk

@@ -16,7 +16,7 @@ from loadwatch_backend.catalogue.signals.legend import render_legend
 from loadwatch_backend.catalogue.signals.model import Resource
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.errors import ProblemError
-from loadwatch_backend.core.text.quantities import parse_number
+from loadwatch_backend.core.text import parse_number
 from loadwatch_backend.evidence.records.model import OUTCOME_CODES, FloatArray, Seconds
 from loadwatch_backend.findings import read as findings_read
 from loadwatch_backend.findings.measures.host_cpu import NOISE_METRICS, host_cpus

@@ -1,8 +1,11 @@
 """Forecasts of a scenario: made of its runs, kept when they are shown, scored by later runs."""
 
 import hashlib
+import math
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 from pydantic import TypeAdapter
@@ -12,18 +15,37 @@ from loadwatch_backend.catalogue.signals.model import Unit
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.database.outages import ConstraintError
 from loadwatch_backend.core.database.relational import Relational, Session
-from loadwatch_backend.runs.compare.forecasts.documents import facts_out, run_out
-from loadwatch_backend.runs.compare.forecasts.model import Measured, Peak, Refusal, Refused, Step
+from loadwatch_backend.core.texts.words import Words, message_of
+from loadwatch_backend.findings.schemas import TextOut
+from loadwatch_backend.runs.compare.forecasts.model import (
+    ENGINE,
+    Forecast,
+    Interval,
+    Law,
+    LeftOut,
+    Measured,
+    Peak,
+    Refusal,
+    Refused,
+    ResourceForecast,
+    Step,
+)
 from loadwatch_backend.runs.compare.forecasts.read import USERS, PointReader, ResourcePoints, RunPoints
 from loadwatch_backend.runs.compare.forecasts.repository import add_forecast, find_forecasts, has_forecast, keep_scores
 from loadwatch_backend.runs.compare.forecasts.scalability import forecast_peak
 from loadwatch_backend.runs.compare.forecasts.schemas import (
     ForecastFacts,
     ForecastOut,
+    ForecastResource,
+    ForecastRun,
+    LawOut,
+    LeftOutPart,
     PastForecast,
+    PeakOut,
+    PointOut,
+    RecordOut,
     ScoreOut,
 )
-from loadwatch_backend.runs.compare.forecasts.scores import score, sum_up
 from loadwatch_backend.runs.compare.forecasts.tables import ForecastRow
 from loadwatch_backend.runs.compare.forecasts.utilisation import forecast_capacity
 from loadwatch_backend.runs.compare.groups import counts
@@ -31,6 +53,211 @@ from loadwatch_backend.runs.registry.registry import Registry
 from loadwatch_backend.runs.schemas import RunOut
 from loadwatch_backend.series.promql.engine import Engine
 from loadwatch_backend.series.store.port import Reader
+
+_RATES = frozenset({"low", "high"})
+
+
+def say_forecast(forecast: Forecast) -> Words:
+    """The sentence that a person can say aloud: what is full first, and what next."""
+    laws = forecast.laws
+    if not laws:
+        return message_of("forecast", "sentence.none" if forecast.resources else "sentence.nothing")
+    resource, law = laws[0]
+    if law.reached is not None:
+        first = message_of("forecast", "sentence.reached", what=name_of(resource), rate=_plain(law.reached))
+    else:
+        low, rate, high = format_interval(law.full)
+        first = message_of("forecast", "sentence.first", what=name_of(resource), rate=rate, low=low, high=high)
+    return _joined(first, _next(laws))
+
+
+def say_peak(peak: Peak | Refused) -> Words:
+    """The highest throughput there is, or why nobody can tell."""
+    if isinstance(peak, Refused):
+        return say_refused(peak)
+    low, rate, high = format_interval(peak.rate)
+    return message_of("forecast", "sentence.peak", rate=rate, low=low, high=high, users=_plain(peak.users))
+
+
+def say_refused(refused: Refused) -> Words:
+    """Why there is no number."""
+    values = {name: _plain(value) if name in _RATES else value for name, value in refused.figures.items()}
+    return message_of("forecast", f"refused.{refused.refusal}", **values)
+
+
+def name_of(resource: Measured) -> Words:
+    """Its title, with what tells it from others of its kind."""
+    return Words(*(f"{title} ({resource.name})" if resource.name else title for title in _both(resource.title)))
+
+
+def format_interval(interval: Interval) -> tuple[str, str, str]:
+    """Low end, value and high end, no finer than the interval or three digits allow: 8,700, 9,400 and 10,300."""
+    finest = [10.0 ** (math.floor(math.log10(interval.value)) - 2)] if interval.value > 0 else [1.0]
+    width = interval.high - interval.low
+    unit = max([*finest, 10.0 ** (math.floor(math.log10(width)) - 1)] if width > 0 else finest)
+    low, value, high = (_rounded(one, unit) for one in (interval.low, interval.value, interval.high))
+    return low, value, high
+
+
+def _next(laws: Sequence[tuple[Measured, Law]]) -> Words:
+    if len(laws) < 2:
+        return Words("", "")
+    (_, first), (resource, law) = laws[:2]
+    overlaps = first.reached is None and law.full.low <= first.full.high
+    _, rate, _ = format_interval(law.full)
+    return message_of(
+        "forecast", "sentence.overlaps" if overlaps else "sentence.next", what=name_of(resource), rate=rate
+    )
+
+
+def _joined(first: Words, second: Words) -> Words:
+    return Words(first.en + second.en, first.ja + second.ja)
+
+
+def _both(words: Words) -> tuple[str, str]:
+    return words.en, words.ja
+
+
+def _plain(value: float) -> str:
+    """Three digits that count."""
+    return _rounded(value, 10.0 ** (math.floor(math.log10(value)) - 2)) if value > 0 else "0"
+
+
+def _rounded(value: float, unit: float) -> str:
+    digits = max(-math.floor(math.log10(unit)), 0)
+    return f"{round(value / unit) * unit:,.{digits}f}"
+
+
+def facts_out(forecast: Forecast, units: dict[str, str], runs: Sequence[ForecastRun], others: int) -> ForecastFacts:
+    """All that is said of a scenario; `units` by the resource's id."""
+    peak = forecast.peak
+    return ForecastFacts(
+        engine=ENGINE,
+        sentence=text_out(say_forecast(forecast)),
+        runs=list(runs),
+        other_runs=others,
+        resources=[_resource_out(one, units[one.resource.id]) for one in forecast.resources],
+        peak=PeakOut(rate=peak.rate.value, low=peak.rate.low, high=peak.rate.high, users=peak.users)
+        if isinstance(peak, Peak)
+        else None,
+        peak_text=text_out(say_peak(peak)),
+    )
+
+
+def run_out(run: RunOut, points: RunPoints) -> ForecastRun:
+    """A run that the forecast rests on."""
+    lost = [one.cut.left_out for one in points.resources.values()]
+    most: Sequence[LeftOut] = max(lost, key=lambda one: sum(part.seconds for part in one), default=())
+    little = points.little
+    return ForecastRun(
+        run=run.id,
+        name=run.name,
+        started_ms=run.started_ms,
+        commit=run.commit,
+        top_rate=points.top_rate,
+        left_out=[
+            LeftOutPart(
+                reason=one.reason, text=text_out(message_of("forecast", f"left.{one.reason}")), seconds=one.seconds
+            )
+            for one in most
+        ],
+        little=None if little is None else little.ratio,
+        little_text=None if little is None else text_out(message_of("forecast", f"little.{little.agreement}")),
+    )
+
+
+def text_out(words: Words) -> TextOut:
+    """A text in both languages."""
+    return TextOut(en=words.en, ja=words.ja)
+
+
+def _resource_out(one: ResourceForecast, unit: str) -> ForecastResource:
+    resource, outcome = one.resource, one.outcome
+    return ForecastResource(
+        key=resource.key,
+        resource=resource.id,
+        title=text_out(resource.title),
+        name=resource.name,
+        unit=unit,
+        limit=resource.limit,
+        law=_law_out(outcome) if isinstance(outcome, Law) else None,
+        refused=outcome.refusal if isinstance(outcome, Refused) else None,
+        text=text_out(_remark(outcome)),
+        points=[PointOut(run=step.run, rate=step.rate, use=step.use, seconds=step.seconds) for step in resource.steps],
+    )
+
+
+def _remark(outcome: Law | Refused) -> Words:
+    if isinstance(outcome, Refused):
+        return say_refused(outcome)
+    return message_of("forecast", "remark.curved") if outcome.curved else Words("", "")
+
+
+def _law_out(law: Law) -> LawOut:
+    return LawOut(
+        rate=law.full.value,
+        low=law.full.low,
+        high=law.full.high,
+        demand=law.demand,
+        idle=law.idle,
+        curved=law.curved,
+        top_rate=law.top_rate,
+        top_use=law.top_use,
+        reached=law.reached,
+    )
+
+
+SAME_LIMIT = 0.01
+
+
+class ScoreResult(StrEnum):
+    """How a forecast did."""
+
+    HIT = "hit"
+    """It was full at a rate inside of the interval."""
+    TOO_HIGH = "too-high"
+    """It was full below the interval: the forecast promised too much."""
+    TOO_LOW = "too-low"
+    """It was full above the interval, or was not full above it."""
+
+
+def score(forecast: ForecastResource, later: RunPoints) -> ScoreOut | None:
+    """None where the run tells nothing: it did not go high enough, did not measure it, or had another limit."""
+    law, measured = forecast.law, later.resources.get(forecast.key)
+    if law is None or measured is None or abs(measured.limit - forecast.limit) > SAME_LIMIT * forecast.limit:
+        return None
+    truth = measured.full_rate
+    if truth is None and later.top_rate <= law.high:
+        return None
+    if truth is None or truth > law.high:
+        result = ScoreResult.TOO_LOW
+    else:
+        result = ScoreResult.TOO_HIGH if truth < law.low else ScoreResult.HIT
+    return ScoreOut(
+        key=forecast.key,
+        title=forecast.title,
+        run=later.run,
+        result=result,
+        rate=law.rate,
+        low=law.low,
+        high=law.high,
+        truth=truth,
+        top_rate=later.top_rate,
+        error=law.rate / truth - 1 if truth else None,
+    )
+
+
+def sum_up(scores: Sequence[ScoreOut]) -> RecordOut:
+    """All scores together."""
+    errors = [one.error for one in scores if one.error is not None]
+    counts = {result: sum(one.result == result for one in scores) for result in ScoreResult}
+    return RecordOut(
+        hits=counts[ScoreResult.HIT],
+        too_high=counts[ScoreResult.TOO_HIGH],
+        too_low=counts[ScoreResult.TOO_LOW],
+        bias=statistics.median(errors) if errors else None,
+    )
+
 
 MOST_RUNS = 20
 """The newest of a scenario that are alike."""

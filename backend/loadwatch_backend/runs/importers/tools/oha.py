@@ -31,7 +31,7 @@ from loadwatch_backend.runs.importers.reading.documents import (
 )
 from loadwatch_backend.runs.importers.sink import Aggregate, Sink
 from loadwatch_backend.runs.importers.sums import UNNAMED, figures, outcomes_of_counts, ranked_errors, span
-from loadwatch_backend.runs.importers.tools.plain_csv import Damages, check_header, rows_of
+from loadwatch_backend.runs.importers.tools.hey import Damages, check_header, rows_of
 
 CSV_HEADER = b"request-start,DNS,DNS+dialup,Response-delay,request-duration,bytes,status"
 """SQLite needs the file itself, so it is copied; single requests of 100 million answers are about this much."""

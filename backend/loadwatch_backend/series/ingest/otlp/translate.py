@@ -2,16 +2,25 @@
 
 What differs: a point that cannot be translated is refused alone and everything else is kept; exponential histograms
 become classic buckets, and deltas are marked as such instead of being refused; exemplars are left out.
+
+Bounds are those of scale 2, or of the histogram's own if that is coarser: each is 2**(1/4) = 1.19 times the one before,
+so a quantile that is interpolated between them is at most 19 % from the truth. Bounds of a coarser scale are among
+those of a finer one, so no observation is ever moved: counts at the bounds that are left are exact. Only bounds beside
+an observation are sent, so an idle histogram costs little and the bounds of a cumulative one stay.
 """
 
+import base64
+import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from itertools import accumulate
+from typing import Any
 
+from loadwatch_backend.series.ingest.decode_v2 import encode_label
 from loadwatch_backend.series.ingest.entries import Entries
 from loadwatch_backend.series.ingest.errors import WriteTooLargeError
-from loadwatch_backend.series.ingest.otlp.attributes import encode_labels, merge, plain_number, text_of, texts_of
-from loadwatch_backend.series.ingest.otlp.exponential import CoarseError, classic_buckets
 from loadwatch_backend.series.ingest.otlp.names import (
     Kind,
     Strategy,
@@ -23,6 +32,7 @@ from loadwatch_backend.series.ingest.otlp.names import (
 from loadwatch_backend.series.ingest.otlp.otlp_pb2 import (
     AGGREGATION_TEMPORALITY_CUMULATIVE,
     AGGREGATION_TEMPORALITY_DELTA,
+    AnyValue,
     ExponentialHistogramDataPoint,
     ExportRequest,
     HistogramDataPoint,
@@ -34,6 +44,162 @@ from loadwatch_backend.series.ingest.otlp.otlp_pb2 import (
     SummaryDataPoint,
 )
 from loadwatch_backend.series.store.port import STALE_NAN, MetricMetadata
+from loadwatch_backend.series.store.remote_pb2 import TimeSeries
+
+
+def text_of(value: AnyValue) -> str:
+    """A value as a label's; what is built of others as JSON, as OpenTelemetry's Go library writes it."""
+    match value.WhichOneof("value"):
+        case "string_value":
+            return value.string_value
+        case "int_value":
+            return str(value.int_value)
+        case "bool_value":
+            return "true" if value.bool_value else "false"
+        case "double_value":
+            return _number(value.double_value)
+        case "bytes_value":
+            return base64.b64encode(value.bytes_value).decode()
+        case "array_value" | "kvlist_value":
+            return _json(value)
+        case _:
+            return ""
+
+
+def texts_of(attributes: Iterable[KeyValue]) -> list[tuple[str, str]]:
+    """All of them, by name."""
+    return sorted((one.key, text_of(one.value)) for one in attributes)
+
+
+def encode_labels(labels: Mapping[str, str]) -> bytes:
+    """A label set, without empty values, as a series of remote write 1.0 begins."""
+    return b"".join(encode_label(name.encode(), value.encode()) for name, value in labels.items() if value)
+
+
+def decode_labels(prefix: bytes) -> list[tuple[bytes, bytes]]:
+    """What `encode_labels` made."""
+    return [(label.name, label.value) for label in TimeSeries.FromString(prefix).labels]
+
+
+def plain_number(number: float) -> str:
+    """A bound as a label has it: the shortest digits that are this number, without an exponent."""
+    if math.isinf(number):
+        return "+Inf" if number > 0 else "-Inf"
+    if math.isnan(number):
+        return "NaN"
+    return format(Decimal(repr(number)), "f").removesuffix(".0")
+
+
+def _number(number: float) -> str:
+    if math.isnan(number):
+        return "NaN"
+    if math.isinf(number):
+        return "Infinity" if number > 0 else "-Infinity"
+    if number and not 1e-6 <= abs(number) < 1e21:
+        digits, _, exponent = repr(number).partition("e")
+        return f"{digits.removesuffix('.0')}e{int(exponent):+d}"
+    return plain_number(number)
+
+
+def _json(value: AnyValue) -> str:
+    text = json.dumps(_raw(value), ensure_ascii=False, separators=(",", ":"), sort_keys=True, default=str)
+    return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _raw(value: AnyValue) -> Any:
+    match value.WhichOneof("value"):
+        case "array_value":
+            return [_raw(one) for one in value.array_value.values]
+        case "kvlist_value":
+            return {one.key: _raw(one.value) for one in value.kvlist_value.values}
+        case "bytes_value":
+            return base64.b64encode(value.bytes_value).decode()
+        case "double_value":
+            number = value.double_value
+            return int(number) if number.is_integer() and abs(number) < 1e21 else number
+        case None:
+            return None
+        case which:
+            return getattr(value, which)
+
+
+def merge(texts: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Labels of one name are one, with all values."""
+    merged: dict[str, list[str]] = {}
+    for name, value in texts:
+        before = merged.setdefault(name, [])
+        if before == [""]:
+            before.clear()
+        before.append(value)
+    return {name: ";".join(values) for name, values in merged.items()}
+
+
+FINEST_SCALE = 2
+COARSEST_SCALE = -10
+"""The least that OpenTelemetry's SDKs make."""
+MOST_BUCKETS = 160
+"""As many as an SDK sends by default; a histogram with more is made coarser."""
+
+
+class CoarseError(ValueError):
+    """A scale that no SDK makes."""
+
+
+def classic_buckets(point: ExponentialHistogramDataPoint) -> list[tuple[float, int]]:
+    """(upper bound, observations up to it), rising, without +Inf.
+
+    Raises:
+        CoarseError: its scale is less than any SDK makes.
+    """
+    if point.scale < COARSEST_SCALE:
+        raise CoarseError(f"an exponential histogram of scale {point.scale}; the least is {COARSEST_SCALE}")
+    shift = max(point.scale - FINEST_SCALE, 0)
+    positive = _merged(point.positive.offset, point.positive.bucket_counts, shift)
+    negative = _merged(point.negative.offset, point.negative.bucket_counts, shift)
+    while len(positive) + len(negative) > MOST_BUCKETS:
+        positive, negative = _halved(positive), _halved(negative)
+        shift += 1
+    step = 2.0 ** (shift - point.scale)
+    counts: dict[float, int] = {}
+    for place, count in positive.items():
+        _add(counts, _power(place * step), 0)
+        _add(counts, _power((place + 1) * step), count)
+    for place, count in negative.items():
+        _add(counts, -_power((place + 1) * step), 0)
+        _add(counts, -_power(place * step), count)
+    if point.zero_count or negative:
+        _add(counts, point.zero_threshold, point.zero_count)
+    found: list[tuple[float, int]] = []
+    total = 0
+    for bound in sorted(counts):
+        total += counts[bound]
+        if abs(bound) < float("inf"):
+            found.append((bound, total))
+    return found
+
+
+def _merged(offset: int, counts: Sequence[int], shift: int) -> dict[int, int]:
+    merged: dict[int, int] = {}
+    for place, count in enumerate(counts, offset):
+        if count:
+            merged[place >> shift] = merged.get(place >> shift, 0) + count
+    return merged
+
+
+def _halved(counts: Mapping[int, int]) -> dict[int, int]:
+    merged: dict[int, int] = {}
+    for place, count in counts.items():
+        merged[place >> 1] = merged.get(place >> 1, 0) + count
+    return merged
+
+
+def _add(counts: dict[float, int], bound: float, count: int) -> None:
+    counts[bound] = counts.get(bound, 0) + count
+
+
+def _power(exponent: float) -> float:
+    return 2.0**exponent if exponent < 1024 else float("inf")
+
 
 _NAMESPACE, _SERVICE, _INSTANCE = "service.namespace", "service.name", "service.instance.id"
 _IDENTITY = (_NAMESPACE, _SERVICE, _INSTANCE)

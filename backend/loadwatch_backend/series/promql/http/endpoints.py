@@ -14,8 +14,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import PlainTextResponse
 
 from loadwatch_backend.core.services import service
-from loadwatch_backend.series.promql.admission.classes import Queries
-from loadwatch_backend.series.promql.admission.memory import LABELS_BYTES, Ticket
+from loadwatch_backend.series.promql.admission import LABELS_BYTES, Queries, Ticket
 from loadwatch_backend.series.promql.engine import Engine
 from loadwatch_backend.series.promql.errors import QueryTooLargeError
 from loadwatch_backend.series.promql.http.describe import RESPONSES, documented, form_of

@@ -11,8 +11,7 @@ from starlette.types import Receive, Scope, Send
 from loadwatch_backend.core.cancellation import CancelledError
 from loadwatch_backend.core.middleware import ASKER
 from loadwatch_backend.core.services import gone
-from loadwatch_backend.series.promql.admission.memory import Ticket
-from loadwatch_backend.series.promql.admission.queue import QueryQueue
+from loadwatch_backend.series.promql.admission import QueryQueue, Ticket
 
 SEND_SECONDS = 30.0
 """How long a client may take for one piece of an answer; its memory is kept so long."""

@@ -2,17 +2,33 @@
 
 Source: promql/parser/generated_parser.y and parse.go of Prometheus 3. What is read is bounded by the lexer; recursion
 goes with brackets and operators, both counted there. Everything stands that Prometheus has behind feature flags.
+
+Source: the duration expressions of promql/parser/generated_parser.y of Prometheus 3.
 """
 
 import math
 
-from loadwatch_backend.core.text.goquote import GoSyntaxError, unquote
-from loadwatch_backend.series.promql.parsing.duration_grammar import POWER, DurationCursor
-from loadwatch_backend.series.promql.parsing.lexer import AGGREGATORS, PRECEDENCE, PREPROCESSORS, Kind, Token
+from loadwatch_formats.durations import parse_duration
+
+from loadwatch_backend.core.text import GoSyntaxError, unquote
+from loadwatch_backend.series.promql.errors import QueryParseError
+from loadwatch_backend.series.promql.parsing.expression import MOST_SECONDS
+from loadwatch_backend.series.promql.parsing.lexer import (
+    AGGREGATORS,
+    KEYWORDS,
+    PRECEDENCE,
+    PREPROCESSORS,
+    Kind,
+    Token,
+    invalid,
+    tokens_of,
+)
 from loadwatch_backend.series.promql.parsing.syntax import (
     AggregationNode,
     BinaryNode,
     CallNode,
+    Duration,
+    DurationNode,
     MatcherNode,
     Node,
     NumberNode,
@@ -25,6 +41,186 @@ from loadwatch_backend.series.promql.parsing.syntax import (
     SubqueryNode,
 )
 from loadwatch_backend.series.store.port import MatchOperator
+
+# Read once: finding a member of an enumeration takes longer than the comparison.
+_AT = (Kind.MARK, Kind.OPERATOR, Kind.KEYWORD)
+_FOLLOWING = (Kind.MARK, Kind.KEYWORD)
+
+
+def number_value(text: str) -> float:
+    """Of a number as it is written: with underscores, hexadecimal, octal with a leading zero; `inf` and `nan`."""
+    plain = text.replace("_", "")
+    if plain[:2].lower() == "0x":
+        return float(int(plain, 16))
+    if len(plain) > 1 and plain[0] == "0" and plain.isdigit() and not set(plain) & {"8", "9"}:
+        return float(int(plain, 8)) if len(plain) < 22 else float(plain)
+    return float(plain)
+
+
+class Cursor:
+    """The tokens of a text, and how far they were read."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens = tokens_of(text)
+        self.place = 0
+
+    @property
+    def next(self) -> Token:
+        """The token that comes."""
+        return self.tokens[self.place]
+
+    def take(self) -> Token:
+        """The next token, which is read with that."""
+        token = self.tokens[self.place]
+        self.place += 1
+        return token
+
+    def at(self, *texts: str) -> bool:
+        """Whether one of these marks, operators or keywords comes."""
+        token = self.next
+        return token.text in texts and token.kind in _AT
+
+    def accept(self, *texts: str) -> Token | None:
+        """Reads it, if one of these comes."""
+        return self.take() if self.at(*texts) else None
+
+    def follows(self, *texts: str) -> bool:
+        """Whether the token after the next one is one of these."""
+        token = self.tokens[min(self.place + 1, len(self.tokens) - 1)]
+        return token.text in texts and token.kind in _FOLLOWING
+
+    def last_end(self) -> int:
+        """Where the last token ended that was read."""
+        return self.tokens[self.place - 1].end
+
+    def error(self, start: int, message: str) -> QueryParseError:
+        """An error at a place."""
+        return invalid(self.text, start, message)
+
+    def unexpected(self, context: str = "", expected: str = "") -> QueryParseError:
+        """The error for the token that comes."""
+        token = self.next
+        message = f"unexpected {_describe(token)}"
+        if context:
+            message += f" in {context}"
+        if expected:
+            message += f", expected {expected}"
+        return self.error(token.start, message)
+
+    def number(self) -> NumberNode:
+        """A number or a duration, which comes."""
+        token = self.take()
+        if token.kind is Kind.NUMBER:
+            try:
+                value = number_value(token.text)
+            except OverflowError:
+                value = math.inf
+            if math.isinf(value) and token.text != "inf":
+                raise self.error(token.start, f'error parsing number: "{token.text[:100]}": value out of range')
+            return NumberNode(start=token.start, end=token.end, value=value)
+        try:
+            value = parse_duration(token.text) / 1000
+        except ValueError as error:
+            raise self.error(token.start, str(error)) from error
+        return NumberNode(start=token.start, end=token.end, value=value, is_duration=True)
+
+
+def _describe(token: Token) -> str:
+    """A token as Prometheus names it in errors."""
+    quoted = '"' + token.raw.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    match token.kind:
+        case Kind.END:
+            return "end of input"
+        case Kind.NUMBER:
+            return f"number {quoted}"
+        case Kind.DURATION:
+            return f"duration {quoted}"
+        case Kind.STRING:
+            return f"string {quoted}"
+        case Kind.WORD:
+            return f"{'metric identifier' if ':' in token.raw else 'identifier'} {quoted}"
+        case Kind.OPERATOR:
+            return f"<op:{token.raw}>"
+        case Kind.KEYWORD if token.text in AGGREGATORS:
+            return f"<aggr:{token.raw}>"
+        case Kind.KEYWORD if token.text in KEYWORDS:
+            return f"<{token.raw}>"
+        case _:
+            return quoted
+
+
+POWER = PRECEDENCE["^"]
+
+
+class DurationCursor(Cursor):
+    """Reads durations."""
+
+    def duration(self, least: int, context: str, expected: str, *, positive: bool) -> Duration:
+        """A duration that comes; `context` and `expected` are words for errors."""
+        found = self._duration_arithmetic(least, context, expected)
+        if positive and isinstance(found, NumberNode) and not found.value > 0:
+            raise self.error(found.start, "duration must be greater than 0")
+        return found
+
+    def _duration_arithmetic(self, least: int, context: str, expected: str) -> Duration:
+        left = self._duration_part(context, expected)
+        while self.next.kind is Kind.OPERATOR:
+            precedence = PRECEDENCE.get(self.next.text, 0)
+            if precedence < max(least, 4) or self.next.text == "atan2":
+                break
+            operator = self.take()
+            right = self._duration_arithmetic(precedence + (precedence != POWER), context, expected)
+            if operator.text in ("/", "%") and isinstance(right, NumberNode) and right.value == 0:
+                what = "division" if operator.text == "/" else "modulo"
+                raise self.error(operator.start, f"{what} by zero")
+            left = DurationNode(start=left.start, end=right.end, operator=operator.text, left=left, right=right)
+        return left
+
+    def _duration_part(self, context: str, expected: str) -> Duration:
+        token = self.next
+        if sign := self.accept("+", "-"):
+            # Behind `offset`, a sign is for what follows it alone.
+            if context == "offset":
+                inner = self._duration_part(context, expected)
+            else:
+                inner = self._duration_arithmetic(POWER, context, expected)
+            if isinstance(inner, NumberNode):
+                inner.value = -inner.value if sign.text == "-" else inner.value
+                inner.start = sign.start
+                return inner
+            if sign.text == "+":
+                return inner
+            return DurationNode(start=sign.start, end=inner.end, operator="-", right=inner)
+        if token.kind in (Kind.NUMBER, Kind.DURATION):
+            number = self.number()
+            if not abs(number.value) <= MOST_SECONDS:
+                raise self.error(number.start, "duration out of range")
+            return number
+        if self.accept("("):
+            inner = self._duration_arithmetic(1, "duration", expected)
+            self._expect_in_duration(")", context)
+            if isinstance(inner, DurationNode):
+                inner.in_brackets = True
+                return inner
+            return DurationNode(start=token.start, end=self.last_end(), operator="+", right=inner, in_brackets=True)
+        word = self.accept(*PREPROCESSORS - {"start", "end"})
+        if word is None:
+            raise self.unexpected(context, expected)
+        self._expect_in_duration("(", context)
+        node = DurationNode(start=token.start, end=token.end, operator=word.text)
+        if word.text in ("min_of", "max_of"):
+            node.left = self._duration_arithmetic(1, "duration", expected)
+            self._expect_in_duration(",", context)
+            node.right = self._duration_arithmetic(1, "duration", expected)
+        self._expect_in_duration(")", context)
+        node.end = self.last_end()
+        return node
+
+    def _expect_in_duration(self, mark: str, context: str) -> None:
+        if not self.accept(mark):
+            raise self.unexpected(context, f'"{mark}"')
+
 
 _MATCH = {
     "=": MatchOperator.EQUAL,

@@ -6,7 +6,6 @@ Source of the rules: promql/engine.go (PreprocessExpr), durations.go and info.go
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from loadwatch_backend.series.promql.parsing.durations import milliseconds_of
 from loadwatch_backend.series.promql.parsing.expression import (
     Aggregation,
     Call,
@@ -17,6 +16,7 @@ from loadwatch_backend.series.promql.parsing.expression import (
     Selector,
     Subquery,
     children,
+    milliseconds_of,
     with_children,
 )
 from loadwatch_backend.series.store.port import Matcher, MatchOperator

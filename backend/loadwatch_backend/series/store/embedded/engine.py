@@ -25,21 +25,19 @@ from loadwatch_backend.series.store.embedded.block import (
     newest_samples,
     series_spans,
 )
-from loadwatch_backend.series.store.embedded.check import Check
 from loadwatch_backend.series.store.embedded.codec import DamagedSegmentError
 from loadwatch_backend.series.store.embedded.damage import earlier_losses, is_damage
 from loadwatch_backend.series.store.embedded.database import Database
 from loadwatch_backend.series.store.embedded.disk_errors import disk_errors, reason_of
-from loadwatch_backend.series.store.embedded.head import Head
 from loadwatch_backend.series.store.embedded.lock import acquire_lock
 from loadwatch_backend.series.store.embedded.opening import unreadable
-from loadwatch_backend.series.store.embedded.reading import SAMPLE_TABLES, SampleReader
+from loadwatch_backend.series.store.embedded.reading import SAMPLE_TABLES, Check, SampleReader
 from loadwatch_backend.series.store.embedded.rollups.reading import RollupReader
 from loadwatch_backend.series.store.embedded.series_index import Ids, SeriesIndex
 from loadwatch_backend.series.store.embedded.settings import DAY_MS, HOUR_MS, EmbeddedSettings
 from loadwatch_backend.series.store.embedded.survey import survey_store
 from loadwatch_backend.series.store.embedded.upkeep import SealedAhead, Upkeep
-from loadwatch_backend.series.store.embedded.writer import Writer
+from loadwatch_backend.series.store.embedded.writer import Head, Writer
 from loadwatch_backend.series.store.errors import StoreReadError, StoreWriteError
 from loadwatch_backend.series.store.levels import Level, MinuteColumns, Span
 from loadwatch_backend.series.store.losses import loss_text, lost_hours

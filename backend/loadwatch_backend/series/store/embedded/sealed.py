@@ -17,7 +17,7 @@ from loadwatch_backend.series.store.embedded.arrow import Columns, SegmentRows, 
 from loadwatch_backend.series.store.embedded.block import LATEST_MS, TIME_BITS, TIME_MASK, Block, build_block
 from loadwatch_backend.series.store.embedded.codec import decode, encode
 from loadwatch_backend.series.store.embedded.rollups import table as rollups
-from loadwatch_backend.series.store.embedded.rollups.minutes import of_block
+from loadwatch_backend.series.store.embedded.rollups.packing import of_block
 from loadwatch_backend.series.store.embedded.settings import HOUR_MS
 
 SCHEMA = """

@@ -24,7 +24,7 @@ from loadwatch_backend.series.store.embedded.block import (
     cut_block,
     join_cuts,
 )
-from loadwatch_backend.series.store.embedded.head import Head
+from loadwatch_backend.series.store.embedded.writer import Head
 from loadwatch_backend.series.store.port import Labels, Selection
 from loadwatch_backend.series.store.prometheus.wire import SeriesSamples
 

@@ -5,8 +5,8 @@ from contextlib import suppress
 import pytest
 from loadwatch_backend.evidence.profiles.model import Profile, ProfileLimitError, SampleType, UnreadableProfileError
 from loadwatch_backend.evidence.profiles.reading.limits import ProfileLimits
-from loadwatch_backend.evidence.profiles.reading.pprof import read_pprof
 from loadwatch_backend.evidence.profiles.reading.pprof_pb2 import Profile as Message
+from loadwatch_backend.evidence.profiles.reading.read import read_pprof
 
 from backend.tests.evidence.profiles.made import go, message
 

@@ -1,5 +1,5 @@
 import pytest
-from loadwatch_backend.evidence.profiles.reading.pprof import WireError, fields, signed
+from loadwatch_backend.evidence.profiles.reading.read import WireError, fields, signed
 
 
 def test_fields_in_their_order() -> None:

@@ -10,7 +10,7 @@ import pytest
 from loadwatch_backend.evidence.records.model import LoadResult, RemarkKind
 from loadwatch_backend.runs.importers.errors import UnreadableFileError
 from loadwatch_backend.runs.importers.tools.jmeter.csv import parse_time, recognise
-from loadwatch_backend.runs.importers.tools.jmeter.samples import dashboard_percentile
+from loadwatch_backend.runs.importers.tools.jmeter.xml import dashboard_percentile
 from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.importers.conftest import FIXTURES, Importing, unpacked

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from loadwatch_backend.evidence.records.model import FloatArray, Seconds
 from loadwatch_backend.runs.analysis.phases.levels import offered_load, rising_rows
 from loadwatch_backend.runs.analysis.phases.ramp import P95
-from loadwatch_backend.runs.analysis.phases.steady import SteadyRows, cut_edges, drifts, find_steady, mser
+from loadwatch_backend.runs.analysis.phases.shape import SteadyRows, cut_edges, drifts, find_steady, mser
 
 from backend.tests.runs.analysis.building import Requests
 

@@ -17,7 +17,7 @@ from loadwatch_collectors.settings import option
 from loadwatch_collectors.settings_loader import load_settings, parse_document
 from loadwatch_collectors.sources.aws.client.client import ApiCall
 from loadwatch_collectors.sources.aws.model import WantedMetric
-from loadwatch_collectors.sources.aws.reading.windows import CATCH_UP_MS
+from loadwatch_collectors.sources.aws.reading.states import CATCH_UP_MS
 
 MONTH_SECONDS = 30 * 86_400.0
 

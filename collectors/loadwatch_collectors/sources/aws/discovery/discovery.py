@@ -12,9 +12,8 @@ import structlog
 from loadwatch_collectors.collector import MissingPrivilege, Sample
 from loadwatch_collectors.sources.aws.client.client import AwsClient
 from loadwatch_collectors.sources.aws.client.errors import ASSUME_ROLE, AwsError, ForbiddenError
-from loadwatch_collectors.sources.aws.discovery.part import Item, Kept, Look, Part
+from loadwatch_collectors.sources.aws.discovery.part import Item, Kept, Look, Part, Selection
 from loadwatch_collectors.sources.aws.discovery.registry import PARTS
-from loadwatch_collectors.sources.aws.discovery.select import Selection
 from loadwatch_collectors.sources.aws.discovery.tags import TAGGED, TagLookup
 from loadwatch_collectors.sources.aws.model import Found
 

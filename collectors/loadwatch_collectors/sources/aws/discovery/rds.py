@@ -1,14 +1,160 @@
-"""RDS and Aurora: roles of instances, and their limit of connections from parameter groups."""
+"""RDS and Aurora: roles of instances, and their limit of connections from parameter groups.
 
-from collections.abc import Iterable, Iterator, Mapping
+Source: "Hardware specifications for DB instance classes" of the RDS User Guide and EC2's DescribeInstanceTypes; a test
+compares every family with the copy of the latter that moto brings.
+
+Grammar after "Specifying DB parameters" of the RDS User Guide: numbers, + - * /, parentheses, and the functions
+GREATEST, LEAST, SUM and log (base 2, of Aurora). The result is a whole number, rounded down.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from loadwatch_collectors.sources.aws.client.client import Document
-from loadwatch_collectors.sources.aws.discovery.facts import GIB
-from loadwatch_collectors.sources.aws.discovery.formula import FormulaError, evaluate, is_formula
-from loadwatch_collectors.sources.aws.discovery.instance_classes import memory_bytes
+from loadwatch_collectors.sources.aws.discovery.expressions import GIB
 from loadwatch_collectors.sources.aws.discovery.part import Item, Look, inner, listed
-from loadwatch_collectors.sources.aws.discovery.services import Kind
+from loadwatch_collectors.sources.aws.discovery.readers import Kind
+
+_TOKEN = re.compile(r"\s*(?:(\d+(?:\.\d+)?)|([A-Za-z_]\w*)|(.))")
+
+
+_FUNCTIONS: Mapping[str, Callable[[list[float]], float]] = {
+    "GREATEST": max,
+    "LEAST": min,
+    "SUM": sum,
+    "LOG": lambda values: math.log2(values[0]),
+}
+
+
+class FormulaError(ValueError):
+    """A formula that is not understood, or that needs a variable that is not known."""
+
+
+def evaluate(text: str, variables: Mapping[str, float]) -> int:
+    """The whole number that a parameter's text stands for.
+
+    Raises:
+        FormulaError: it is not a formula, or a variable is unknown.
+    """
+    parser = _Parser(text, variables)
+    try:
+        value = parser.sum()
+        if not parser.at_end():
+            raise FormulaError(f"{text!r} goes on where its end was expected")
+        return math.floor(value)
+    except (ArithmeticError, ValueError, RecursionError) as error:
+        if isinstance(error, FormulaError):
+            raise
+        raise FormulaError(f"{text!r} has no value") from error
+
+
+def is_formula(text: str) -> bool:
+    """Whether a parameter's text is more than a number."""
+    return not re.fullmatch(r"\s*\d+\s*", text)
+
+
+class _Parser:
+    def __init__(self, text: str, variables: Mapping[str, float]) -> None:
+        self._text = text
+        self._variables = variables
+        self._tokens = [next(part for part in match.groups() if part is not None) for match in _TOKEN.finditer(text)]
+        self._at = 0
+
+    def at_end(self) -> bool:
+        return self._at >= len(self._tokens)
+
+    def sum(self) -> float:
+        value = self._product()
+        while self._peek() in ("+", "-"):
+            value = value + self._product() if self._take() == "+" else value - self._product()
+        return value
+
+    def _product(self) -> float:
+        value = self._factor()
+        while self._peek() in ("*", "/"):
+            value = value * self._factor() if self._take() == "*" else value / self._factor()
+        return value
+
+    def _factor(self) -> float:
+        token = self._take()
+        if token == "-":
+            return -self._factor()
+        if token in ("{", "("):
+            value = self.sum()
+            self._expect("}" if token == "{" else ")")
+            return value
+        if token[:1].isdigit():
+            return float(token)
+        if self._peek() == "(":
+            return self._call(token)
+        if token not in self._variables:
+            raise FormulaError(f"{self._text!r} needs {token or 'more'}, which is not known")
+        return self._variables[token]
+
+    def _call(self, name: str) -> float:
+        function = _FUNCTIONS.get(name.upper())
+        if function is None:
+            raise FormulaError(f"{self._text!r} has the unknown function {name}")
+        self._expect("(")
+        values = [self.sum()]
+        while self._peek() == ",":
+            self._take()
+            values.append(self.sum())
+        self._expect(")")
+        return function(values)
+
+    def _peek(self) -> str:
+        return self._tokens[self._at] if not self.at_end() else ""
+
+    def _take(self) -> str:
+        token = self._peek()
+        self._at += 1
+        return token
+
+    def _expect(self, wanted: str) -> None:
+        if self._take() != wanted:
+            raise FormulaError(f"{self._text!r} lacks {wanted}")
+
+
+_GIB_OF_XLARGE: tuple[tuple[str, float], ...] = (
+    (r"c\d+g?d?", 8.0),
+    (r"m1|m3", 15.0),
+    (r"m\d+[a-z-]*", 16.0),
+    (r"r3|r4", 30.5),
+    (r"r\d+[a-z-]*", 32.0),
+    (r"t[2-9]g?", 16.0),
+    (r"x1", 61.0),
+    (r"x1e", 122.0),
+    (r"x2g|x2gd|x2idn|x8g", 64.0),
+    (r"x2iedn|x2iezn", 128.0),
+    (r"z1d", 32.0),
+)
+_SIZES = {"nano": 1 / 32, "micro": 1 / 16, "small": 1 / 8, "medium": 1 / 4, "large": 1 / 2, "xlarge": 1.0}
+_CLASS = re.compile(r"(?:db\.|cache\.)?([a-z0-9-]+)\.(?:(\d+)xlarge|([a-z]+))(?:\.tpc\d+)?(?:\.mem(\d+)x)?")
+_ACU_GIB = 2.0
+"""Memory of one Aurora capacity unit."""
+
+
+def memory_bytes(instance_class: str, *, max_capacity: float | None = None) -> int | None:
+    """Memory of a class; None when it is not known.
+
+    `max_capacity` (Aurora capacity units) is what `db.serverless` may grow to: max_connections follows from it.
+    It is the whole machine's: RDS keeps some for itself, so `DBInstanceClassMemory` is a little less.
+    """
+    if instance_class == "db.serverless":
+        return round(max_capacity * _ACU_GIB * GIB) if max_capacity else None
+    match = _CLASS.fullmatch(instance_class)
+    if match is None:
+        return None
+    family, count, word, times = match.groups()
+    share = float(count) if count else _SIZES.get(word)
+    gib = next((gib for pattern, gib in _GIB_OF_XLARGE if re.fullmatch(pattern, family)), None)
+    if share is None or gib is None:
+        return None
+    return round(gib * share * GIB * (int(times) if times else 1))
+
 
 _OTHER_PRODUCTS = frozenset({"docdb", "neptune"})
 """Amazon's other databases whose instances the RDS API lists too; they have namespaces of their own."""

@@ -5,8 +5,15 @@ from typing import Any
 
 from loadwatch_collectors.sources.aws.discovery.part import Item, Look, Part, Permission
 from loadwatch_collectors.sources.aws.discovery.rds import read_databases, read_rds
-from loadwatch_collectors.sources.aws.discovery.readers import read_ecs, read_elasticache, read_elb, read_proxies
-from loadwatch_collectors.sources.aws.discovery.services import Kind, read_lists, read_services
+from loadwatch_collectors.sources.aws.discovery.readers import (
+    Kind,
+    read_ecs,
+    read_elasticache,
+    read_elb,
+    read_lists,
+    read_proxies,
+    read_services,
+)
 
 _READERS: Mapping[str, Callable[[Look, Mapping[str, Kind]], Iterable[Item]]] = {
     "rds": read_rds,

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from loadwatch_collectors.sources.aws.client.client import AwsClient
-from loadwatch_collectors.sources.aws.discovery.part import Permission, tag_pairs
-from loadwatch_collectors.sources.aws.discovery.select import has_wildcard
+from loadwatch_collectors.sources.aws.discovery.part import Permission, has_wildcard, tag_pairs
 from loadwatch_collectors.sources.aws.model import Pairs
 
 TAGGED = Permission(

@@ -16,7 +16,7 @@ from loadwatch_collectors.sources.aws.client.errors import AwsError, ForbiddenEr
 from loadwatch_collectors.sources.aws.model import Preset, Resource
 from loadwatch_collectors.sources.aws.presets.files import EnhancedValue, PresetFile
 from loadwatch_collectors.sources.aws.reading.side_reading import SideReading, SideTask, side_labels, side_tasks
-from loadwatch_collectors.sources.aws.reading.windows import CATCH_UP_MS
+from loadwatch_collectors.sources.aws.reading.states import CATCH_UP_MS
 
 READER = "enhanced"
 REREAD_MS = 180_000

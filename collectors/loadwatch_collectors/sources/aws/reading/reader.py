@@ -1,10 +1,13 @@
 """Reads the wanted metrics of one place: which are due, in which requests, again where an answer was not whole.
 
 Used by one thread at a time; `clock` (monotonic seconds) and `pause` are given, so that tests need not wait.
+
+CloudWatch is usually a minute or two behind, and at bad times half an hour. What it holds up is asked for until it has
+come, and then for the usual time more, since counts that belong to the same minute need not come together.
 """
 
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -22,11 +25,60 @@ from loadwatch_collectors.sources.aws.client.errors import (
     UnreachableError,
 )
 from loadwatch_collectors.sources.aws.model import DataPage, DataRequest, MetricKey, WantedMetric, WantedStatistic
-from loadwatch_collectors.sources.aws.reading.arrivals import Arrivals
-from loadwatch_collectors.sources.aws.reading.batches import DataQueries, make_batches, split_questions
-from loadwatch_collectors.sources.aws.reading.points import History, Span, join_spans
-from loadwatch_collectors.sources.aws.reading.states import COMPLETE, FORBIDDEN, MetricDataResult
-from loadwatch_collectors.sources.aws.reading.windows import CATCH_UP_MS, Window, is_due, make_window, reread_from
+from loadwatch_collectors.sources.aws.reading.insights import History, Span, join_spans
+from loadwatch_collectors.sources.aws.reading.states import (
+    CATCH_UP_MS,
+    COMPLETE,
+    FORBIDDEN,
+    DataQueries,
+    MetricDataResult,
+    Window,
+    is_due,
+    make_batches,
+    make_window,
+    reread_from,
+    split_questions,
+)
+
+_USUAL_SHARE = 0.5
+"""A delay of up to this share of the time that is read again is covered by that time itself."""
+
+
+class Arrivals:
+    """The newest delivered points of one account in one region. Times are milliseconds."""
+
+    def __init__(self, reread_ms: int) -> None:
+        self._reread_ms = reread_ms
+        self._newest: dict[str, int] = {}
+        self._marks: dict[str, deque[tuple[int, int]]] = {}
+        self._floors: dict[str, int] = {}
+
+    @property
+    def newest_ms(self) -> Mapping[str, int]:
+        """End of the newest point that was delivered, by namespace."""
+        return self._newest
+
+    def note(self, namespace: str, newest_ms: int) -> None:
+        """A point that ends then was delivered."""
+        self._newest[namespace] = max(self._newest.get(namespace, 0), newest_ms)
+
+    def end_poll(self, now_ms: int) -> None:
+        """All points of a poll were noted: remember how far delivery was, for as long as points are read again."""
+        for namespace, newest in self._newest.items():
+            marks = self._marks.setdefault(namespace, deque())
+            while marks and marks[0][0] <= now_ms - self._reread_ms:
+                marks.popleft()
+            marks.append((now_ms, newest))
+            # Delivery only goes on, so the oldest mark is the least.
+            self._floors[namespace] = marks[0][1]
+
+    def known_to(self, namespace: str, read_to_ms: int) -> int:
+        """Up to when points are known that were read to `read_to_ms`: earlier where CloudWatch is unusually late."""
+        floor = self._floors.get(namespace)
+        if floor is None or read_to_ms - floor <= (1 + _USUAL_SHARE) * self._reread_ms:
+            return read_to_ms
+        return floor + self._reread_ms
+
 
 REPEATS = 2
 """How often queries whose answer was not whole are asked again in one poll."""

@@ -2,7 +2,7 @@ import threading
 import time
 
 import pytest
-from loadwatch_collectors.sources.aws.client.jobs import KeyedJobs
+from loadwatch_collectors.sources.aws.cloudwatch import KeyedJobs
 
 
 def soon() -> float:

@@ -8,11 +8,10 @@ from loadwatch_collectors.sources.aws.client.client import Account, ApiCall, Aws
 from loadwatch_collectors.sources.aws.client.connect import connect
 from loadwatch_collectors.sources.aws.cloudwatch import CLOUDWATCH
 from loadwatch_collectors.sources.aws.discovery.discovery import BackgroundDiscovery, Discovery
-from loadwatch_collectors.sources.aws.discovery.part import Look
+from loadwatch_collectors.sources.aws.discovery.part import Look, Selection
 from loadwatch_collectors.sources.aws.discovery.registry import PARTS
-from loadwatch_collectors.sources.aws.discovery.select import Selection
+from loadwatch_collectors.sources.aws.iam import plan_resources
 from loadwatch_collectors.sources.aws.model import Found, Preset, Resource
-from loadwatch_collectors.sources.aws.planning import plan_resources
 from loadwatch_collectors.sources.aws.presets import load_presets, preset_files
 from loadwatch_collectors.sources.aws.presets.files import read_preset_file
 from loadwatch_collectors.sources.aws.settings import SelectSettings

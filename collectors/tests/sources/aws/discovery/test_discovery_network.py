@@ -5,10 +5,10 @@ from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, C
 from loadwatch_collectors.sources.aws.client.connect import connect
 from loadwatch_collectors.sources.aws.cloudwatch import CLOUDWATCH
 from loadwatch_collectors.sources.aws.discovery.discovery import Discovery
+from loadwatch_collectors.sources.aws.discovery.part import Selection
 from loadwatch_collectors.sources.aws.discovery.readers import describe_targets
-from loadwatch_collectors.sources.aws.discovery.select import Selection
+from loadwatch_collectors.sources.aws.iam import plan_resources
 from loadwatch_collectors.sources.aws.model import Found
-from loadwatch_collectors.sources.aws.planning import plan_resources
 from loadwatch_collectors.sources.aws.presets import load_presets
 from loadwatch_collectors.sources.aws.settings import SelectSettings
 

@@ -1,5 +1,5 @@
 import pytest
-from loadwatch_collectors.sources.aws.discovery.select import Selection, matches_names, matches_tags
+from loadwatch_collectors.sources.aws.discovery.part import Selection, matches_names, matches_tags
 from loadwatch_collectors.sources.aws.model import Preset
 from loadwatch_collectors.sources.aws.settings import SelectSettings
 

@@ -1,8 +1,8 @@
 import re
 
 import pytest
+from loadwatch_collectors.sources.aws.iam import plan_resources
 from loadwatch_collectors.sources.aws.model import AccountRegion, Preset, Resource
-from loadwatch_collectors.sources.aws.planning import plan_resources
 from loadwatch_collectors.sources.aws.presets import (
     choose_presets,
     find_preset,

@@ -1,4 +1,4 @@
-from loadwatch_collectors.sources.aws.reading.arrivals import Arrivals
+from loadwatch_collectors.sources.aws.reading.reader import Arrivals
 
 M = 60_000
 REREAD = 10 * M

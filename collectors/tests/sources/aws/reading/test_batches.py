@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from loadwatch_collectors.sources.aws.model import MAX_POINTS, MAX_QUERIES, MetricKey, WantedMetric, WantedStatistic
-from loadwatch_collectors.sources.aws.reading.batches import make_batches, query_index, split_questions
-from loadwatch_collectors.sources.aws.reading.windows import Window
+from loadwatch_collectors.sources.aws.reading.states import Window, make_batches, query_index, split_questions
 
 TEN_MINUTES = Window(0, 600_000, 60_000)
 NAMES = ("Average", "Maximum", "Sum", "p95", "p99")

@@ -18,7 +18,7 @@ from loadwatch_collectors.sources.aws.reading.insights import (
     make_parameters,
     parse_page,
 )
-from loadwatch_collectors.sources.aws.reading.windows import Window
+from loadwatch_collectors.sources.aws.reading.states import Window
 
 from collectors.tests.sources.aws.fault_proxy.fault_proxy import AwsRequest, FaultProxy
 from collectors.tests.sources.aws.fault_proxy.faults import deny, of, throttle

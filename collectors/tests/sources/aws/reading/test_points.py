@@ -2,8 +2,8 @@ import math
 
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_collectors.sources.aws.reading.points import History, Point, Span, join_spans
-from loadwatch_collectors.sources.aws.reading.windows import Window
+from loadwatch_collectors.sources.aws.reading.insights import History, Point, Span, join_spans
+from loadwatch_collectors.sources.aws.reading.states import Window
 
 M = 60_000
 

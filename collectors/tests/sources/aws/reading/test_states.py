@@ -4,9 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from loadwatch_collectors.sources.aws.model import DataPage, DataResult, MetricKey, WantedMetric, WantedStatistic
-from loadwatch_collectors.sources.aws.reading.batches import DataQueries, make_batches
-from loadwatch_collectors.sources.aws.reading.states import COMPLETE, FORBIDDEN, INTERNAL, PARTIAL, MetricDataResult
-from loadwatch_collectors.sources.aws.reading.windows import Window
+from loadwatch_collectors.sources.aws.reading.states import (
+    COMPLETE,
+    FORBIDDEN,
+    INTERNAL,
+    PARTIAL,
+    DataQueries,
+    MetricDataResult,
+    Window,
+    make_batches,
+)
 
 
 def make_batch(queries: int) -> DataQueries:

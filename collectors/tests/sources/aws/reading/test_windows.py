@@ -1,6 +1,6 @@
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_collectors.sources.aws.reading.windows import CATCH_UP_MS, Window, align_down, is_due, make_window
+from loadwatch_collectors.sources.aws.reading.states import CATCH_UP_MS, Window, align_down, is_due, make_window
 
 MINUTE = 60_000
 PERIODS = st.sampled_from([1_000, 5_000, 30_000, MINUTE, 5 * MINUTE, 3600_000])

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import sqlalchemy as sa
 from alembic import op
-from loadwatch_backend.core.text.quantities import parse_number
+from loadwatch_backend.core.text import parse_number
 from sqlalchemy.dialects.mysql import LONGTEXT
 
 revision = "0014"

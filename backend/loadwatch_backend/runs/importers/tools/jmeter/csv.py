@@ -32,7 +32,7 @@ from loadwatch_backend.runs.importers.reading.tables import (
     parse_csv,
 )
 from loadwatch_backend.runs.importers.sink import Labels, RequestRows, Sink, ns_of_ms
-from loadwatch_backend.runs.importers.tools.jmeter.samples import (
+from loadwatch_backend.runs.importers.tools.jmeter.xml import (
     NO_LABEL,
     TRANSACTION,
     Samples,

@@ -11,8 +11,8 @@ from loadwatch_backend.evidence.records.model import RemarkKind
 from loadwatch_backend.runs.importers.importer import Importer, Part
 from loadwatch_backend.runs.importers.reading.chunks import Chunk, chunks_of_csv
 from loadwatch_backend.runs.importers.sink import Sink
+from loadwatch_backend.runs.importers.tools.hey import Damages, check_header
 from loadwatch_backend.runs.importers.tools.k6.points import DURATION, OTHER_PROTOCOLS, Points, User
-from loadwatch_backend.runs.importers.tools.plain_csv import Damages, check_header
 
 HEADER = b"metric_name,timestamp,metric_value,"
 _FIRST = HEADER.decode().rstrip(",").split(",")

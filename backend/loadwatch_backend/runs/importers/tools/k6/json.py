@@ -15,8 +15,8 @@ from loadwatch_backend.runs.importers.importer import Importer, Part
 from loadwatch_backend.runs.importers.reading.chunks import Chunk, chunks_of_lines
 from loadwatch_backend.runs.importers.reading.documents import items, mapping
 from loadwatch_backend.runs.importers.sink import Sink
+from loadwatch_backend.runs.importers.tools.hey import Damages
 from loadwatch_backend.runs.importers.tools.k6.points import DURATION, OTHER_PROTOCOLS, Points
-from loadwatch_backend.runs.importers.tools.plain_csv import Damages
 
 _OTHERS = ("vus", "dropped_iterations", "data_sent", "data_received", "checks")
 _WANTED = frozenset(name.encode() for name in (DURATION, *_OTHERS))

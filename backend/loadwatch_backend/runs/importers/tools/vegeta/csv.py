@@ -26,7 +26,7 @@ from loadwatch_backend.runs.importers.reading.tables import (
     parse_csv,
 )
 from loadwatch_backend.runs.importers.sink import Labels, RequestRows, Sink
-from loadwatch_backend.runs.importers.tools.vegeta.hits import NO_TARGET, QUERY, estimates
+from loadwatch_backend.runs.importers.tools.vegeta.gob import NO_TARGET, QUERY, estimates
 
 COLUMNS = (
     *("timestamp", "code", "latency", "bytes_out", "bytes_in", "error"),

@@ -6,10 +6,26 @@ from loadwatch_formats.gob import GobError
 from loadwatch_formats.vegeta import VegetaStream, is_vegeta
 
 from loadwatch_backend.evidence.records.contract import ImportOptions
+from loadwatch_backend.evidence.records.model import RemarkKind
 from loadwatch_backend.runs.importers.endpoints import endpoint_of_url
 from loadwatch_backend.runs.importers.importer import Importer, Part
 from loadwatch_backend.runs.importers.sink import Sink
-from loadwatch_backend.runs.importers.tools.vegeta.hits import NO_TARGET, estimates
+
+QUERY = r"[?#].*$"
+"""Cut from URLs: the query string would make every request an endpoint of its own."""
+NO_TARGET = "vegeta"
+"""The endpoint where an old file names no target."""
+
+
+def estimates(sink: Sink) -> None:
+    """Says so: vegeta keeps no latencies for its report: its percentiles come from a t-digest (lib/metrics.go)."""
+    sink.remark(
+        RemarkKind.DISTORTION,
+        "vegeta-estimates",
+        "vegeta's own report estimates its percentiles (t-digest), so they differ slightly; "
+        "these are the latencies that were measured.",
+    )
+
 
 _BLOCK = 1 << 22
 _MOST_TARGETS = 10_000

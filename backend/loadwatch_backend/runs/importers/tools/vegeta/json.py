@@ -24,7 +24,7 @@ from loadwatch_backend.runs.importers.reading.tables import (
     times_ns,
 )
 from loadwatch_backend.runs.importers.sink import RequestRows, Sink
-from loadwatch_backend.runs.importers.tools.vegeta.hits import NO_TARGET, QUERY, estimates
+from loadwatch_backend.runs.importers.tools.vegeta.gob import NO_TARGET, QUERY, estimates
 
 _KEYS = {"attack", "seq", "code", "timestamp", "latency", "bytes_out", "bytes_in", "error"}
 _NUMBERS = ("code", "latency", "bytes_out", "bytes_in")

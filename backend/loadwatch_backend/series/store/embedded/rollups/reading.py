@@ -24,7 +24,7 @@ from loadwatch_backend.series.store.embedded.block import (
 from loadwatch_backend.series.store.embedded.database import Database, id_condition
 from loadwatch_backend.series.store.embedded.disk_errors import disk_errors
 from loadwatch_backend.series.store.embedded.rollups import table
-from loadwatch_backend.series.store.embedded.rollups.minutes import Minutes, joined_minutes, roll_up
+from loadwatch_backend.series.store.embedded.rollups.packing import Minutes, joined_minutes, roll_up
 from loadwatch_backend.series.store.embedded.settings import HOUR_MS
 from loadwatch_backend.series.store.levels import MINUTE_MS, MINUTE_SAMPLES, MinuteColumns, Span
 from loadwatch_backend.series.store.port import Reading

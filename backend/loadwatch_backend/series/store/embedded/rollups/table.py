@@ -14,8 +14,14 @@ import numpy as np
 from loadwatch_backend.core.cancellation import Cancellation
 from loadwatch_backend.series.store.embedded.arrow import Columns, joined, table_stream
 from loadwatch_backend.series.store.embedded.block import I64, LATEST_MS, U32, U64
-from loadwatch_backend.series.store.embedded.rollups.minutes import Minutes, joined_minutes, nothing
-from loadwatch_backend.series.store.embedded.rollups.packing import pack, unpack, unpack_last
+from loadwatch_backend.series.store.embedded.rollups.packing import (
+    Minutes,
+    joined_minutes,
+    nothing,
+    pack,
+    unpack,
+    unpack_last,
+)
 from loadwatch_backend.series.store.embedded.settings import DAY_MS, HOUR_MS
 from loadwatch_backend.series.store.levels import Span
 

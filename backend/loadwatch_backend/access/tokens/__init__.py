@@ -1,1 +1,0 @@
-"""Tokens of agents, tools and people."""

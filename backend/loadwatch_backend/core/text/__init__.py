@@ -1,1 +1,0 @@
-"""Text that is read as numbers, or written as Go writes it."""

@@ -1,0 +1,665 @@
+"""Locust's statistics, history and report.
+
+`_stats.csv` has the totals, `_stats_history.csv` a row per second, `_failures.csv` the kinds of failures; the HTML
+report (`--html`) has the totals of the very end, which none of the CSV files has. Counts are
+exact; percentiles come from times that Locust rounded to two significant digits. The history's own Requests/s is a mean
+of 10 s, so the requests of a second are taken from the growth of its totals instead.
+
+Its CSV files are written once a second and not at the end, so what ended in the last interval is in none of them. The
+report holds the same totals as one JSON object, `window.templateArgs`; minimum and maximum are rounded to milliseconds.
+
+A row tells the totals up to then, so the requests that ended between two rows are exact; Locust does not tell when they
+began. Its percentiles are those of the last 10 s with `--csv-full-history`, and of the whole test so far without it:
+the latter are no series.
+
+Times are milliseconds.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC
+from typing import Any
+
+import numpy as np
+import orjson
+from loadwatch_formats.outcomes import Outcome
+from loadwatch_formats.times import parse_rfc3339
+
+from loadwatch_backend.evidence.records.contract import ImportOptions
+from loadwatch_backend.evidence.records.model import Endpoint, Figures, FloatArray, Latency, RemarkKind, Seconds
+from loadwatch_backend.runs.importers.endpoints import plain_label
+from loadwatch_backend.runs.importers.errors import UnreadableFileError
+from loadwatch_backend.runs.importers.importer import Importer, Part
+from loadwatch_backend.runs.importers.outcomes import SORTER
+from loadwatch_backend.runs.importers.reading.documents import count, items, mapping, number, read_text, scaled
+from loadwatch_backend.runs.importers.sink import Aggregate, Sink
+from loadwatch_backend.runs.importers.spread import Period, seconds_of_periods
+from loadwatch_backend.runs.importers.sums import figures, ranked_errors, span
+from loadwatch_backend.runs.importers.tools.hey import Damages, rows_of
+
+STATS_HEADER = b"Type,Name,Request Count,Failure Count,"
+FAILURES_HEADER = b"Method,Name,Error,Occurrences"
+EXCEPTIONS_HEADER = b"Count,Message,Traceback,Nodes"
+AGGREGATED = "Aggregated"
+_STATUS = re.compile(r"^HTTPError\(['\"](\d{3}) ")
+_PERCENTILE = re.compile(r"(\d+(?:\.\d+)?)%")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """One row: an endpoint's or the whole test's. `percentiles` by share, such as 95.0, in milliseconds."""
+
+    method: str
+    name: str
+    requests: int
+    failures: int
+    rate: float | None
+    median: float | None
+    mean: float | None
+    min: float | None
+    max: float | None
+    mean_size: float | None
+    percentiles: Mapping[float, float | None]
+
+    @property
+    def endpoint(self) -> str:
+        """Method and name, as Locust tells its rows apart."""
+        return plain_label(f"{self.method} {self.name}".strip())
+
+    @property
+    def size(self) -> int:
+        """Bytes of all answers, from their mean; 0 when it is not told or absurd."""
+        return count(round((self.mean_size or 0.0) * self.requests, 0))
+
+    @property
+    def latency(self) -> Latency:
+        """In seconds; nothing of a row without requests, where Locust writes zeros."""
+        if not self.requests:
+            return Latency()
+        return Latency(
+            min=scaled(self.min, 1e-3),
+            mean=scaled(self.mean, 1e-3),
+            p50=scaled(self.percentiles.get(50.0, self.median), 1e-3),
+            p90=scaled(self.percentiles.get(90.0), 1e-3),
+            p95=scaled(self.percentiles.get(95.0), 1e-3),
+            p99=scaled(self.percentiles.get(99.0), 1e-3),
+            max=scaled(self.max, 1e-3),
+        )
+
+
+@dataclass(slots=True)
+class Failures:
+    """Failures by endpoint and error text."""
+
+    counts: dict[tuple[str, str], list[tuple[str, int]]] = field(
+        default_factory=dict[tuple[str, str], list[tuple[str, int]]]
+    )
+
+    def kinds(self, failures: int, endpoint: tuple[str, str] | None = None) -> Counter[Outcome]:
+        """So many failures by kind, of one endpoint or all; what the file does not explain is `other`."""
+        found: Counter[Outcome] = Counter()
+        left = failures
+        listed = (
+            self.counts.get(endpoint, []) if endpoint else [item for items in self.counts.values() for item in items]
+        )
+        for text, n in listed:
+            taken = min(n, left)
+            found[SORTER.of_error(text)] += taken
+            left -= taken
+        found[Outcome.OTHER] += left
+        return found
+
+    def only_kind(self, endpoint: tuple[str, str] | None = None) -> Outcome:
+        """The kind of all failures of an endpoint, or of the test; `other` if there are several."""
+        kinds = {
+            SORTER.of_error(text)
+            for name, errors in self.counts.items()
+            for text, _ in (errors if endpoint in (None, name) else ())
+        }
+        return kinds.pop() if len(kinds) == 1 else Outcome.OTHER
+
+    def statuses(self, endpoint: tuple[str, str] | None = None) -> dict[str, int]:
+        """The status codes among the failures; Locust tells those of no other request."""
+        found: Counter[str] = Counter()
+        for name, errors in self.counts.items():
+            for text, n in errors if endpoint in (None, name) else ():
+                if match := _STATUS.match(text):
+                    found[match[1]] += n
+        return dict(found)
+
+    def texts(self) -> Sequence[tuple[str, int]]:
+        """Error texts with their endpoint."""
+        return ranked_errors(
+            (f"{' '.join(name)}: {text}", n) for name, errors in self.counts.items() for text, n in errors
+        )
+
+
+def totals_of(row: Mapping[str, str], prefix: str = "", *, rate: str = "Requests/s") -> Totals:
+    """A row by its column names; `prefix` is `Total ` in the history."""
+    return Totals(
+        method=row.get("Type", ""),
+        name=row.get("Name", ""),
+        requests=count(row.get(f"{prefix}Request Count")),
+        failures=min(count(row.get(f"{prefix}Failure Count")), count(row.get(f"{prefix}Request Count"))),
+        rate=number(row.get(rate)),
+        median=number(row.get(f"{prefix}Median Response Time")),
+        mean=number(row.get(f"{prefix}Average Response Time")),
+        min=number(row.get(f"{prefix}Min Response Time")),
+        max=number(row.get(f"{prefix}Max Response Time")),
+        mean_size=number(row.get(f"{prefix}Average Content Size")),
+        percentiles=percentiles_of(row),
+    )
+
+
+def percentiles_of(row: Mapping[str, str]) -> dict[float, float | None]:
+    """Milliseconds by share; the columns are those of the user's PERCENTILES_TO_REPORT. `N/A` is None."""
+    found: dict[float, float | None] = {}
+    for name, value in row.items():
+        if match := _PERCENTILE.fullmatch(name):
+            found[float(match[1])] = number(value)
+    return found
+
+
+def read_stats(part: Part, damages: Damages) -> list[Totals]:
+    """All rows; the whole test is the one named `Aggregated` without a type."""
+    return [totals_of(row) for _, row in named_rows(part, damages)]
+
+
+def read_failures(part: Part, damages: Damages) -> Failures:
+    """Failures by endpoint."""
+    failures = Failures()
+    for line, row in named_rows(part, damages):
+        occurrences = number(row.get("Occurrences"))
+        if occurrences is None:
+            damages.add(line, "the number of occurrences is no number")
+            continue
+        name = (row.get("Method", ""), row.get("Name", ""))
+        failures.counts.setdefault(name, []).append((row.get("Error", ""), count(occurrences)))
+    return failures
+
+
+def read_exceptions(part: Part, damages: Damages) -> list[tuple[str, int]]:
+    """Faults of the locustfile: message and count."""
+    return [(row.get("Message", ""), count(row.get("Count"))) for _, row in named_rows(part, damages)]
+
+
+def named_rows(part: Part, damages: Damages) -> Iterator[tuple[int, dict[str, str]]]:
+    """Line number and fields by column name."""
+    header: Sequence[str] = ()
+    for line, row in rows_of(part, damages):
+        if header:
+            yield line, dict(zip(header, row, strict=True))
+        else:
+            header = row
+
+
+def figures_of(
+    total: Totals, kinds: Mapping[Outcome, int], status_codes: Mapping[str, int], duration: float | None = None
+) -> Figures:
+    """Figures of one row; the duration follows from Locust's rate, which is over the whole test."""
+    seconds = total.requests / total.rate if total.rate else duration
+    return figures(
+        outcomes={**kinds, Outcome.OK: total.requests - total.failures},
+        duration_seconds=seconds,
+        latency=total.latency,
+        status_codes=status_codes,
+        bytes_in=None if total.mean_size is None else total.size,
+    )
+
+
+def endpoints_of(rows: Sequence[Totals], failures: Failures, duration: float | None) -> Sequence[Endpoint]:
+    """All rows but the sum, the largest first."""
+    found: list[Endpoint] = []
+    for row in rows:
+        if row.name == AGGREGATED and not row.method:
+            continue
+        name = (row.method, row.name)
+        kinds = failures.kinds(row.failures, name)
+        found.append(Endpoint(name=row.endpoint, figures=figures_of(row, kinds, failures.statuses(name), duration)))
+    return sorted(found, key=lambda endpoint: -endpoint.figures.requests)
+
+
+HISTORY_HEADER = b"Timestamp,User Count,Type,Name,"
+_LATEST = 1e11
+_LONGEST_END_MS = 60_000
+_SHARES = (50.0, 90.0, 95.0, 99.0, 100.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """What the history tells.
+
+    Attributes:
+        full: whether the rows of endpoints are in it, so that percentiles are of 10 s.
+        last: totals of the last row of the whole test; its percentiles only where they are of the whole test.
+        last_rows: the last totals of each endpoint.
+        restarts: how often the totals fell, as with `--reset-stats`.
+    """
+
+    full: bool
+    start_ms: int
+    end_ms: int
+    seconds: Seconds | None
+    last: Totals
+    last_rows: Sequence[Totals]
+    restarts: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Tick:
+    """The rows of one instant: the whole test's, and those of endpoints before it."""
+
+    at_ms: int
+    users: float | None
+    whole: Totals
+    endpoints: Mapping[tuple[str, str], Totals]
+
+
+def read_history(
+    part: Part, damages: Damages, failures: Failures, at_end: tuple[int, Sequence[Totals]] | None = None
+) -> History | None:
+    """The whole file, in memory that grows with its seconds only; None when it has no row of the whole test.
+
+    `at_end` are the rows of the end of the test, with its time: what ended after the last row of the history.
+    """
+    first: _Tick | None = None
+    before: _Tick | None = None
+    periods: list[Period] = []
+    restarts = 0
+    full = False
+    for tick in _ticks(part, damages):
+        full = full or bool(tick.endpoints)
+        if before is None:
+            first = before = tick
+            continue
+        fell = tick.whole.requests < before.whole.requests
+        restarts += fell
+        periods.append(_period(_Tick(before.at_ms, None, _NOTHING, {}) if fell else before, tick, failures))
+        before = tick
+    if first is None or before is None:
+        return None
+    ended = None if at_end is None else _tick_at(*at_end, before)
+    if ended is not None and ended.whole.requests > before.whole.requests:
+        periods.append(replace(_period(before, ended, failures), latency=None))
+        before = ended
+    if not full:
+        periods = [replace(period, latency=None) for period in periods]
+    return History(
+        full=full,
+        start_ms=first.at_ms,
+        end_ms=before.at_ms,
+        seconds=seconds_of_periods(periods),
+        # Requests/s of a row is a mean of 10 s, not the whole test's.
+        last=replace(before.whole, rate=None, percentiles={} if full else before.whole.percentiles),
+        last_rows=[replace(row, rate=None, percentiles={}) for row in before.endpoints.values()],
+        restarts=restarts,
+    )
+
+
+_NOTHING = totals_of({})
+
+
+def _tick_at(at_ms: int, rows: Sequence[Totals], last: _Tick) -> _Tick | None:
+    whole = next((row for row in rows if row.name == AGGREGATED and not row.method), None)
+    if whole is None:
+        return None
+    endpoints = {(row.method, row.name): row for row in rows if row is not whole}
+    # A test that is stopped does not last long after its last row: a clock that was set back or ahead is not followed.
+    at_ms = min(max(at_ms, last.at_ms), last.at_ms + _LONGEST_END_MS)
+    return _Tick(at_ms, None, whole, endpoints if last.endpoints else {})
+
+
+def _period(before: _Tick, tick: _Tick, failures: Failures) -> Period:
+    requests, failed, size = _growth(before.whole, tick.whole)
+    kinds: Counter[Outcome] = Counter()
+    for name, totals in tick.endpoints.items():
+        kinds[failures.only_kind(name)] += _growth(before.endpoints.get(name, _NOTHING), totals)[1]
+    if sum(kinds.values()) > failed:
+        kinds.clear()
+    kinds[failures.only_kind()] += failed - sum(kinds.values())
+    kinds[Outcome.OK] += requests - failed
+    return Period(
+        start_ms=before.at_ms,
+        end_ms=max(tick.at_ms, before.at_ms + 1),
+        outcomes=kinds,
+        latency=_latency(tick.whole),
+        bytes_in=size,
+        users=tick.users,
+    )
+
+
+def _ticks(part: Part, damages: Damages) -> Iterator[_Tick]:
+    """An instant is whole with its row of the whole test, which Locust writes last."""
+    endpoints: dict[tuple[str, str], Totals] = {}
+    latest = 0
+    for line, row in named_rows(part, damages):
+        at = number(row.get("Timestamp"))
+        if at is None or not latest <= at < _LATEST:
+            damages.add(line, "the time is no number, or lies before the line above")
+            continue
+        latest = int(at)
+        totals = totals_of(row, "Total ")
+        if totals.name == AGGREGATED and not totals.method:
+            yield _Tick(latest * 1000, number(row.get("User Count")), totals, endpoints)
+            endpoints = {}
+        else:
+            endpoints[(totals.method, totals.name)] = totals
+
+
+def _growth(before: Totals, after: Totals) -> tuple[int, int, int]:
+    """Requests, failures and bytes between two rows."""
+    requests = max(0, after.requests - before.requests)
+    failures = min(requests, max(0, after.failures - before.failures))
+    return requests, failures, max(0, after.size - before.size)
+
+
+def _latency(totals: Totals) -> FloatArray | None:
+    """Of the last 10 s, seconds. Locust writes 0 for every share when it has none yet."""
+    found = [totals.percentiles.get(share) for share in _SHARES]
+    if not any(found):
+        return None
+    return np.array([np.nan if value is None else value / 1000 for value in found])
+
+
+REPORT_TITLE = b"<title>Locust</title>"
+REPORT_HEAD = b"<!doctype html>"
+_ARGUMENTS = b"window.templateArgs = "
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What the report holds; `rows` with the whole test among them, times in whole seconds."""
+
+    rows: Sequence[Totals]
+    failures: Failures
+    start_ms: int | None
+    end_ms: int | None
+
+    @property
+    def whole(self) -> Totals | None:
+        """The row of the whole test."""
+        return next((row for row in self.rows if row.name == AGGREGATED and not row.method), None)
+
+
+def is_report(head: bytes) -> bool:
+    """By the first bytes of a page: Locust's title is no file format, so the page must be HTML, too."""
+    return head[: len(REPORT_HEAD)].lower() == REPORT_HEAD and REPORT_TITLE in head
+
+
+def read_report(part: Part, sink: Sink) -> Report | None:
+    """The totals at the end of the test; None, which is said, where the page holds none that can be read."""
+    content = read_text(part, "Locust's HTML report")
+    at = content.rfind(_ARGUMENTS)
+    line = content[at + len(_ARGUMENTS) :].partition(b"\n")[0].strip().rstrip(b";")
+    try:
+        found = mapping(orjson.loads(line)) if at >= 0 else {}
+    except orjson.JSONDecodeError:
+        found = {}
+    rows = _rows(found)
+    if not any(row.name == AGGREGATED and not row.method for row in rows):
+        sink.damage(
+            "Locust's HTML report has no totals that can be read; it is cut off, or of another version.",
+            place=part.name,
+        )
+        return None
+    failures = Failures()
+    for item in items(found.get("failures_statistics")):
+        endpoint = _text(item, "method"), _text(item, "name")
+        failures.counts.setdefault(endpoint, []).append((_text(item, "error"), count(item.get("occurrences"))))
+    return Report(
+        rows=rows, failures=failures, start_ms=_time(found.get("start_time")), end_ms=_time(found.get("end_time"))
+    )
+
+
+def with_exact(rows: Sequence[Totals], exact: Sequence[Totals]) -> Sequence[Totals]:
+    """The rows with minimum and maximum as `_stats.csv` has them, where they did not change after it was written."""
+    known = {(row.method, row.name): row for row in exact}
+
+    def refined(row: Totals) -> Totals:
+        other = known.get((row.method, row.name))
+        if other is None:
+            return row
+        return replace(row, min=_same(row.min, other.min), max=_same(row.max, other.max))
+
+    return [refined(row) for row in rows]
+
+
+def _same(rounded: float | None, exact: float | None) -> float | None:
+    close = rounded is not None and exact is not None and abs(rounded - exact) <= 0.5
+    return exact if close else rounded
+
+
+def _rows(found: Mapping[str, Any]) -> list[Totals]:
+    times = {
+        (_text(item, "method"), _text(item, "name")): {
+            round(share * 100, 6): number(value) for name, value in item.items() if (share := number(name)) is not None
+        }
+        for item in items(found.get("response_time_statistics"))
+    }
+    return [
+        Totals(
+            method=_text(item, "method"),
+            name=_text(item, "name"),
+            requests=count(item.get("num_requests")),
+            failures=min(count(item.get("num_failures")), count(item.get("num_requests"))),
+            rate=number(item.get("total_rps")),
+            median=number(item.get("median_response_time")),
+            mean=number(item.get("avg_response_time")),
+            min=number(item.get("min_response_time")),
+            max=number(item.get("max_response_time")),
+            mean_size=number(item.get("avg_content_length")),
+            percentiles=times.get((_text(item, "method"), _text(item, "name")), {}),
+        )
+        for item in items(found.get("requests_statistics"))
+    ]
+
+
+def _text(item: Mapping[str, Any], name: str) -> str:
+    value = item.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _time(value: object) -> int | None:
+    try:
+        return parse_rfc3339(str(value), UTC) // 1_000_000
+    except ValueError:
+        return None
+
+
+_HEADERS = (HISTORY_HEADER, STATS_HEADER, FAILURES_HEADER, EXCEPTIONS_HEADER)
+
+
+def read_locust(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
+    """Any of the four files and the HTML report, at least one with totals.
+
+    Raises:
+        UnreadableFileError: nothing with totals came.
+    """
+    files = _by_kind(parts, sink)
+    failures = Failures()
+    rows: Sequence[Totals] = ()
+    history = None
+    if part := files.get(FAILURES_HEADER):
+        damages = Damages(sink, part.name)
+        failures = read_failures(part, damages)
+        damages.close()
+    if part := files.get(STATS_HEADER):
+        damages = Damages(sink, part.name)
+        rows = read_stats(part, damages)
+        damages.close()
+    report = read_report(files[REPORT_TITLE], sink) if REPORT_TITLE in files else None
+    if report is not None and report.whole is not None and _goes_on(report.whole, rows):
+        rows, failures = with_exact(report.rows, rows), report.failures
+    else:
+        report = None
+    if part := files.get(HISTORY_HEADER):
+        damages = Damages(sink, part.name)
+        at_end = None if report is None or report.end_ms is None else (report.end_ms, rows)
+        history = read_history(part, damages, failures, at_end)
+        damages.close()
+    total = next((row for row in rows if row.name == AGGREGATED and not row.method), history.last if history else None)
+    if total is None:
+        raise UnreadableFileError(
+            f"{', '.join(part.name for part in parts)}: no row of the whole test (Aggregated) in it. Send Locust's "
+            "_stats.csv or _stats_history.csv, best all files of the test in one ZIP."
+        )
+    lasted = (history.end_ms - history.start_ms) / 1000 if history else None
+    whole = figures_of(total, failures.kinds(total.failures), failures.statuses(), lasted)
+    start, end = (history.start_ms, history.end_ms) if history else span(options, whole)
+    if history is None and report is not None and report.start_ms is not None:
+        start, end = report.start_ms, report.end_ms
+    sink.aggregate(
+        Aggregate(
+            figures=whole,
+            endpoints=endpoints_of(rows or (history.last_rows if history else ()), failures, lasted),
+            errors=failures.texts(),
+            seconds=history.seconds if history else None,
+            start_ms=start,
+            end_ms=end,
+        )
+    )
+    if part := files.get(EXCEPTIONS_HEADER):
+        damages = Damages(sink, part.name)
+        _remark_exceptions(sink, read_exceptions(part, damages))
+        damages.close()
+    _remark_percentiles(sink, total)
+    _remark_history(sink, history)
+    _remark_files(sink, total, failures, at_end=report is not None)
+
+
+def _goes_on(whole: Totals, rows: Sequence[Totals]) -> bool:
+    """Whether the report is of the same test as `_stats.csv`, and no older."""
+    before = next((row for row in rows if row.name == AGGREGATED and not row.method), None)
+    return before is None or whole.requests >= before.requests
+
+
+def _by_kind(parts: Sequence[Part], sink: Sink) -> dict[bytes, Part]:
+    files: dict[bytes, Part] = {}
+    twice: list[str] = []
+    for part in parts:
+        kind = next((header for header in _HEADERS if part.head.startswith(header)), None)
+        kind = REPORT_TITLE if kind is None and is_report(part.head) else kind
+        if kind is None:
+            continue
+        if kind in files:
+            twice.append(part.name)
+        else:
+            files[kind] = part
+    if twice:
+        sink.remark(
+            RemarkKind.MISSING,
+            "one-result-only",
+            f"Files of several tests: {', '.join(twice[:10])} were left out. Import each test by itself.",
+            figures={"files": len(twice)},
+        )
+    return files
+
+
+def _remark_exceptions(sink: Sink, exceptions: Sequence[tuple[str, int]]) -> None:
+    if exceptions:
+        total = sum(n for _, n in exceptions)
+        first = "; ".join(f"{n} x {message}" for message, n in exceptions[:5])
+        sink.remark(
+            RemarkKind.MISSING,
+            "locust-exceptions",
+            f"The locustfile itself failed {total} times ({first}); these are no requests and not counted.",
+            figures={"exceptions": total},
+        )
+
+
+def _remark_percentiles(sink: Sink, total: Totals) -> None:
+    top = total.percentiles.get(100.0)
+    evidence: dict[str, float] = {}
+    if top is not None and total.max is not None:
+        evidence = {"tool_p100": top / 1000, "ours_max": total.max / 1000}
+    if (p95 := total.percentiles.get(95.0)) is not None:
+        half = 0.0 if p95 < 100 else 0.5 * 10.0 ** (len(str(int(p95))) - 2)
+        evidence |= {"tool_p95": p95 / 1000, "p95_within": max(half, 0.5) / 1000}
+    sink.remark(
+        RemarkKind.DISTORTION,
+        "locust-rounded-percentiles",
+        "Locust rounds response times to two significant digits (147 ms becomes 150 ms, 3,432 ms becomes 3,400 ms) "
+        "before it takes percentiles; mean, minimum and maximum are exact.",
+        figures=evidence,
+    )
+    latency = total.latency
+    told = {"p50": latency.p50, "p90": latency.p90, "p95": latency.p95, "p99": latency.p99}
+    absent = [name for name, value in told.items() if value is None]
+    if total.requests and absent:
+        sink.remark(
+            RemarkKind.MISSING,
+            "locust-percentiles",
+            f"The files have no {', '.join(absent)} of the whole test"
+            " (Locust writes the columns in PERCENTILES_TO_REPORT, and those of the whole test into _stats.csv).",
+        )
+
+
+def _remark_history(sink: Sink, history: History | None) -> None:
+    if history is None:
+        sink.remark(
+            RemarkKind.MISSING,
+            "locust-no-history",
+            "Without _stats_history.csv nothing per second and no date is known.",
+        )
+        return
+    if history.full:
+        sink.remark(
+            RemarkKind.DISTORTION,
+            "locust-ten-second-percentiles",
+            "The percentiles of each second are Locust's of the last 10 s. Requests and failures of each second are "
+            "taken from its totals and exact; Locust's own Requests/s is a mean of 10 s that trails.",
+        )
+    else:
+        sink.remark(
+            RemarkKind.MISSING,
+            "locust-cumulative-percentiles",
+            "Without --csv-full-history Locust writes percentiles of the whole test so far, which are not those of a "
+            "second; they are not shown per second.",
+        )
+    sink.remark(
+        RemarkKind.MISSING,
+        "locust-by-end",
+        "Locust counts a request in the second in which it ended. Failures per second are told by kind only for "
+        "endpoints that fail in one way, from _failures.csv and --csv-full-history; the others are counted as other.",
+    )
+    if history.restarts:
+        sink.remark(
+            RemarkKind.MISSING,
+            "locust-reset-stats",
+            f"Locust's totals began again {history.restarts} times (--reset-stats); what was counted before is in the "
+            "series and not in the totals.",
+            figures={"restarts": history.restarts},
+        )
+
+
+def _remark_files(sink: Sink, total: Totals, failures: Failures, *, at_end: bool) -> None:
+    if not at_end:
+        sink.remark(
+            RemarkKind.MISSING,
+            "locust-last-second",
+            "Locust writes its CSV files once a second and not at the end: what ended after the last time is missing. "
+            "Its HTML report (--html) has it; send it along.",
+        )
+    if total.failures and not failures.counts:
+        sink.remark(
+            RemarkKind.MISSING,
+            "locust-failure-kinds",
+            f"Without _failures.csv the kinds of {total.failures} failures are not known; they are counted as other.",
+            figures={"failures": total.failures},
+        )
+
+
+def _recognise(head: bytes, name: str) -> int:
+    del name
+    return 95 if head.startswith(_HEADERS) or is_report(head) else 0
+
+
+LOCUST = Importer(
+    name="locust-csv",
+    tool="locust",
+    title="Locust's CSV files (`--csv`) and HTML report (`--html`), alone or together in an archive",
+    recognise=_recognise,
+    read=read_locust,
+)

@@ -1,1 +1,0 @@
-"""Locust's statistics, history and report."""

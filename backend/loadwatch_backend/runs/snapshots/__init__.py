@@ -1,1 +1,0 @@
-"""The configuration of all targets at an instant, read from the store, and the difference between two."""

@@ -1,1 +1,0 @@
-"""Which query may begin, and how much memory it may take."""

@@ -1,1 +1,0 @@
-"""How runs reach the server, at once or later."""

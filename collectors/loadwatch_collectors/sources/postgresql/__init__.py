@@ -1,1 +1,0 @@
-"""Reads PostgreSQL servers, their own views and settings."""

@@ -1,1 +1,0 @@
-"""Counts statements of PostgreSQL by their text, and says what may be missing."""

@@ -1,0 +1,386 @@
+"""Counting statements of any database: sums that begin anew, and the series that are made of them."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
+
+from loadwatch_formats.metrics.mysql_statements import FIELDS, OTHER, UNSEEN
+from loadwatch_formats.own_traffic import COMMENT, NAME
+from loadwatch_formats.statements.plans import NoPlan
+
+from loadwatch_collectors.collector import KEPT, Labels, Sample
+
+Counts = tuple[float, ...]
+"""In the order of `FIELDS`; times in seconds."""
+NOTHING: Counts = (0.0,) * len(FIELDS)
+CALLS = list(FIELDS).index("calls")
+SECONDS = list(FIELDS).index("seconds")
+MOST_KNOWN = 20_000
+"""Statements that are remembered between two readings."""
+
+
+def counted(**values: float) -> Counts:
+    """What a source tells, by the names of `FIELDS`; the rest is 0."""
+    return tuple(float(values.get(name, 0.0)) for name in FIELDS)
+
+
+class Key(NamedTuple):
+    """Which statement: the database it ran in, and what its server or its fingerprint calls it."""
+
+    schema: str
+    digest: str
+
+
+class Row(NamedTuple):
+    """A row of a table of sums.
+
+    Attributes:
+        key: more than one row may have it.
+        since: when the row was made, as text; a row that was emptied and made anew has another one.
+        counts: since then.
+        word: the first word of the statement in small letters.
+    """
+
+    key: Key
+    since: str
+    counts: Counts
+    word: str
+
+
+class Growth(NamedTuple):
+    """How much each statement has grown since the last reading, and how many rows had begun anew."""
+
+    grown: Mapping[Key, Counts]
+    words: Mapping[Key, str]
+    resets: int
+
+
+def add(one: Counts, other: Counts) -> Counts:
+    """Both together."""
+    return tuple(a + b for a, b in zip(one, other, strict=True))
+
+
+def subtract(one: Counts, other: Counts) -> Counts:
+    """What the first has more; never below 0."""
+    return tuple(max(a - b, 0.0) for a, b in zip(one, other, strict=True))
+
+
+class Sums:
+    """Remembers a table of sums, and tells how it grew.
+
+    A reading may hold only the rows that changed. Rows of one key are added before they are compared, so with such
+    rows, and when a sum fell, the whole table is asked for.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[Key, tuple[str, Counts]] | None = None
+        self._begun = ""
+        self._doubled = False
+
+    @property
+    def wants_whole(self) -> bool:
+        """Whether the next reading has to hold every row."""
+        return self._known is None or self._doubled
+
+    def update(self, rows: Sequence[Row], *, whole: bool, now: str) -> Growth | None:
+        """How much the statements have grown; None where only the whole table can tell.
+
+        The first reading is where counting begins: nothing has grown by then.
+
+        Args:
+            rows: every row, or those that changed since the last reading and perhaps others.
+            whole: whether it is every row.
+            now: the time by the server's clock, as `Row.since` is.
+        """
+        merged: dict[Key, tuple[str, Counts]] = {}
+        words: dict[Key, str] = {}
+        doubled = False
+        for row in rows:
+            before = merged.get(row.key)
+            doubled = doubled or before is not None
+            merged[row.key] = (
+                (row.since, row.counts) if before is None else (min(before[0], row.since), add(before[1], row.counts))
+            )
+            words[row.key] = row.word
+        if not whole and (doubled or self.wants_whole):
+            return None
+        if self._known is None:
+            self._known, self._begun, self._doubled = dict(list(merged.items())[:MOST_KNOWN]), now, doubled
+            return Growth(grown={}, words=words, resets=0)
+        grown: dict[Key, Counts] = {}
+        resets = 0
+        for key, (since, counts) in merged.items():
+            before = self._known.get(key)
+            if before is None:
+                # One that was there before counting began, and was not remembered, tells nothing yet.
+                grown[key] = counts if since >= self._begun else NOTHING
+            elif since != before[0] or counts[CALLS] < before[1][CALLS] or counts[SECONDS] < before[1][SECONDS]:
+                if not whole:
+                    return None
+                resets += 1
+                grown[key] = counts
+            else:
+                grown[key] = subtract(counts, before[1])
+        if whole:
+            resets += any(key not in merged for key in self._known) and not resets
+            self._known, self._doubled = {}, doubled
+        for key, state in merged.items():
+            if key in self._known or len(self._known) < MOST_KNOWN:
+                self._known[key] = state
+        return Growth(
+            grown={key: counts for key, counts in grown.items() if counts != NOTHING}, words=words, resets=resets
+        )
+
+
+REST = 1_000
+"""A reading is followed by a pause of so many times the server's part of it."""
+LONGEST_PAUSE_SECONDS = 15.0
+_READINGS = 10
+_T = TypeVar("_T")
+
+
+class Pace:
+    """Measures questions, and says when the next reading is due.
+
+    The server's part is estimated from outside: the time of a reading's questions, less that of the shortest for each
+    of them, which is the way there and back. The least of the last readings counts, since a busy machine makes them
+    longer and never shorter. It is above the processor's time in any case.
+    """
+
+    def __init__(self, every_seconds: float) -> None:
+        """`every_seconds` is the least time between two readings."""
+        self._every = every_seconds
+        self._questions: list[float] = []
+        self._took: deque[float] = deque(maxlen=_READINGS)
+        self._due = 0.0
+
+    def is_due(self, now: float) -> bool:
+        """Whether it is time, `now` by `time.monotonic()`."""
+        return now >= self._due
+
+    def ask(self, query: Callable[[str], Sequence[_T]], sql: str) -> Sequence[_T]:
+        """The rows, timed."""
+        began = time.monotonic()
+        rows = query(sql)
+        self._questions.append(time.monotonic() - began)
+        return rows
+
+    def read(self, began: float) -> None:
+        """A reading that began then is over."""
+        asked, self._questions = self._questions, []
+        if asked:
+            self._took.append(sum(asked) - len(asked) * min(asked))
+        self._due = began + max(self._every, min(min(self._took, default=0.0) * REST, LONGEST_PAUSE_SECONDS)) - 0.05
+
+    def wait(self, began: float, seconds: float) -> None:
+        """Read again after so long."""
+        self._questions.clear()
+        self._due = began + seconds
+
+
+REPEAT_MS = 30_000
+"""A sum that stands still is sent again so often: who asks for the newest value looks back five minutes at most."""
+OVERTAKING = 2.0
+"""How many times the time of the least of those with a name one must have taken to get a name in its place."""
+OTHER_KEY, UNSEEN_KEY, OWN_KEY = Key("", OTHER), Key("", UNSEEN), Key("", NAME)
+TEXTS = {
+    OTHER_KEY: "(all other statements)",
+    OWN_KEY: "(Loadwatch's own statements)",
+    UNSEEN_KEY: "(prepared statements whose text was gone before it could be read)",
+}
+LABELS = ("schema", "digest", "digest_text")
+
+
+class _Named:
+    """A statement with series of its own."""
+
+    def __init__(self, labels: Labels, born_ms: int) -> None:
+        self.labels = labels
+        self.counts = NOTHING
+        self.sent: list[float | None] = [None] * len(NOTHING)
+        self.born_ms = born_ms
+        self.sent_ms = 0
+
+
+class Totals:
+    """Sums by statement since the collector began."""
+
+    def __init__(
+        self,
+        most: int,
+        now_ms: int,
+        *,
+        names: Mapping[str, str] = FIELDS,
+        labels: tuple[str, str, str] = LABELS,
+    ) -> None:
+        """`most` statements have names at a time.
+
+        Args:
+            most: see above.
+            now_ms: since when is counted.
+            names: of the metrics, by the field that they tell; fields without one are not sent.
+            labels: names of the labels for database, digest and text.
+        """
+        self._most = most
+        self._names = [(place, names[field]) for place, field in enumerate(FIELDS) if field in names]
+        self._labels = labels
+        self._named: dict[Key, _Named] = {}
+        self._waiting: dict[Key, Counts] = {}
+        self._before_ms = now_ms
+        self._own: set[Key] = set()
+
+    def wanted(self, grown: Mapping[Key, Counts]) -> list[Key]:
+        """Those that get a name with this reading, if their texts can be told; the dearest first."""
+        for key, counts in grown.items():
+            if (
+                key not in self._named
+                and key not in self._own
+                and (key in self._waiting or len(self._waiting) < MOST_KNOWN)
+            ):
+                self._waiting[key] = add(self._waiting.get(key, NOTHING), counts)
+        fresh = [key for key in grown if key in self._waiting]
+        fresh.sort(key=lambda key: -self._waiting[key][SECONDS])
+        room = self._most - sum(key not in TEXTS for key in self._named)
+        if len(fresh) <= room:
+            return fresh
+        held = sorted((named.counts[SECONDS], key) for key, named in self._named.items() if key not in TEXTS)
+        chosen = fresh[: max(room, 0)]
+        for key, (least, loser) in zip(fresh[max(room, 0) :], held, strict=False):
+            if self._waiting[key][SECONDS] < OVERTAKING * least or not self._waiting[key][SECONDS]:
+                break
+            # Its series ends; what it does from now on is among the others.
+            del self._named[loser]
+            chosen.append(key)
+        return chosen
+
+    def add(self, grown: Mapping[Key, Counts], texts: Mapping[Key, str]) -> None:
+        """Count what has grown; those of `wanted` have their texts in `texts`: own ones have `COMMENT` in theirs."""
+        own = {key for key, text in texts.items() if COMMENT in text}
+        self._own |= own
+        for key in own:
+            self._waiting.pop(key, None)
+        texts = {**texts, OWN_KEY: TEXTS[OWN_KEY]}
+        for statement, counts in grown.items():
+            key = OWN_KEY if statement in self._own else statement
+            named = self._named.get(key)
+            if named is None and key in texts:
+                named = self._named[key] = self._name(key, texts[key])
+                self._waiting.pop(key, None)
+            if named is None:
+                named = self._named.setdefault(OTHER_KEY, self._name(OTHER_KEY, TEXTS[OTHER_KEY]))
+            named.counts = add(named.counts, counts)
+
+    def samples(self, now_ms: int) -> Iterable[Sample]:
+        """All sums; those that did not change are marked as kept.
+
+        A series that begins has a 0 at the time of the reading before, so that what it grew by then is not lost.
+        """
+        for named in self._named.values():
+            repeat = now_ms - named.sent_ms >= REPEAT_MS
+            for place, name in self._names:
+                value, before = named.counts[place], named.sent[place]
+                if before is None:
+                    yield Sample(name, value, named.labels)
+                    if named.born_ms < now_ms:
+                        yield Sample(name, 0.0, named.labels, named.born_ms)
+                elif before != value or repeat:
+                    yield Sample(name, value, named.labels)
+                else:
+                    yield Sample(name, value, named.labels, KEPT)
+                named.sent[place] = value
+            if repeat:
+                named.sent_ms = now_ms
+        self._before_ms = now_ms
+
+    def _name(self, key: Key, text: str) -> _Named:
+        return _Named(tuple(zip(self._labels, (*key, text), strict=True)), self._before_ms)
+
+
+EVERY_SECONDS = 5.0
+"""Between two looks."""
+AT_ONCE = 3
+"""Statements that a look explains, the dearest first."""
+AGAIN_SECONDS = {None: 600.0, NoPlan.NO_EXAMPLE: 10.0}
+"""After which a statement that still takes time is looked at again, by why there was no plan."""
+AGAIN_REFUSED_SECONDS = 300.0
+MOST_PLANS = 200
+"""Statements with a plan, or with the reason why there is none."""
+
+
+class Found(NamedTuple):
+    """What a look said of a statement: the steps (`write_plan`) of an execution, which is shown without its values."""
+
+    plan: str = ""
+    reason: NoPlan | None = None
+    example: str = ""
+
+
+@dataclass(slots=True)
+class _Known:
+    found: Found
+    again_at: float
+    sent_ms: int = 0
+
+
+class Plans:
+    """Remembers the plans of one server."""
+
+    def __init__(self, metric: str, labels: tuple[str, str]) -> None:
+        """`labels` are the names of those for database and digest."""
+        self._metric, self._labels = metric, labels
+        self._seconds: dict[Key, float] = {}
+        self._known: dict[Key, _Known] = {}
+        self._next = 0.0
+
+    def add(self, grown: Mapping[Key, Counts]) -> None:
+        """Note what statements took; those of no database are mostly an agent's own."""
+        for key, counts in grown.items():
+            if key.schema and key not in TEXTS and (key in self._seconds or len(self._seconds) < MOST_KNOWN):
+                self._seconds[key] = self._seconds.get(key, 0.0) + counts[SECONDS]
+
+    def due(self, now: float) -> list[Key]:
+        """The statements to explain now, seconds of a clock that never goes back; mostly none."""
+        if now < self._next or not self._seconds:
+            return []
+        self._next = now + EVERY_SECONDS
+        asked = [key for key in self._seconds if self._is_due(key, now)]
+        asked.sort(key=lambda key: -self._seconds[key])
+        self._seconds = {}
+        return asked[:AT_ONCE]
+
+    def note(self, key: Key, found: Found, now: float) -> None:
+        """Remember what was found; a plan that is the same keeps its example, and none later takes its place."""
+        again = now + AGAIN_SECONDS.get(found.reason, AGAIN_REFUSED_SECONDS)
+        before = self._known.get(key)
+        if before is not None and (
+            found.reason is NoPlan.NO_EXAMPLE or (found.reason, found.plan) == (before.found.reason, before.found.plan)
+        ):
+            before.again_at = again
+            return
+        self._known[key] = _Known(found, again)
+
+    def refused_schemas(self) -> list[str]:
+        """Databases in which nothing may be read."""
+        refused = {key.schema for key, known in self._known.items() if known.found.reason is NoPlan.NOT_PERMITTED}
+        return sorted(refused)
+
+    def samples(self, now_ms: int) -> Iterable[Sample]:
+        """One series for each statement that was looked at."""
+        for key, known in self._known.items():
+            found = known.found
+            labels = (
+                *zip(self._labels, key, strict=True),
+                ("plan", found.plan),
+                ("reason", found.reason or ""),
+                ("example", found.example),
+            )
+            fresh = now_ms - known.sent_ms >= REPEAT_MS
+            yield Sample(self._metric, 1.0, labels, None if fresh else KEPT)
+            if fresh:
+                known.sent_ms = now_ms
+
+    def _is_due(self, key: Key, now: float) -> bool:
+        known = self._known.get(key)
+        return len(self._known) < MOST_PLANS if known is None else now >= known.again_at
