@@ -45,7 +45,7 @@ from loadwatch_backend.series.promql.parsing.resolve import QueryTimes, resolve
 from loadwatch_backend.series.promql.parsing.text import expression_text
 from loadwatch_backend.series.promql.passing import pass_range
 from loadwatch_backend.series.promql.slices import Assembly, SlicedRange
-from loadwatch_backend.series.promql.spans import behind_ms
+from loadwatch_backend.series.promql.spans import behind_ms, wanted_by
 from loadwatch_backend.series.promql.value import Grid, Matrix, RawMatrix, Scalar, StringValue, empty_matrix
 from loadwatch_backend.series.store.errors import EngineAnswerError
 from loadwatch_backend.series.store.levels import MINUTE_MS, LevelledReader
@@ -244,11 +244,16 @@ class Engine:
         None where it has no such engine, it may not show all of their samples yet, or it does not take the expression.
         """
         store = self.store
-        if isinstance(store, QueryPasser) and (shown := store.shown_ms()) >= grid.start_ms:
-            passed = grid.part(0, min((shown - grid.start_ms) // grid.step_ms + 1, grid.count))
-            lookback = None if lookback_ms == self.settings.lookback_ms else lookback_ms
-            with self.ticket() as ticket, suppress(ValueError, EngineAnswerError):
-                return pass_range(store, expression_text(expression, self._conditions, lookback), passed, ticket)
+        if not isinstance(store, QueryPasser):
+            return empty_matrix(0)
+        reads = wanted_by(expression, grid, self.settings.lookback_ms, self.settings.subquery_step_ms)
+        shown_ms = store.shown_ms([(*matchers, *self._conditions) for matchers in {one.matchers for one in reads}])
+        if shown_ms < grid.start_ms:
+            return empty_matrix(0)
+        passed = grid.part(0, min((shown_ms - grid.start_ms) // grid.step_ms + 1, grid.count))
+        lookback = None if lookback_ms == self.settings.lookback_ms else lookback_ms
+        with self.ticket() as ticket, suppress(ValueError, EngineAnswerError):
+            return pass_range(store, expression_text(expression, self._conditions, lookback), passed, ticket)
         return empty_matrix(0)
 
     def _evaluate(self, expression: Expression, grid: Grid, lookback_ms: int | None, notes: Notes | None) -> Value:

@@ -205,9 +205,11 @@ class PrometheusStore:
                 raise EngineAwayError(f"the engine answered {stream.status}: {reason}")
             yield from stream.pieces()
 
-    def shown_ms(self) -> int:
+    def shown_ms(self, wanted: Sequence[Sequence[Matcher]]) -> int:
         """See `QueryPasser.shown_ms`."""
-        return (self._queue.oldest_ms or self._clock()) - _SHOWN_AFTER_MS
+        shown_ms = (self._queue.oldest_ms or self._clock()) - _SHOWN_AFTER_MS
+        # Of what others alone send the engine's raw samples tell no more than its ranges do.
+        return shown_ms if len(self._known(wanted, shown_ms, LATEST_MS)) else LATEST_MS
 
     # Watching -------------------------------------------------------------------------------------------------
 

@@ -26,6 +26,7 @@ _AT_ONCE = 64
 """Metrics of one query."""
 _NORMAL_NAN: float = float(np.array([0x7FF8000000000001], np.uint64).view(np.float64)[0])
 """Prometheus' NaN that is no stale marker (model/value/value.go, NormalNaN)."""
+_VALUES = b'"values":['
 _OF_VICTORIA = "X-Server-Hostname"
 """A header of all answers of VictoriaMetrics."""
 
@@ -104,18 +105,21 @@ def matrix_rows(body: bytes) -> list[tuple[dict[str, str], I64, F64]]:
         EngineAwayError: it is none.
     """
     try:
-        document: Any = orjson.loads(body)
+        if _VALUES not in body:
+            body = orjson.dumps(orjson.loads(body))  # As all engines but a few write it, without spaces.
+        # A list and a text for each sample are most of the work: samples are cut out, and read as numbers at once.
+        head, *pieces = body.split(_VALUES)
+        cut = [piece.partition(b"]]") for piece in pieces]
+        document: Any = orjson.loads(head + b"".join(b'"values":0' + rest for _, _, rest in cut))
         if document["status"] != "success" or document["data"]["resultType"] != "matrix":
             raise ValueError("no matrix")
-        return [
-            (
-                {str(name): str(value) for name, value in entry["metric"].items()},
-                # Seconds as a float are exact to the millisecond for all times that there are.
-                np.rint(np.fromiter((at for at, _ in entry["values"]), np.float64) * 1000).astype(np.int64),
-                np.fromiter((float(text) for _, text in entry["values"]), np.float64),
-            )
-            for entry in document["data"]["result"]
-        ]
+        found: list[tuple[dict[str, str], I64, F64]] = []
+        for entry, (samples, _, _) in zip(document["data"]["result"], cut, strict=True):
+            times, values = np.fromstring(samples.translate(None, b'[]"'), sep=",").reshape(-1, 2).T
+            labels = {str(name): str(value) for name, value in entry["metric"].items()}
+            # Seconds as a float are exact to the millisecond for all times that there are.
+            found.append((labels, np.rint(times * 1000).astype(np.int64), values))
+        return found
     except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
         raise EngineAwayError(f"the engine's answer is no matrix: {body[:200]!r}") from error
 
