@@ -25,8 +25,6 @@ _SUFFIX = ".frames"
 _POSITION = "position"
 SEGMENT_BYTES = 16 << 20
 LARGEST_BODY = 64 << 20
-_JOINED_BYTES = 512 * 1024
-"""Of frames that go out as one request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,21 +111,15 @@ class DurableQueue:
             self._changed.notify_all()
             return sequence - 1
 
-    def wait(self, seconds: float) -> bool:
-        """Wait until something is there; False after the time or when the queue is closed."""
+    def wait(self, seconds: float, most_samples: int) -> list[Frame]:
+        """Wait for frames: those that come next, one at least; none after the time or when the queue is closed."""
+        found: list[Frame] = []
+        count = 0
         with self._changed:
             self._changed.wait_for(lambda: self._closed or bool(self._frames), seconds)
-            return bool(self._frames) and not self._closed
-
-    def oldest(self, most_samples: int) -> list[Frame]:
-        """The frames that come next, one at least unless nothing waits."""
-        found: list[Frame] = []
-        count = size = 0
-        with self._changed:
-            for frame in self._frames:
+            for frame in () if self._closed else self._frames:
                 count += frame.samples
-                size += frame.size
-                if found and (count > most_samples or size > _JOINED_BYTES):
+                if found and count > most_samples:
                     break
                 found.append(frame)
         return found
@@ -207,11 +199,7 @@ class DurableQueue:
         # A file of this name has no frame that was acknowledged, or the next number would be higher.
         self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC, 0o600)
         self._path, self._size = path, 0
-        directory = os.open(self._directory, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
+        _force_directory(self._directory)
 
     def _open_segments(self) -> None:
         for path in sorted(self._directory.glob(f"*{_SUFFIX}")):
@@ -241,6 +229,26 @@ class DurableQueue:
         with suppress(OSError):  # Not written means sent again after a restart.
             new.write_text(f"{self._position}\n")
             new.replace(self._directory / _POSITION)
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Whole and on disk when this returns; as it was when it raises OSError."""
+    new = path.with_suffix(".new")
+    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    new.replace(path)
+    _force_directory(path.parent)
+
+
+def _force_directory(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _checksum(body: bytes, sequence: int, samples: int) -> int:

@@ -62,10 +62,10 @@ class Target:
         counts = np.diff(selection.offsets)
         series = np.repeat(np.arange(len(counts), dtype=np.uint32), counts)
 
-        def heads(ids: list[int]) -> list[bytes]:
-            return [encode_labels(selection.labels[place]) for place in ids]
+        def head_of(place: int) -> bytes:
+            return encode_labels(selection.labels[place])
 
-        for parts, _ in requests_of(series, selection.timestamps, selection.values, heads, self._request_samples):
+        for parts, _ in requests_of(series, selection.timestamps, selection.values, head_of, self._request_samples):
             body = compressed(b"".join(parts))
             reason = self._post(body)
             if reason is None:
