@@ -19,9 +19,8 @@ from loadwatch_backend.series.store.prometheus.connection import Connection
 from loadwatch_backend.series.store.prometheus.engine import QUEUE_DIRECTORY
 from loadwatch_backend.series.store.prometheus.metadata import KnownMetadata
 from loadwatch_backend.series.store.sample_store import remote_settings
-from loadwatch_backend.series.store.transfer.errors import TransferError
 from loadwatch_backend.series.store.transfer.progress import hour_text, progress_line
-from loadwatch_backend.series.store.transfer.state import StateFile
+from loadwatch_backend.series.store.transfer.state import StateFile, TransferError
 from loadwatch_backend.series.store.transfer.target import Target
 from loadwatch_backend.series.store.transfer.transfer import Job, count_all, transfer
 

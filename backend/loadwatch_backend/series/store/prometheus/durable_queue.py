@@ -57,13 +57,14 @@ class DurableQueue:
         self._path = directory
         self._size = 0
         self._closed = False
-        self.delivered_before: list[Frame] = []
-        """What was delivered before the start and is still on disk."""
+        self.found: list[Frame] = []
+        """What was on disk at the start, delivered or not."""
         self.samples = 0
         self.nbytes = 0
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._position = self._read_position()
-        self._next = self._position + 1
+        self.position = self._read_position()
+        """Up to which sequence all is delivered."""
+        self._next = self.position + 1
         self._open_segments()
 
     # What waits -----------------------------------------------------------------------------------------------
@@ -124,11 +125,6 @@ class DurableQueue:
                 found.append(frame)
         return found
 
-    def waiting(self) -> list[Frame]:
-        """All that wait."""
-        with self._changed:
-            return list(self._frames)
-
     def body(self, frame: Frame) -> bytes | None:
         """The body of a frame; None, logged, when the disk no longer has it as it was written."""
         reason = "its checksum is wrong"
@@ -150,15 +146,15 @@ class DurableQueue:
                 frame = self._frames.popleft()
                 self.samples -= frame.samples
                 self.nbytes -= frame.size + _HEAD.size
-            if through > self._position:
-                self._position = through
+            if through > self.position:
+                self.position = through
                 self._write_position()
 
     def remove_delivered(self, before_ms: int) -> None:
         """Remove the files whose frames are all delivered and arrived before this time."""
         with self._changed:
             for path, (last, arrived_ms) in list(self._files.items()):
-                if last > self._position or arrived_ms > before_ms:
+                if last > self.position or arrived_ms > before_ms:
                     return
                 if path == self._path and self._descriptor >= 0:
                     if self._size < self._segment_bytes // 4:
@@ -206,14 +202,14 @@ class DurableQueue:
             self._files[path] = (0, 0)
             frames = _frames_of(path)
             self._next = max([self._next, *(frame.sequence + 1 for frame in frames)])
-            self.delivered_before += [frame for frame in frames if frame.sequence <= self._position]
+            self.found += frames
             self._take(frames)
 
     def _take(self, frames: Sequence[Frame]) -> None:
         """Frames are on disk: those that are not delivered wait."""
         for frame in frames:
             self._files[frame.path] = (frame.sequence, frame.arrived_ms)
-            if frame.sequence > self._position:
+            if frame.sequence > self.position:
                 self._frames.append(frame)
                 self.samples += frame.samples
                 self.nbytes += frame.size + _HEAD.size
@@ -227,7 +223,7 @@ class DurableQueue:
     def _write_position(self) -> None:
         new = self._directory / f"{_POSITION}.new"
         with suppress(OSError):  # Not written means sent again after a restart.
-            new.write_text(f"{self._position}\n")
+            new.write_text(f"{self.position}\n")
             new.replace(self._directory / _POSITION)
 
 

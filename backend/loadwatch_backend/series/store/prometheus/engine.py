@@ -4,7 +4,6 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
 from contextlib import suppress
 from functools import lru_cache
 from itertools import accumulate
@@ -31,15 +30,12 @@ from loadwatch_backend.series.store.errors import (
     StoreWriteError,
 )
 from loadwatch_backend.series.store.port import (
-    Batch,
-    CommitListener,
     Labels,
     Matcher,
     MetricMetadata,
     Reading,
     Selection,
     StoreStatistics,
-    TouchListener,
 )
 from loadwatch_backend.series.store.prometheus.connection import Connection, place_of
 from loadwatch_backend.series.store.prometheus.durable_queue import DurableQueue
@@ -109,6 +105,11 @@ class PrometheusStore:
         self._theirs_until = 0.0
         self._waiting = WriteQueue(settings.queue_samples, _COMMIT_SAMPLES, self._behind)
         self._listeners = Listeners()
+        self.append, self.on_commit, self.on_touch = (
+            self._waiting.append,
+            self._listeners.on_commit,
+            self._listeners.on_touch,
+        )
         self._head_of = lru_cache(_CACHED_HEADS)(self._head)
         self._told_ms = self._others_ms = 0
         """When we told others of our newest sample; the newest that another server told of."""
@@ -136,10 +137,6 @@ class PrometheusStore:
     def generation(self) -> int:
         """See `Writer.generation`."""
         return self._index.generation
-
-    def append(self, batch: Batch) -> "Future[None]":
-        """See `Writer.append`."""
-        return self._waiting.append(batch)
 
     def put_metadata(self, metadata: Mapping[str, MetricMetadata]) -> None:
         """See `Writer.put_metadata`."""
@@ -175,7 +172,7 @@ class PrometheusStore:
         own = [self._own(matchers, start_ms, end_ms, Budget(most, reading)) for matchers in wanted]
         of_self = all(map(is_of_self, wanted))
         theirs: list[list[SeriesSamples]] = [[] for _ in wanted]
-        if not (of_self and self._sender.state.fault):
+        if not (of_self and self._sender.fault):
             try:
                 theirs = read_raw(self._connection, wanted, start_ms, their_end_ms, Budget(most, reading))
             except EngineAwayError:
@@ -183,11 +180,8 @@ class PrometheusStore:
                     raise
         return [join(parts, *one) for parts, one in zip(theirs, own, strict=True)]
 
-    def select_newest(
-        self, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int, reading: Reading | None = None
-    ) -> list[Selection]:
-        """See `ManySelector.select_newest`; all samples of the span, of which the newest are the last."""
-        return self.select_many(wanted, start_ms, end_ms, reading)
+    select_newest = select_many
+    """See `ManySelector.select_newest`; all samples of the span, of which the newest are the last."""
 
     def series(self, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[Labels]:
         """See `Reader.series`."""
@@ -243,17 +237,9 @@ class PrometheusStore:
 
     # Watching -------------------------------------------------------------------------------------------------
 
-    def on_commit(self, listener: CommitListener) -> Callable[[], None]:
-        """See `Watcher.on_commit`."""
-        return self._listeners.on_commit(listener)
-
-    def on_touch(self, listener: TouchListener) -> Callable[[], None]:
-        """See `Watcher.on_touch`."""
-        return self._listeners.on_touch(listener)
-
     def statistics(self) -> StoreStatistics:
         """See `Watcher.statistics`."""
-        counts, state = self._waiting.counts, self._sender.state
+        counts, sender = self._waiting.counts, self._sender
         oldest_ms = self._queue.oldest_ms
         waited_ms = 0 if oldest_ms is None else max(self._clock() - oldest_ms, 0)
         settings = self._settings
@@ -271,9 +257,9 @@ class PrometheusStore:
             engine_queue_bytes=self._queue.nbytes,
             engine_queue_seconds=waited_ms / 1000,
             engine_queue_ratio=max(self._queue.nbytes / settings.queue_bytes, waited_ms / settings.queue_ms),
-            engine_delivered_samples_total=state.delivered_samples,
-            engine_dropped_samples_total=state.dropped_samples,
-            engine_retries_total=state.retries,
+            engine_delivered_samples_total=sender.delivered_samples,
+            engine_dropped_samples_total=sender.dropped_samples,
+            engine_retries_total=sender.retries,
         )
 
     def keep_pinned(self, windows: Callable[[], Sequence[tuple[int, int]]]) -> None:
@@ -441,18 +427,17 @@ class PrometheusStore:
     def _remember_queued(self) -> None:
         """What the engine may not show yet is in memory again after a start, the newest of it."""
         settled_ms = self._clock() - int(self._settings.settle_seconds * 1000)
-        delivered = [frame for frame in self._queue.delivered_before if frame.arrived_ms >= settled_ms]
-        waiting = self._queue.waiting()
-        frames = [*delivered, *waiting]
+        queue = self._queue
+        frames = [one for one in queue.found if one.sequence > queue.position or one.arrived_ms >= settled_ms]
+        queue.found = []
         room = self._settings.recent_bytes // _SAMPLE_BYTES
         fitting = sum(total <= room for total in accumulate(frame.samples for frame in reversed(frames)))
         for frame in frames[len(frames) - fitting :]:
-            if (body := self._queue.body(frame)) is not None:
+            if (body := queue.body(frame)) is not None:
                 self._remember(frame.sequence, body)
-        if delivered:
-            self._recent.deliver(delivered[-1].sequence)
-        if waiting:
-            log.info("samples of before wait for the engine", samples=self._queue.samples, bytes=self._queue.nbytes)
+        self._recent.deliver(queue.position)
+        if queue.samples:
+            log.info("samples of before wait for the engine", samples=queue.samples, bytes=queue.nbytes)
 
     def _remember(self, sequence: int, body: bytes) -> None:
         try:

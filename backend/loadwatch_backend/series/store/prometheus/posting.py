@@ -10,9 +10,6 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import groupby
-from operator import itemgetter
 
 import cramjam
 import numpy as np
@@ -108,19 +105,13 @@ def post_halves(body: bytes, send: Callable[[bytes], str | None]) -> int:
     In their order, because some engines refuse what is older than what they have. `send` gets a request's body and
     returns as `post`.
     """
-    series: Sequence[TimeSeries] = WriteRequest.FromString(plain(body)).timeseries
+    series = WriteRequest.FromString(plain(body)).timeseries
     rows = [(place, sample) for place, one in enumerate(series) for sample in one.samples]
     waiting, refused, left = _halves(rows), 0, _MOST_HALVES
     while waiting:
         some = waiting.pop()
         left -= 1
-        request = WriteRequest(
-            timeseries=[
-                TimeSeries(labels=series[place].labels, samples=[sample for _, sample in of_it])
-                for place, of_it in groupby(some, itemgetter(0))
-            ]
-        )
-        if send(compressed(request.SerializeToString())) is None:
+        if send(_request(series, some)) is None:
             continue
         if len(some) == 1 or left <= 0:
             refused += len(some)
@@ -129,22 +120,17 @@ def post_halves(body: bytes, send: Callable[[bytes], str | None]) -> int:
     return refused
 
 
+def _request(series: Sequence[TimeSeries], rows: Sequence[tuple[int, Sample]]) -> bytes:
+    fields: dict[int, TimeSeries] = {}
+    for place, sample in rows:
+        fields.setdefault(place, TimeSeries(labels=series[place].labels)).samples.append(sample)
+    return compressed(WriteRequest(timeseries=fields.values()).SerializeToString())
+
+
 def _halves(rows: list[tuple[int, Sample]]) -> list[list[tuple[int, Sample]]]:
     """The second half, and the first, which is sent first."""
     middle = len(rows) // 2
     return [half for half in (rows[middle:], rows[:middle]) if half]
-
-
-@dataclass(slots=True)
-class SenderState:
-    """Read by /metrics and the page."""
-
-    delivered_samples: int = 0
-    dropped_samples: int = 0
-    """Refused by the engine, or damaged on disk."""
-    retries: int = 0
-    fault: str = ""
-    """Why the last attempt failed; empty when it did not."""
 
 
 class Sender:
@@ -168,14 +154,19 @@ class Sender:
         self._upkeep = upkeep
         self._stopping = threading.Event()
         self._failures = 0
-        self.state = SenderState()
+        # Read by /metrics and the page.
+        self.delivered_samples = self.retries = 0
+        self.dropped_samples = 0
+        """Refused by the engine, or damaged on disk."""
+        self.fault = ""
+        """Why the last attempt failed; empty when it did not."""
         self._periodic = Periodic("store-sender", self._work, 0.0)
         self.start = self._periodic.start
 
     def close(self, seconds: float) -> None:
         """Deliver what can be within a moment, then stop."""
         deadline = time.monotonic() + seconds
-        while self._queue.samples and not self.state.fault and time.monotonic() < deadline:
+        while self._queue.samples and not self.fault and time.monotonic() < deadline:
             time.sleep(0.02)
         self._stopping.set()
         self._queue.stop_waiting()
@@ -190,15 +181,15 @@ class Sender:
             self._upkeep()
             if frames := self._queue.wait(_IDLE_SECONDS, self._settings.request_samples):
                 self._deliver(frames)
-                if self.state.fault:
+                if self.fault:
                     log.info("the engine takes samples again", waiting=self._queue.samples)
-                self.state.fault, self._failures = "", 0
+                self.fault, self._failures = "", 0
             return 0.0
         except Exception as error:
-            self.state.retries += 1
-            if not self.state.fault:
+            self.retries += 1
+            if not self.fault:
                 log.warning("the engine takes no samples; they wait on disk", reason=str(error))
-            self.state.fault = str(error) or type(error).__name__
+            self.fault = str(error) or type(error).__name__
             pause = backoff_seconds(self._failures, FIRST_PAUSE, LONGEST_PAUSE, random.random())
             self._failures += 1
             return max(pause, (error.after or 0.0) if isinstance(error, AgainError) else 0.0)
@@ -223,8 +214,8 @@ class Sender:
             if refusal is not None and (refused := post_halves(body, self._post)):
                 log.error("the engine refused samples, which are dropped", samples=refused, reason=refusal)
                 lost, samples = lost + refused, samples - refused
-        self.state.delivered_samples += samples
-        self.state.dropped_samples += lost
+        self.delivered_samples += samples
+        self.dropped_samples += lost
         self._recent.deliver(through)
         self._queue.deliver(through)
 
