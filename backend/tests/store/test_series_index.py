@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from loadwatch_backend.series.store import patterns
 from loadwatch_backend.series.store.embedded import series_index
 from loadwatch_backend.series.store.embedded.series_index import SeriesIndex
 from loadwatch_backend.series.store.errors import PatternError
@@ -107,7 +108,7 @@ def test_a_regular_expression_that_takes_long_ends_and_holds_up_nothing(monkeypa
         assert pattern == "slow"
         return slow
 
-    monkeypatch.setattr(series_index, "full_matcher", matcher)
+    monkeypatch.setattr(patterns, "full_matcher", matcher)
     with ThreadPoolExecutor(1) as pool:
         found = pool.submit(index.match, [Matcher("n", MatchOperator.REGEX, "slow")], 0, 1)
         assert began.wait(60)

@@ -17,11 +17,10 @@ from loadwatch_backend.series.store.embedded.stored_hours import StoredHours, op
 from loadwatch_backend.series.store.errors import EngineSettingsError, StoreReadError
 from loadwatch_backend.series.store.prometheus.connection import Connection
 from loadwatch_backend.series.store.prometheus.engine import QUEUE_DIRECTORY
-from loadwatch_backend.series.store.prometheus.listing import KnownMetadata
+from loadwatch_backend.series.store.prometheus.metadata import KnownMetadata
 from loadwatch_backend.series.store.sample_store import remote_settings
-from loadwatch_backend.series.store.transfer.errors import TransferError
 from loadwatch_backend.series.store.transfer.progress import hour_text, progress_line
-from loadwatch_backend.series.store.transfer.state import StateFile
+from loadwatch_backend.series.store.transfer.state import StateFile, TransferError
 from loadwatch_backend.series.store.transfer.target import Target
 from loadwatch_backend.series.store.transfer.transfer import Job, count_all, transfer
 

@@ -32,7 +32,7 @@ from loadwatch_backend.series.promql.evaluate import Evaluation, Value
 from loadwatch_backend.series.promql.fetch import Fetched, FetchedInstant, Source, plan_spans
 from loadwatch_backend.series.promql.functions.covered import read_cover
 from loadwatch_backend.series.promql.labels import LabelBudget, in_label_order, without_empty
-from loadwatch_backend.series.promql.levels import Levels, behind_ms, is_worth
+from loadwatch_backend.series.promql.levels import Levels, behind_ms, is_worth, wanted_by
 from loadwatch_backend.series.promql.notes import Notes
 from loadwatch_backend.series.promql.parsing.expression import (
     Aggregation,
@@ -349,11 +349,16 @@ class Engine:
         None where it has no such engine, it may not show all of their samples yet, or it does not take the expression.
         """
         store = self.store
-        if isinstance(store, QueryPasser) and (shown := store.shown_ms()) >= grid.start_ms:
-            passed = grid.part(0, min((shown - grid.start_ms) // grid.step_ms + 1, grid.count))
-            lookback = None if lookback_ms == self.settings.lookback_ms else lookback_ms
-            with self.ticket() as ticket, suppress(ValueError, EngineAnswerError):
-                return pass_range(store, expression_text(expression, self._conditions, lookback), passed, ticket)
+        if not isinstance(store, QueryPasser):
+            return empty_matrix(0)
+        reads = wanted_by(expression, grid, self.settings.lookback_ms, self.settings.subquery_step_ms)
+        shown_ms = store.shown_ms([(*matchers, *self._conditions) for matchers in {one.matchers for one in reads}])
+        if shown_ms < grid.start_ms:
+            return empty_matrix(0)
+        passed = grid.part(0, min((shown_ms - grid.start_ms) // grid.step_ms + 1, grid.count))
+        lookback = None if lookback_ms == self.settings.lookback_ms else lookback_ms
+        with self.ticket() as ticket, suppress(ValueError, EngineAnswerError):
+            return pass_range(store, expression_text(expression, self._conditions, lookback), passed, ticket)
         return empty_matrix(0)
 
     def _evaluate(self, expression: Expression, grid: Grid, lookback_ms: int | None, notes: Notes | None) -> Value:

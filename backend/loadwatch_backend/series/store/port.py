@@ -144,8 +144,8 @@ class QueryPasser(Protocol):
         """
         ...
 
-    def shown_ms(self) -> int:
-        """Up to which time the engine shows all samples that were acknowledged in good time."""
+    def shown_ms(self, wanted: Sequence[Sequence[Matcher]]) -> int:
+        """Up to which time the engine shows all samples of such series that were acknowledged in good time."""
         ...
 
 

@@ -66,7 +66,7 @@ def test_a_file_of_the_queue_goes_once_all_of_it_is_delivered_and_old(tmp_path: 
     queue.close()
     again = DurableQueue(tmp_path, lambda: clock[0])
     assert again.append([(b"y", 1)]) == 8
-    assert [again.body(frame) for frame in again.waiting()] == [b"x", b"y"]
+    assert [again.body(frame) for frame in again.wait(0, 2)] == [b"x", b"y"]
     again.close()
 
 

@@ -7,8 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from loadwatch_backend.series.promql.engine import Engine
+from loadwatch_backend.series.store.errors import EngineAwayError
 from loadwatch_backend.series.store.port import Batch, Matcher, MatchOperator, Reading, Selection
 from loadwatch_backend.series.store.prometheus.engine import PrometheusStore
+from loadwatch_backend.series.store.prometheus.reading import matrix_rows
 
 from backend.tests.store.contract import NOW_MS
 from backend.tests.store.prometheus.engines import RealEngine, prometheus, victoria_metrics, wait_for
@@ -73,3 +75,35 @@ def test_what_the_engine_does_not_take_is_evaluated_here(store: tuple[Prometheus
     text = 'sum(m{i="1"}) + fill (0) sum(m{i="none"})'
     matrix = Engine(store[0]).range(text, START_MS, SHOWN_MS, 10_000)
     assert matrix.values[0].tolist() == [10.0 * step for step in range(58)]
+
+
+def test_what_another_server_sent_is_the_engines_work_to_the_end(
+    store: tuple[PrometheusStore, RealEngine], tmp_path: Path
+) -> None:
+    def select(*_asked: object) -> Selection:
+        raise AssertionError("samples were read")
+
+    with opened(tmp_path / "another", store[1]) as another:
+        engine = Engine(another, select=select)
+        found = engine.range("sum(m)", START_MS, NOW_MS, 10_000)
+        assert found.values[0].tolist() == [45.0 * 10 * step for step in range(61)]
+        own = Batch(series=another.resolve([{"__name__": "m"}]), timestamps=np.array([NOW_MS]), values=np.ones(1))
+        another.append(own).result(timeout=60)
+        with pytest.raises(AssertionError, match="samples were read"):
+            engine.range("sum(m)", START_MS, NOW_MS, 10_000)
+
+
+@pytest.mark.parametrize("space", [b"", b" "])
+def test_rows_of_a_matrix_are_read_however_they_are_written(space: bytes) -> None:
+    body = (
+        b'{"status":"success","data":{"resultType":"matrix","result":[{"metric":{"a":"\\"values\\":[1]]"},"values":'
+        b'[[1700000000.001,"NaN"],[1700000001,"-Inf"]]},{"metric":{},"values":[[1e9,"2.5e-3"]]}]}}'
+    ).replace(b":[[", b":" + space + b"[[")
+    (first, times, values), (second, *_, numbers) = matrix_rows(body)
+    assert (first, second) == ({"a": '"values":[1]]'}, {})
+    assert times.tolist() == [1_700_000_000_001, 1_700_000_001_000]
+    assert np.isnan(values[0])
+    assert (values[1], numbers.tolist()) == (-np.inf, [2.5e-3])
+    for wrong in (body[:-9], body.replace(b"NaN", b"x"), b'{"status":"success"}', b"[]"):
+        with pytest.raises(EngineAwayError, match="no matrix"):
+            matrix_rows(wrong)

@@ -16,10 +16,9 @@ from loadwatch_backend.series.store.port import Selection
 from loadwatch_backend.series.store.prometheus.connection import Connection
 from loadwatch_backend.series.store.prometheus.settings import RemoteSettings
 from loadwatch_backend.series.store.transfer import transfer as module
-from loadwatch_backend.series.store.transfer.errors import EngineRefusesError, TransferError
 from loadwatch_backend.series.store.transfer.parts import parts_of
-from loadwatch_backend.series.store.transfer.state import StateFile, TransferState
-from loadwatch_backend.series.store.transfer.target import Target
+from loadwatch_backend.series.store.transfer.state import StateFile, TransferError, TransferState
+from loadwatch_backend.series.store.transfer.target import EngineRefusesError, Target
 from loadwatch_backend.series.store.transfer.transfer import Job, count_all, transfer
 
 from backend.tests.store.prometheus.engines import RealEngine, victoria_metrics

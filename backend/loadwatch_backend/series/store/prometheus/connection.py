@@ -1,8 +1,15 @@
-"""HTTP to the engine: bounded in time and bytes, without redirects, with one wording of what goes wrong."""
+"""HTTP to the engine: bounded in time and bytes, without redirects, with one wording of what goes wrong.
 
+Secrets are never part of an error or a log line.
+"""
+
+import base64
+import importlib
+import ssl
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -12,9 +19,15 @@ from urllib3.exceptions import HTTPError
 from urllib3.response import BaseHTTPResponse
 
 from loadwatch_backend.core.cancellation import Cancellation
-from loadwatch_backend.series.store.errors import EngineAwayError, EngineSettingsError, QueryLimitError
-from loadwatch_backend.series.store.prometheus.login import headers_of, make_signer, tls_context
-from loadwatch_backend.series.store.prometheus.settings import RemoteSettings
+from loadwatch_backend.core.secret import Secret, SecretError
+from loadwatch_backend.series.store.errors import (
+    EngineAnswerError,
+    EngineAwayError,
+    EngineSettingsError,
+    PatternError,
+    QueryLimitError,
+)
+from loadwatch_backend.series.store.prometheus.settings import Login, RemoteSettings
 
 _CONNECT_SECONDS = 5.0
 _SPARED_SECONDS = 5.0
@@ -24,20 +37,18 @@ _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 _REFUSALS = (401, 403, 407)
 
 Pairs = Sequence[tuple[str, str]]
+Signer = Callable[[str, str, Mapping[str, str], bytes], dict[str, str]]
+"""All headers of a request of this method, URL, headers and body, signed."""
 
 
+@dataclass(frozen=True, slots=True)
 class Stream:
     """An answer that is being read."""
 
-    def __init__(
-        self, response: BaseHTTPResponse, most_bytes: int, deadline: float, cancellation: Cancellation
-    ) -> None:
-        self.status = response.status
-        self.headers: Mapping[str, str] = response.headers
-        self._response = response
-        self._most_bytes = most_bytes
-        self._deadline = deadline
-        self._cancellation = cancellation
+    response: BaseHTTPResponse
+    most_bytes: int
+    deadline: float
+    cancellation: Cancellation
 
     def pieces(self) -> Generator[bytes]:
         """The body, piece by piece.
@@ -49,27 +60,43 @@ class Stream:
         """
         taken = 0
         try:
-            for piece in self._response.stream(_PIECE_BYTES, decode_content=True):
+            for piece in self.response.stream(_PIECE_BYTES, decode_content=True):
                 taken += len(piece)
-                self._cancellation.check()
-                if taken > self._most_bytes:
+                self.cancellation.check()
+                if taken > self.most_bytes:
                     raise QueryLimitError(
-                        f"the engine's answer has more than {self._most_bytes} bytes: ask for fewer series, a shorter"
+                        f"the engine's answer has more than {self.most_bytes} bytes: ask for fewer series, a shorter"
                         " range or a larger step"
                     )
-                if time.monotonic() > self._deadline:
+                if time.monotonic() > self.deadline:
                     raise EngineAwayError("the engine takes too long to answer")
                 yield piece
         except HTTPError as error:
-            self._cancellation.check()
+            self.cancellation.check()
             raise EngineAwayError(f"the engine's answer was cut off ({type(error).__name__})") from error
 
-    def read_error(self) -> bytes:
-        """The first bytes of an error."""
+    def error(self) -> str:
+        """The error of an answer in one line: the one of Prometheus' JSON, or what the body begins with."""
+        body = b""
         try:
-            return self._response.read(_MOST_ERROR_BYTES, decode_content=True)
-        except HTTPError:
-            return b""
+            body = self.response.read(_MOST_ERROR_BYTES, decode_content=True)
+            text = str(orjson.loads(body)["error"])
+        except (HTTPError, ValueError, TypeError, LookupError):
+            text = body.decode(errors="replace")
+        line = " ".join(text.split())
+        return line if len(line) <= 500 else line[:500] + "…"
+
+    def whole(self) -> bytes:
+        """The body; raises as `pieces`, and what an error of the engine means to one who reads."""
+        status = self.response.status
+        if status == 200:
+            return b"".join(self.pieces())
+        reason = self.error()
+        if status not in (400, 422):
+            raise EngineAwayError(f"the engine answered {status}: {reason}")
+        if "regexp" in reason or "regex" in reason:
+            raise PatternError(f"the engine does not take a regular expression of the query: {reason}")
+        raise EngineAnswerError(status, f"the engine does not take the query: {reason}")
 
 
 class Connection:
@@ -79,14 +106,14 @@ class Connection:
         """Raises EngineSettingsError when certificates, keys or AWS' credentials cannot be used."""
         self._settings = settings
         region = settings.login.aws_region
-        self._signer = make_signer(region) if region else None
+        self._signer = _make_signer(region) if region else None
         is_https = any(urlsplit(url).scheme == "https" for url in (settings.url, settings.write_url))
         self._pool = urllib3.PoolManager(
             num_pools=4,
             maxsize=16,
             retries=False,
             timeout=urllib3.Timeout(connect=_CONNECT_SECONDS, read=settings.timeout_seconds),
-            ssl_context=tls_context(settings.login) if is_https else None,
+            ssl_context=_tls_context(settings.login) if is_https else None,
         )
         self._answered = 0.0
         # Who waited for an answer in vain spares the next ones the wait: a hundred rules ask one after another.
@@ -99,7 +126,7 @@ class Connection:
     def check(self) -> None:
         """Raises EngineAwayError where no engine answers queries, or it refuses who we are."""
         with self.post("/api/v1/query", [("query", "1")], _MOST_ERROR_BYTES, Cancellation()) as stream:
-            _whole(stream)
+            stream.whole()
 
     def write(self, body: bytes, headers: Mapping[str, str]) -> tuple[int, str | None, str]:
         """POST a body to where samples go; the answer's status, Retry-After and error in one line.
@@ -108,14 +135,14 @@ class Connection:
             EngineAwayError: no answer came.
         """
         with self._open("POST", self._settings.write_url, body, headers, _MOST_ERROR_BYTES, Cancellation()) as stream:
-            return stream.status, stream.headers.get("Retry-After"), error_text(stream.read_error())
+            return stream.response.status, stream.response.headers.get("Retry-After"), stream.error()
 
     def get(self, path: str, pairs: Pairs, most_bytes: int) -> bytes:
         """The whole answer to a GET below the reading address; raises as `post`."""
         query = urlencode(pairs)
         url = f"{self._settings.url}{path}{'?' if query else ''}{query}"
         with self._open("GET", url, b"", {}, most_bytes, Cancellation()) as stream:
-            return _whole(stream)
+            return stream.whole()
 
     def post(
         self, path: str, pairs: Pairs, most_bytes: int, cancellation: Cancellation
@@ -143,7 +170,7 @@ class Connection:
         if reads and began < self._vain_until:
             raise EngineAwayError(self._vain_detail)
         try:
-            known = headers_of(self._settings.login, self._signer, method, url, headers, body)
+            known = self._headers(method, url, headers, body)
             response = self._pool.request(
                 method, url, body=body or None, headers=known, preload_content=False, redirect=False
             )
@@ -160,15 +187,15 @@ class Connection:
         try:
             with cancellation.interrupting(response.shutdown):
                 stream = Stream(response, most_bytes, began + self._settings.timeout_seconds, cancellation)
-                if reads and stream.status in _REFUSALS:
+                if reads and response.status in _REFUSALS:
                     raise EngineAwayError(
-                        f"the engine refuses Loadwatch with status {stream.status} ({error_text(stream.read_error())}):"
+                        f"the engine refuses Loadwatch with status {response.status} ({stream.error()}):"
                         " check the LOADWATCH_STORE_ settings of the login and the tenant",
                         refused=True,
                     )
-                if reads and 300 <= stream.status < 400:
+                if reads and 300 <= response.status < 400:
                     raise EngineAwayError(
-                        f"the engine answered {stream.status}, a redirect, which is not followed", refused=True
+                        f"the engine answered {response.status}, a redirect, which is not followed", refused=True
                     )
                 yield stream
         finally:
@@ -176,22 +203,18 @@ class Connection:
             if not response.closed:
                 response.close()
 
-
-def _whole(stream: Stream) -> bytes:
-    if stream.status != 200:
-        raise EngineAwayError(f"the engine answered {stream.status}: {error_text(stream.read_error())}")
-    return b"".join(stream.pieces())
-
-
-def error_text(body: bytes) -> str:
-    """The error of an answer in one line: the one of Prometheus' JSON, or what the body begins with."""
-    try:
-        document: Any = orjson.loads(body)
-        text = str(document["error"])
-    except (ValueError, TypeError, LookupError):
-        text = body.decode(errors="replace")
-    line = " ".join(text.split())
-    return line if len(line) <= 500 else line[:500] + "…"
+    def _headers(self, method: str, url: str, given: Mapping[str, str], body: bytes) -> dict[str, str]:
+        """Raises EngineSettingsError: a secret cannot be read, or AWS knows no credentials."""
+        login = self._settings.login
+        headers = {"User-Agent": "loadwatch", **given}
+        if login.tenant:
+            headers[login.tenant_header] = login.tenant
+        if login.user:
+            pair = f"{login.user}:{_reveal(login.password)}".encode()
+            headers["Authorization"] = f"Basic {base64.b64encode(pair).decode()}"
+        elif login.token is not None:
+            headers["Authorization"] = f"Bearer {_reveal(login.token)}"
+        return headers if self._signer is None else self._signer(method, url, headers, body)
 
 
 def place_of(url: str) -> str:
@@ -214,3 +237,47 @@ def _words(error: HTTPError) -> str:
     if isinstance(error, urllib3.exceptions.SSLError):
         return f"TLS: {error}"
     return next((text for kind, text in _CAUSES if isinstance(error, kind)), type(error).__name__)
+
+
+def _make_signer(region: str) -> Signer:
+    """Of requests to Amazon Managed Prometheus; imported only here, because boto3 is an extra.
+
+    Raises:
+        EngineSettingsError: boto3 is not installed, or finds no credentials.
+    """
+    try:
+        module: Any = importlib.import_module("loadwatch_backend.series.store.prometheus.sigv4")
+    except ModuleNotFoundError as error:
+        raise EngineSettingsError(
+            "LOADWATCH_STORE_AWS_REGION needs boto3, which is not installed: pip install 'loadwatch[aws]'"
+        ) from error
+    signer: Signer = module.aws_signer(region)
+    return signer
+
+
+def _reveal(secret: Secret | None) -> str:
+    """Read each time: tokens are renewed while servers run."""
+    try:
+        text = secret.reveal() if secret else ""
+    except SecretError as error:
+        raise EngineSettingsError(f"our secret at the engine: {error}") from error
+    if not text.isprintable():
+        raise EngineSettingsError("our secret at the engine must be a text in one line")
+    return text
+
+
+def _tls_context(login: Login) -> ssl.SSLContext:
+    """Of all connections.
+
+    Raises:
+        EngineSettingsError: a certificate or key cannot be used.
+    """
+    what = f"{login.ca_file} (LOADWATCH_STORE_CA_FILE) as certificates"
+    try:
+        context = ssl.create_default_context(cafile=None if login.ca_file is None else str(login.ca_file))
+        if login.certificate_file is not None:
+            what = f"{login.certificate_file} (LOADWATCH_STORE_CERT_FILE) with its key"
+            context.load_cert_chain(login.certificate_file, login.key_file, password="")
+    except (OSError, ssl.SSLError) as error:
+        raise EngineSettingsError(f"cannot use {what}: {error.strerror or error}") from error
+    return context

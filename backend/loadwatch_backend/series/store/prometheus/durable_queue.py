@@ -25,8 +25,6 @@ _SUFFIX = ".frames"
 _POSITION = "position"
 SEGMENT_BYTES = 16 << 20
 LARGEST_BODY = 64 << 20
-_JOINED_BYTES = 512 * 1024
-"""Of frames that go out as one request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +57,14 @@ class DurableQueue:
         self._path = directory
         self._size = 0
         self._closed = False
-        self.delivered_before: list[Frame] = []
-        """What was delivered before the start and is still on disk."""
+        self.found: list[Frame] = []
+        """What was on disk at the start, delivered or not."""
         self.samples = 0
         self.nbytes = 0
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._position = self._read_position()
-        self._next = self._position + 1
+        self.position = self._read_position()
+        """Up to which sequence all is delivered."""
+        self._next = self.position + 1
         self._open_segments()
 
     # What waits -----------------------------------------------------------------------------------------------
@@ -113,29 +112,18 @@ class DurableQueue:
             self._changed.notify_all()
             return sequence - 1
 
-    def wait(self, seconds: float) -> bool:
-        """Wait until something is there; False after the time or when the queue is closed."""
+    def wait(self, seconds: float, most_samples: int) -> list[Frame]:
+        """Wait for frames: those that come next, one at least; none after the time or when the queue is closed."""
+        found: list[Frame] = []
+        count = 0
         with self._changed:
             self._changed.wait_for(lambda: self._closed or bool(self._frames), seconds)
-            return bool(self._frames) and not self._closed
-
-    def oldest(self, most_samples: int) -> list[Frame]:
-        """The frames that come next, one at least unless nothing waits."""
-        found: list[Frame] = []
-        count = size = 0
-        with self._changed:
-            for frame in self._frames:
+            for frame in () if self._closed else self._frames:
                 count += frame.samples
-                size += frame.size
-                if found and (count > most_samples or size > _JOINED_BYTES):
+                if found and count > most_samples:
                     break
                 found.append(frame)
         return found
-
-    def waiting(self) -> list[Frame]:
-        """All that wait."""
-        with self._changed:
-            return list(self._frames)
 
     def body(self, frame: Frame) -> bytes | None:
         """The body of a frame; None, logged, when the disk no longer has it as it was written."""
@@ -158,15 +146,15 @@ class DurableQueue:
                 frame = self._frames.popleft()
                 self.samples -= frame.samples
                 self.nbytes -= frame.size + _HEAD.size
-            if through > self._position:
-                self._position = through
+            if through > self.position:
+                self.position = through
                 self._write_position()
 
     def remove_delivered(self, before_ms: int) -> None:
         """Remove the files whose frames are all delivered and arrived before this time."""
         with self._changed:
             for path, (last, arrived_ms) in list(self._files.items()):
-                if last > self._position or arrived_ms > before_ms:
+                if last > self.position or arrived_ms > before_ms:
                     return
                 if path == self._path and self._descriptor >= 0:
                     if self._size < self._segment_bytes // 4:
@@ -207,25 +195,21 @@ class DurableQueue:
         # A file of this name has no frame that was acknowledged, or the next number would be higher.
         self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC, 0o600)
         self._path, self._size = path, 0
-        directory = os.open(self._directory, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
+        _force_directory(self._directory)
 
     def _open_segments(self) -> None:
         for path in sorted(self._directory.glob(f"*{_SUFFIX}")):
             self._files[path] = (0, 0)
             frames = _frames_of(path)
             self._next = max([self._next, *(frame.sequence + 1 for frame in frames)])
-            self.delivered_before += [frame for frame in frames if frame.sequence <= self._position]
+            self.found += frames
             self._take(frames)
 
     def _take(self, frames: Sequence[Frame]) -> None:
         """Frames are on disk: those that are not delivered wait."""
         for frame in frames:
             self._files[frame.path] = (frame.sequence, frame.arrived_ms)
-            if frame.sequence > self._position:
+            if frame.sequence > self.position:
                 self._frames.append(frame)
                 self.samples += frame.samples
                 self.nbytes += frame.size + _HEAD.size
@@ -239,8 +223,28 @@ class DurableQueue:
     def _write_position(self) -> None:
         new = self._directory / f"{_POSITION}.new"
         with suppress(OSError):  # Not written means sent again after a restart.
-            new.write_text(f"{self._position}\n")
+            new.write_text(f"{self.position}\n")
             new.replace(self._directory / _POSITION)
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Whole and on disk when this returns; as it was when it raises OSError."""
+    new = path.with_suffix(".new")
+    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    new.replace(path)
+    _force_directory(path.parent)
+
+
+def _force_directory(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _checksum(body: bytes, sequence: int, samples: int) -> int:

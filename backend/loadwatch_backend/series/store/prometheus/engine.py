@@ -4,16 +4,21 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
 from contextlib import suppress
+from functools import lru_cache
+from itertools import accumulate
+from typing import Any, cast
 from urllib.parse import quote
 
 import numpy as np
 import numpy.typing as npt
+import orjson
 import structlog
 
 from loadwatch_backend.core.cancellation import Cancellation
 from loadwatch_backend.core.data_directory import DataDirectoryError
+from loadwatch_backend.core.errors import ProblemError
+from loadwatch_backend.core.periodic import Periodic
 from loadwatch_backend.series.store.embedded.block import F64, I64, LATEST_MS, U32, Block, Cut, cut_block, series_spans
 from loadwatch_backend.series.store.embedded.lock import acquire_lock
 from loadwatch_backend.series.store.embedded.series_index import Ids, SeriesIndex
@@ -25,25 +30,20 @@ from loadwatch_backend.series.store.errors import (
     StoreWriteError,
 )
 from loadwatch_backend.series.store.port import (
-    Batch,
-    CommitListener,
     Labels,
     Matcher,
     MetricMetadata,
     Reading,
     Selection,
     StoreStatistics,
-    TouchListener,
 )
-from loadwatch_backend.series.store.prometheus.connection import Connection, error_text, place_of
-from loadwatch_backend.series.store.prometheus.durable_queue import DurableQueue, Frame
-from loadwatch_backend.series.store.prometheus.listing import EngineLists, KnownMetadata
-from loadwatch_backend.series.store.prometheus.news import NEWEST, Announcement, NewsWatch
-from loadwatch_backend.series.store.prometheus.posting import requests_of
+from loadwatch_backend.series.store.prometheus.connection import Connection, place_of
+from loadwatch_backend.series.store.prometheus.durable_queue import DurableQueue
+from loadwatch_backend.series.store.prometheus.metadata import MOST_BYTES, KnownMetadata, metadata_of
+from loadwatch_backend.series.store.prometheus.posting import Sender, requests_of
 from loadwatch_backend.series.store.prometheus.reading import Budget, read_raw
 from loadwatch_backend.series.store.prometheus.recent import Recent, join
-from loadwatch_backend.series.store.prometheus.selectors import is_of_self
-from loadwatch_backend.series.store.prometheus.sender import Sender
+from loadwatch_backend.series.store.prometheus.selectors import is_of_self, selector_text
 from loadwatch_backend.series.store.prometheus.settings import RemoteSettings
 from loadwatch_backend.series.store.prometheus.wire import (
     SeriesSamples,
@@ -52,6 +52,7 @@ from loadwatch_backend.series.store.prometheus.wire import (
     decode_request,
     encode_labels,
     encode_metadata,
+    encode_series,
 )
 from loadwatch_backend.series.store.write_queue import Listeners, Work, WriteQueue, columns_of, newest_sent
 
@@ -70,6 +71,21 @@ _AHEAD_MS = 60_000
 _SAMPLE_BYTES = 20
 _COMMIT_SAMPLES = 200_000
 _CACHED_HEADS = 200_000
+_METADATA_SECONDS = 60.0
+_LATEST_ASKED_MS = 4_102_444_800_000
+"""2100: a time of which no engine thinks that it is none."""
+_NEWS_SECONDS = 1.0
+_NEWS_BYTES = 1 << 20
+_NEWEST = "loadwatch_newest_sample_timestamp_seconds"
+"""A series in which each server writes, beside its samples, the time of the newest.
+
+So a page that is open here shows samples that came in elsewhere, and rules hear of them. What reaches the engine past
+Loadwatch is heard of by the series `up`.
+"""
+_UP = 'label_replace(max(timestamp(up)), "of", "up", "", "")'
+_AT_START = f'label_replace(max({_UP} or max(last_over_time({_NEWEST}[15d]))), "of", "up", "", "")'
+_NEWS = f"{_UP} or max(max_over_time({_NEWEST}{{instance!=%s}}[2m] offset -1m))"
+"""What others say, whose clocks may differ from the engine's."""
 
 
 class PrometheusStore:
@@ -85,18 +101,25 @@ class PrometheusStore:
         self._index = SeriesIndex(settings.series_limit, settings.label_bytes)
         self._recent = Recent(settings.recent_bytes, self._touch)
         self._metadata = KnownMetadata(directory / "metadata.json")
-        self._lists = EngineLists(connection, settings.answer_bytes)
-        self._announcement = Announcement(settings.instance) if settings.instance else None
+        self._theirs: Mapping[str, MetricMetadata] = {}
+        self._theirs_until = 0.0
         self._waiting = WriteQueue(settings.queue_samples, _COMMIT_SAMPLES, self._behind)
         self._listeners = Listeners()
-        self._heads: dict[int, bytes] = {}
-        """Encoded labels of series, by id."""
+        self.append, self.on_commit, self.on_touch = (
+            self._waiting.append,
+            self._listeners.on_commit,
+            self._listeners.on_touch,
+        )
+        self._head_of = lru_cache(_CACHED_HEADS)(self._head)
+        self._told_ms = self._others_ms = 0
+        """When we told others of our newest sample; the newest that another server told of."""
         self._heard_ms: int | None = None
         self._hearing = threading.Lock()
         self._others_wrote = time.monotonic()
         self._writer = threading.Thread(target=self._write_all, name="store-writer", daemon=True)
         self._sender = Sender(settings, connection, self._queue, self._recent, clock, self._forget_silent)
-        self._news = NewsWatch(connection, settings.instance, self.newest_ms, self._hear)
+        self._news_query = _AT_START
+        self._news = Periodic("store-news", self._ask_for_news, _NEWS_SECONDS)
         self._forgot = time.monotonic()
         self._closed = False
         self._remember_queued()
@@ -114,10 +137,6 @@ class PrometheusStore:
     def generation(self) -> int:
         """See `Writer.generation`."""
         return self._index.generation
-
-    def append(self, batch: Batch) -> "Future[None]":
-        """See `Writer.append`."""
-        return self._waiting.append(batch)
 
     def put_metadata(self, metadata: Mapping[str, MetricMetadata]) -> None:
         """See `Writer.put_metadata`."""
@@ -153,7 +172,7 @@ class PrometheusStore:
         own = [self._own(matchers, start_ms, end_ms, Budget(most, reading)) for matchers in wanted]
         of_self = all(map(is_of_self, wanted))
         theirs: list[list[SeriesSamples]] = [[] for _ in wanted]
-        if not (of_self and self._sender.state.fault):
+        if not (of_self and self._sender.fault):
             try:
                 theirs = read_raw(self._connection, wanted, start_ms, their_end_ms, Budget(most, reading))
             except EngineAwayError:
@@ -161,35 +180,40 @@ class PrometheusStore:
                     raise
         return [join(parts, *one) for parts, one in zip(theirs, own, strict=True)]
 
-    def select_newest(
-        self, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int, reading: Reading | None = None
-    ) -> list[Selection]:
-        """See `ManySelector.select_newest`; all samples of the span, of which the newest are the last."""
-        return self.select_many(wanted, start_ms, end_ms, reading)
+    select_newest = select_many
+    """See `ManySelector.select_newest`; all samples of the span, of which the newest are the last."""
 
     def series(self, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[Labels]:
         """See `Reader.series`."""
         known = self._index.labels(self._known(matchers, start_ms, end_ms).tolist())
         there = {frozenset(labels.items()) for labels in known}
-        found = self._lists.series(matchers or [()], start_ms, end_ms)
+        rows = self._list("series", matchers or [()], start_ms, end_ms)
+        if not all(isinstance(row, dict) for row in rows):
+            raise EngineAwayError("the engine's list of series cannot be read")
+        found = sorted(({str(k): str(v) for k, v in row.items()} for row in rows), key=lambda one: sorted(one.items()))
         return [*known, *(labels for labels in found if frozenset(labels.items()) not in there)]
 
     def label_names(self, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[str]:
         """See `Reader.label_names`."""
         known = self._index.label_names(self._known(matchers, start_ms, end_ms))
-        found = self._lists.texts("labels", matchers, start_ms, end_ms)
-        return sorted({*known, *found})
+        return sorted({*known, *map(str, self._list("labels", matchers, start_ms, end_ms))})
 
     def label_values(self, name: str, matchers: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[str]:
         """See `Reader.label_values`."""
         known = self._index.label_values(name, self._known(matchers, start_ms, end_ms))
         path = f"label/{quote(name, safe='')}/values"
-        found = self._lists.texts(path, matchers, start_ms, end_ms)
-        return sorted({*known, *found})
+        return sorted({*known, *map(str, self._list(path, matchers, start_ms, end_ms))})
 
     def metadata(self) -> Mapping[str, MetricMetadata]:
-        """See `Reader.metadata`: the engine's, and over it what our senders said."""
-        return {**self._lists.metadata(), **self._metadata.entries}
+        """See `Reader.metadata`: the engine's as of a minute ago at most, and over it what our senders said."""
+        now = time.monotonic()
+        if now >= self._theirs_until:
+            self._theirs_until = now + _METADATA_SECONDS
+            try:
+                self._theirs = metadata_of(self._get("metadata", [], MOST_BYTES) or {})
+            except (ProblemError, ValueError) as error:
+                log.debug("the engine's metadata cannot be read", reason=str(error))
+        return {**self._theirs, **self._metadata.entries}
 
     def newest_ms(self) -> int | None:
         """See `Reader.newest_ms`."""
@@ -198,30 +222,24 @@ class PrometheusStore:
     def query(self, path: str, pairs: Sequence[tuple[str, str]], cancellation: Cancellation) -> Iterator[bytes]:
         """See `QueryPasser.query`."""
         with self._connection.post(f"/api/v1/{path}", pairs, self._settings.answer_bytes, cancellation) as stream:
-            if stream.status != 200:
-                reason = error_text(stream.read_error())
-                if 400 <= stream.status < 600 and stream.status not in (404, 405, 502, 504):
-                    raise EngineAnswerError(stream.status, reason)
-                raise EngineAwayError(f"the engine answered {stream.status}: {reason}")
+            if (status := stream.response.status) != 200:
+                reason = stream.error()
+                if 400 <= status < 600 and status not in (404, 405, 502, 504):
+                    raise EngineAnswerError(status, reason)
+                raise EngineAwayError(f"the engine answered {status}: {reason}")
             yield from stream.pieces()
 
-    def shown_ms(self) -> int:
+    def shown_ms(self, wanted: Sequence[Sequence[Matcher]]) -> int:
         """See `QueryPasser.shown_ms`."""
-        return (self._queue.oldest_ms or self._clock()) - _SHOWN_AFTER_MS
+        shown_ms = (self._queue.oldest_ms or self._clock()) - _SHOWN_AFTER_MS
+        # Of what others alone send the engine's raw samples tell no more than its ranges do.
+        return shown_ms if len(self._known(wanted, shown_ms, LATEST_MS)) else LATEST_MS
 
     # Watching -------------------------------------------------------------------------------------------------
 
-    def on_commit(self, listener: CommitListener) -> Callable[[], None]:
-        """See `Watcher.on_commit`."""
-        return self._listeners.on_commit(listener)
-
-    def on_touch(self, listener: TouchListener) -> Callable[[], None]:
-        """See `Watcher.on_touch`."""
-        return self._listeners.on_touch(listener)
-
     def statistics(self) -> StoreStatistics:
         """See `Watcher.statistics`."""
-        counts, state = self._waiting.counts, self._sender.state
+        counts, sender = self._waiting.counts, self._sender
         oldest_ms = self._queue.oldest_ms
         waited_ms = 0 if oldest_ms is None else max(self._clock() - oldest_ms, 0)
         settings = self._settings
@@ -239,9 +257,9 @@ class PrometheusStore:
             engine_queue_bytes=self._queue.nbytes,
             engine_queue_seconds=waited_ms / 1000,
             engine_queue_ratio=max(self._queue.nbytes / settings.queue_bytes, waited_ms / settings.queue_ms),
-            engine_delivered_samples_total=state.delivered_samples,
-            engine_dropped_samples_total=state.dropped_samples,
-            engine_retries_total=state.retries,
+            engine_delivered_samples_total=sender.delivered_samples,
+            engine_dropped_samples_total=sender.dropped_samples,
+            engine_retries_total=sender.retries,
         )
 
     def keep_pinned(self, windows: Callable[[], Sequence[tuple[int, int]]]) -> None:
@@ -291,8 +309,8 @@ class PrometheusStore:
                 self._metadata.keep(work.metadata)
             sent_ms = newest_sent(work.taken)
             besides = encode_metadata(work.metadata)
-            if self._announcement is not None and sent_ms is not None:
-                besides += self._announcement.encoded(max(sent_ms, self._heard_ms or 0), self._clock())
+            if sent_ms is not None:
+                besides += self._announcement(max(sent_ms, self._heard_ms or 0))
             bodies = self._bodies(series, timestamps, values, besides)
             last = self._queue.append(bodies) if bodies else self._queue.last
         except Exception as error:
@@ -307,6 +325,15 @@ class PrometheusStore:
         if len(series):
             self._listeners.touched(lambda: self._index.metrics(series))
 
+    def _announcement(self, newest_ms: int) -> bytes:
+        """For other servers, at most once a second."""
+        now_ms = self._clock()
+        if not self._settings.instance or abs(now_ms - self._told_ms) < 1000:
+            return b""
+        self._told_ms = now_ms
+        head = encode_labels({"__name__": _NEWEST, "job": "loadwatch", "instance": self._settings.instance})
+        return encode_series([head], [1], np.array([now_ms], np.int64), np.array([newest_ms / 1000]))[0]
+
     def _heard(self, newest_ms: int) -> None:
         """Samples up to this time are there: tell who waits for them."""
         with self._hearing:
@@ -315,28 +342,20 @@ class PrometheusStore:
 
     def _bodies(self, series: U32, timestamps: I64, values: F64, besides: bytes) -> list[tuple[bytes, int]]:
         """Requests with their number of samples, series by series in rising time; of repeated ones the last."""
-        order = np.lexsort((np.arange(len(series)), timestamps, series))
+        order = np.lexsort((timestamps, series))
         series, timestamps, values = series[order], timestamps[order], values[order]
         last = np.ones(len(series), np.bool_)
         last[:-1] = (series[1:] != series[:-1]) | (timestamps[1:] != timestamps[:-1])
         series, timestamps, values = series[last], timestamps[last], values[last]
         bodies: list[tuple[bytes, int]] = []
-        for parts, samples in requests_of(series, timestamps, values, self._heads_of, self._settings.request_samples):
+        for parts, samples in requests_of(series, timestamps, values, self._head_of, self._settings.request_samples):
             bodies.append((compressed(b"".join(parts) + (b"" if bodies else besides)), samples))
         if besides and not bodies:
             bodies.append((compressed(besides), 0))
         return bodies
 
-    def _heads_of(self, ids: list[int]) -> list[bytes]:
-        heads = self._heads
-        unknown = [series_id for series_id in ids if series_id not in heads]
-        if unknown:
-            if len(heads) + len(unknown) > _CACHED_HEADS:
-                heads.clear()
-                unknown = ids
-            for series_id, labels in zip(unknown, self._index.labels(unknown), strict=True):
-                heads[series_id] = encode_labels(labels)
-        return [heads[series_id] for series_id in ids]
+    def _head(self, series_id: int) -> bytes:
+        return encode_labels(self._index.labels([series_id])[0])
 
     # Within: reading ------------------------------------------------------------------------------------------
 
@@ -369,38 +388,60 @@ class PrometheusStore:
         first, last = series_spans(block)
         self._index.touch(block.series, first, last)
 
-    def _hear(self, newest_ms: int) -> None:
-        """Another one took samples in, of any metric that there is now."""
+    def _get(self, path: str, pairs: Sequence[tuple[str, str]], most_bytes: int) -> Any:
+        body = self._connection.get(f"/api/v1/{path}", pairs, most_bytes)
+        try:
+            document: Any = orjson.loads(body)
+            if document["status"] != "success":
+                raise EngineAwayError(f"the engine answered with an error: {str(document.get('error'))[:500]}")
+            return document["data"]
+        except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+            raise EngineAwayError(f"the engine's answer cannot be read: {body[:200]!r}") from error
+
+    def _list(self, path: str, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[Any]:
+        pairs = [("match[]", selector_text(one)) for one in wanted]
+        pairs += [("start", f"{max(start_ms, 0) / 1000:.3f}"), ("end", f"{min(end_ms, _LATEST_ASKED_MS) / 1000:.3f}")]
+        found = self._get(path, pairs, self._settings.answer_bytes)
+        if not isinstance(found, list | None):
+            raise EngineAwayError(f"the engine's answer to {path} cannot be read")
+        return cast("list[Any]", found or [])
+
+    def _ask_for_news(self) -> None:
+        # VictoriaMetrics shows the newest half minute to those alone who want nothing out of its cache.
+        found = self._get("query", [("query", self._news_query), ("nocache", "1")], _NEWS_BYTES)
+        self._news_query = _NEWS % orjson.dumps(self._settings.instance).decode()
+        newest = {"up": 0, "": 0}
+        with suppress(ValueError, KeyError, TypeError, IndexError, OverflowError):
+            for one in found["result"]:
+                newest[one["metric"].get("of", "")] = int(float(one["value"][1]) * 1000 + 0.5)
+        if newest[""] <= self._others_ms and newest["up"] <= (self._heard_ms or 0):
+            return
+        # Another one took samples in, of any metric that there is now.
+        self._others_ms = max(newest[""], self._others_ms)
         self._others_wrote = time.monotonic()
-        self._heard(newest_ms)
+        self._heard(max(newest.values()))
         now_ms = self._clock()
-        self._listeners.touched(
-            lambda: frozenset(self._lists.texts("label/__name__/values", [], now_ms - 300_000, now_ms))
-        )
+        names = "label/__name__/values"
+        self._listeners.touched(lambda: frozenset(map(str, self._list(names, [], now_ms - 300_000, now_ms))))
 
     def _remember_queued(self) -> None:
         """What the engine may not show yet is in memory again after a start, the newest of it."""
         settled_ms = self._clock() - int(self._settings.settle_seconds * 1000)
-        delivered = [frame for frame in self._queue.delivered_before if frame.arrived_ms >= settled_ms]
-        waiting = self._queue.waiting()
+        queue = self._queue
+        frames = [one for one in queue.found if one.sequence > queue.position or one.arrived_ms >= settled_ms]
+        queue.found = []
         room = self._settings.recent_bytes // _SAMPLE_BYTES
-        chosen: list[Frame] = []
-        for frame in reversed([*delivered, *waiting]):
-            room -= frame.samples
-            if room < 0:
-                break
-            chosen.append(frame)
-        for frame in reversed(chosen):
-            if (body := self._queue.body(frame)) is not None:
+        fitting = sum(total <= room for total in accumulate(frame.samples for frame in reversed(frames)))
+        for frame in frames[len(frames) - fitting :]:
+            if (body := queue.body(frame)) is not None:
                 self._remember(frame.sequence, body)
-        if delivered:
-            self._recent.deliver(delivered[-1].sequence)
-        if waiting:
-            log.info("samples of before wait for the engine", samples=self._queue.samples, bytes=self._queue.nbytes)
+        self._recent.deliver(queue.position)
+        if queue.samples:
+            log.info("samples of before wait for the engine", samples=queue.samples, bytes=queue.nbytes)
 
     def _remember(self, sequence: int, body: bytes) -> None:
         try:
-            found = [one for one in decode_request(body) if one.labels.get("__name__") != NEWEST]
+            found = [one for one in decode_request(body) if one.labels.get("__name__") != _NEWEST]
             ids = self._index.resolve([one.labels for one in found])
         except (WireError, SeriesLimitError) as error:
             log.warning("samples that wait for the engine cannot be shown before it has them", reason=str(error))
@@ -418,9 +459,7 @@ class PrometheusStore:
         if time.monotonic() - self._forgot < _FORGET_SECONDS:
             return
         self._forgot = time.monotonic()
-        silent = self._index.silent_since(self._clock() - _SILENT_MS)
-        kept = frozenset(self._recent.series().tolist())
-        self._index.remove(series_id for series_id in silent if series_id not in kept)
+        self._index.remove(self._index.silent_since(self._clock() - _SILENT_MS))
 
 
 def open_prometheus(settings: RemoteSettings, clock: Callable[[], int]) -> PrometheusStore:
@@ -453,8 +492,8 @@ def _find_engine(connection: Connection, settings: RemoteSettings) -> None:
     known = settings.data_directory / QUEUE_DIRECTORY / "read-by"
     try:
         connection.check()
-    except EngineAwayError as error:
-        if error.refused or not known.exists() or settings.url not in known.read_text().split():
+    except (EngineAwayError, EngineAnswerError) as error:
+        if getattr(error, "refused", False) or not known.exists() or settings.url not in known.read_text().split():
             raise EngineSettingsError(
                 f"the engine at {place} (LOADWATCH_STORE_URL) cannot be used: {error.detail}"
             ) from error

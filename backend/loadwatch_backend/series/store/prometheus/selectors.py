@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from loadwatch_backend.series.store.patterns import full_matcher
+from loadwatch_backend.series.store.patterns import value_test
 from loadwatch_backend.series.store.port import Matcher, MatchOperator
 
 _CLASSIC = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*", re.ASCII)
@@ -20,7 +20,7 @@ def selector_text(matchers: Sequence[Matcher]) -> str:
         PatternError: a regular expression is none.
     """
     # No engine takes a selector that asks for nothing.
-    asked = (*matchers, ANY_METRIC) if all(map(_takes_empty, matchers)) else matchers
+    asked = (*matchers, ANY_METRIC) if all(value_test(one)("") for one in matchers) else matchers
     return "{" + ",".join(f"{label_text(one.label)}{one.operator}{quoted(one.value)}" for one in asked) + "}"
 
 
@@ -32,18 +32,6 @@ def quoted(text: str) -> str:
 def label_text(name: str) -> str:
     """The name of a label."""
     return name if _CLASSIC.fullmatch(name) else quoted(name)
-
-
-def _takes_empty(matcher: Matcher) -> bool:
-    match matcher.operator:
-        case MatchOperator.EQUAL:
-            return matcher.value == ""
-        case MatchOperator.NOT_EQUAL:
-            return matcher.value != ""
-        case MatchOperator.REGEX:
-            return full_matcher(matcher.value)("")
-        case MatchOperator.NOT_REGEX:
-            return not full_matcher(matcher.value)("")
 
 
 def is_plain_name(matchers: Sequence[Matcher]) -> bool:

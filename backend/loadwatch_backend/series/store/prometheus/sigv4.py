@@ -10,7 +10,7 @@ from botocore.awsrequest import AWSRequest
 from botocore.exceptions import BotoCoreError
 
 from loadwatch_backend.series.store.errors import EngineSettingsError
-from loadwatch_backend.series.store.prometheus.login import Signer
+from loadwatch_backend.series.store.prometheus.connection import Signer
 
 
 def aws_signer(region: str) -> Signer:

@@ -54,32 +54,24 @@ def encode_labels(labels: Labels) -> bytes:
     return remote.TimeSeries(labels=pairs).SerializeToString()
 
 
-def encode_samples(timestamps: I64, values: F64) -> bytes | list[bytes]:
-    """The `samples` fields of each sample: 18 bytes each in one piece, or a list where a time is unusual."""
-    if len(timestamps) and (timestamps.min() < _EARLIEST_SIX or timestamps.max() > _LATEST_SIX):
-        return [
-            remote.TimeSeries(samples=[remote.Sample(timestamp=time_ms, value=value)]).SerializeToString()
-            for time_ms, value in zip(timestamps.tolist(), values.tolist(), strict=True)
-        ]
+def encode_series(labels: Sequence[bytes], counts: Sequence[int], timestamps: I64, values: F64) -> list[bytes]:
+    """The `timeseries` field of each series: its encoded labels and the next `counts[i]` samples."""
+    is_usual = not len(timestamps) or (timestamps.min() >= _EARLIEST_SIX and timestamps.max() <= _LATEST_SIX)
     rows = np.empty((len(timestamps), _SAMPLE_BYTES), np.uint8)
     rows[:, :3] = (0x12, 0x10, 0x09)
     rows[:, 3:11] = np.ascontiguousarray(values, "<f8").view(np.uint8).reshape(-1, 8)
     rows[:, 11] = 0x10
     rows[:, 12:] = ((timestamps[:, None] >> np.arange(0, 42, 7)) & 0x7F).astype(np.uint8)
     rows[:, 12:17] |= 0x80
-    return rows.tobytes()
-
-
-def encode_series(labels: Sequence[bytes], counts: Sequence[int], timestamps: I64, values: F64) -> list[bytes]:
-    """The `timeseries` field of each series: its encoded labels and the next `counts[i]` samples."""
-    encoded = encode_samples(timestamps, values)
+    encoded = rows.tobytes()
     result: list[bytes] = []
     place = 0
     for head, count in zip(labels, counts, strict=True):
-        if isinstance(encoded, bytes):
-            samples = encoded[place * _SAMPLE_BYTES : (place + count) * _SAMPLE_BYTES]
-        else:
-            samples = b"".join(encoded[place : place + count])
+        samples = encoded[place * _SAMPLE_BYTES : (place + count) * _SAMPLE_BYTES]
+        if not is_usual:
+            some = zip(timestamps[place : place + count].tolist(), values[place : place + count].tolist(), strict=True)
+            fields = [remote.Sample(timestamp=time_ms, value=value) for time_ms, value in some]
+            samples = remote.TimeSeries(samples=fields).SerializeToString()
         result.append(b"\x0a" + _varint(len(head) + len(samples)) + head + samples)
         place += count
     return result

@@ -1,15 +1,18 @@
 """How far a transfer has come, in a file of the data directory that is on disk before the next samples go out."""
 
-import os
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from loadwatch_backend.series.store.transfer.errors import TransferError
+from loadwatch_backend.series.store.prometheus.durable_queue import replace_file
 
 STATE_FILE = "migration.json"
+
+
+class TransferError(Exception):
+    """It cannot go on; the text says why and what to do. What was acknowledged so far is not sent again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,19 +70,8 @@ class StateFile:
         Raises:
             TransferError: the disk refused; the file is as it was.
         """
-        new = self.path.with_suffix(".new")
         try:
-            descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(orjson.dumps({"format": 2, **asdict(state)}))
-                file.flush()
-                os.fsync(file.fileno())
-            new.replace(self.path)
-            folder = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+            replace_file(self.path, orjson.dumps({"format": 2, **asdict(state)}))
         except OSError as error:
             raise TransferError(
                 f"cannot write {self.path}, which says how far the migration has come: {error.strerror}. Make room or"

@@ -2,50 +2,53 @@
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
+from loadwatch_formats.backoff import backoff_seconds
 
 from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.series.store.errors import EngineAnswerError, EngineAwayError, PatternError, QueryLimitError
 from loadwatch_backend.series.store.port import Selection
 from loadwatch_backend.series.store.prometheus.connection import Connection
-from loadwatch_backend.series.store.prometheus.posting import AgainError, post, post_halves, requests_of
+from loadwatch_backend.series.store.prometheus.posting import (
+    FIRST_PAUSE,
+    LONGEST_PAUSE,
+    AgainError,
+    post,
+    post_halves,
+    requests_of,
+)
 from loadwatch_backend.series.store.prometheus.reading import Budget, read_raw
 from loadwatch_backend.series.store.prometheus.wire import SeriesSamples, compressed, encode_labels
-from loadwatch_backend.series.store.transfer.errors import EngineRefusesError, TransferError
 from loadwatch_backend.series.store.transfer.parts import Part
+from loadwatch_backend.series.store.transfer.state import TransferError
 
-_FIRST_PAUSE = 0.25
-_LONGEST_PAUSE = 30.0
 _MOST_ASKED = 10_000_000
 """Samples of one answer: a part's, and others of the same metrics that only the engine has."""
 _OUT_OF_ORDER = ("out of order", "out of bounds", "too old", "duplicate sample")
 _Answer = TypeVar("_Answer")
 
 
+class EngineRefusesError(TransferError):
+    """The engine will never take some samples as it is configured."""
+
+
+@dataclass(frozen=True, slots=True)
 class Target:
     """Used by one thread."""
 
-    def __init__(
-        self,
-        connection: Connection,
-        *,
-        request_samples: int,
-        patience_seconds: float,
-        tell: Callable[[str], None],
-        clock: Callable[[], int],
-    ) -> None:
-        self._connection = connection
-        self._request_samples = request_samples
-        self._patience_seconds = patience_seconds
-        self._tell = tell
-        self._clock = clock
+    connection: Connection
+    request_samples: int
+    patience_seconds: float
+    tell: Callable[[str], None]
+    clock: Callable[[], int]
 
     def check(self) -> None:
         """Raises TransferError where nobody answers at the address, or refuses us."""
         try:
-            self._connection.check()
+            self.connection.check()
         except ProblemError as error:
             raise TransferError(
                 f"{error.detail}. Nothing was sent; check --to and the LOADWATCH_STORE_ settings"
@@ -62,10 +65,10 @@ class Target:
         counts = np.diff(selection.offsets)
         series = np.repeat(np.arange(len(counts), dtype=np.uint32), counts)
 
-        def heads(ids: list[int]) -> list[bytes]:
-            return [encode_labels(selection.labels[place]) for place in ids]
+        def head_of(place: int) -> bytes:
+            return encode_labels(selection.labels[place])
 
-        for parts, _ in requests_of(series, selection.timestamps, selection.values, heads, self._request_samples):
+        for parts, _ in requests_of(series, selection.timestamps, selection.values, head_of, self.request_samples):
             body = compressed(b"".join(parts))
             reason = self._post(body)
             if reason is None:
@@ -89,36 +92,36 @@ class Target:
 
     def _ask(self, part: Part) -> Sequence[SeriesSamples]:
         try:
-            return read_raw(self._connection, [part.matchers], part.start_ms, part.end_ms, Budget(_MOST_ASKED))[0]
+            return read_raw(self.connection, [part.matchers], part.start_ms, part.end_ms, Budget(_MOST_ASKED))[0]
         except EngineAwayError as error:
             raise AgainError(error.detail, to_mend=error.refused) from error
         except (EngineAnswerError, PatternError, QueryLimitError) as error:
             raise TransferError(f"the engine cannot be read: {error.detail}") from error
 
     def _post(self, body: bytes) -> str | None:
-        return self._patiently(lambda: post(self._connection, body, self._clock()))
+        return self._patiently(lambda: post(self.connection, body, self.clock()))
 
     def _patiently(self, attempt: Callable[[], _Answer]) -> _Answer:
-        deadline = time.monotonic() + self._patience_seconds
-        pause, told = _FIRST_PAUSE, False
+        deadline = time.monotonic() + self.patience_seconds
+        failures = 0
         while True:
             try:
                 answer = attempt()
             except AgainError as error:
                 if error.to_mend:
                     raise TransferError(f"{error}. Check the address and the LOADWATCH_STORE_ settings") from error
-                wait = max(error.after or 0.0, pause)
+                wait = max(error.after or 0.0, backoff_seconds(failures, FIRST_PAUSE, LONGEST_PAUSE))
                 if time.monotonic() + wait > deadline:
                     raise TransferError(
-                        f"{error}. It was waited for, {self._patience_seconds:.0f} s (--patience) and no longer"
+                        f"{error}. It was waited for, {self.patience_seconds:.0f} s (--patience) and no longer"
                     ) from error
-                if not told:
-                    self._tell(f"{error}; waiting for it")
-                told, pause = True, min(pause * 2, _LONGEST_PAUSE)
+                if not failures:
+                    self.tell(f"{error}; waiting for it")
+                failures += 1
                 time.sleep(wait)
             else:
-                if told:
-                    self._tell("the engine answers again")
+                if failures:
+                    self.tell("the engine answers again")
                 return answer
 
 

@@ -18,11 +18,10 @@ import numpy.typing as npt
 from loadwatch_backend.series.store.embedded.stored_hours import StoredHours
 from loadwatch_backend.series.store.port import Selection
 from loadwatch_backend.series.store.prometheus.wire import SeriesSamples, encode_metadata
-from loadwatch_backend.series.store.transfer.errors import EngineRefusesError, TransferError
 from loadwatch_backend.series.store.transfer.parts import Part, parts_of
 from loadwatch_backend.series.store.transfer.progress import hour_text
-from loadwatch_backend.series.store.transfer.state import StateFile, TransferState
-from loadwatch_backend.series.store.transfer.target import Target, advice_on
+from loadwatch_backend.series.store.transfer.state import StateFile, TransferError, TransferState
+from loadwatch_backend.series.store.transfer.target import EngineRefusesError, Target, advice_on
 
 _METADATA_ENTRIES = 1_000
 _COUNT_AGAIN_SECONDS = 0.5
@@ -87,23 +86,20 @@ def transfer(job: Job) -> TransferState:
     total, done = sum(hours.values()), 0
     state, fresh = begin(job, total)
     _send_metadata(job)
-    doubtful, settled = not fresh, False
+    doubtful = not fresh
+    if doubtful or state.ask:
+        job.settle()
     for hour_ms, rows in hours.items():
-        if hour_ms >= state.hour_ms:
-            parts = hour_parts(job.source, hour_ms)
-            first = state.part if hour_ms == state.hour_ms else 0
-            done_here = sum(part.samples for part in parts[:first])
-            for number in range(first, len(parts)):
-                job.watch(hour_ms, done + done_here, total)
-                ask = state.ask or doubtful
-                if ask and not settled:
-                    job.settle()
-                    settled = True
-                state = _send(job, state, hour_ms, parts[number], ask=ask)
-                state = replace(state, hour_ms=hour_ms, part=number + 1)
-                job.file.write(state)
-                doubtful = False
-                done_here += parts[number].samples
+        parts = hour_parts(job.source, hour_ms) if hour_ms >= state.hour_ms else ()
+        first = state.part if hour_ms == state.hour_ms else 0
+        over = done + sum(part.samples for part in parts[:first])
+        for number, part in enumerate(parts[first:], first):
+            job.watch(hour_ms, over, total)
+            state = _send(job, state, hour_ms, part, ask=state.ask or doubtful)
+            state = replace(state, hour_ms=hour_ms, part=number + 1)
+            job.file.write(state)
+            doubtful = False
+            over += part.samples
         done += rows
     return state
 
