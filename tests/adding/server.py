@@ -192,7 +192,7 @@ from loadwatch_formats.outcomes import Outcome
 
 from loadwatch_backend.runs.importers.importer import Importer, Part
 from loadwatch_backend.runs.importers.sink import Aggregate, Sink
-from loadwatch_backend.runs.importers.sums import figures, span
+from loadwatch_backend.runs.importers.outcomes import figures, span
 from loadwatch_backend.evidence.records.contract import ImportOptions
 from loadwatch_backend.evidence.records.model import Latency
 

@@ -29,14 +29,13 @@ from loadwatch_backend.evidence.records.contract import ImportOptions, Progress
 from loadwatch_backend.evidence.records.figures import figures_of
 from loadwatch_backend.findings.opinions.service import Opinions
 from loadwatch_backend.findings.service import Findings
-from loadwatch_backend.runs.analyses import CLOSE_SECONDS, Analyses
+from loadwatch_backend.runs.analyses import CLOSE_SECONDS, DUE_SECONDS, Analyses, CatchUp
 from loadwatch_backend.runs.analysis.analyst import Analyst
 from loadwatch_backend.runs.analysis.own_figures import SETTLED_MS
 from loadwatch_backend.runs.analysis.schemas import Analysis, ThresholdOut, ThresholdState, WindowSource
 from loadwatch_backend.runs.analysis.thresholds import Scope, leans_on_generator
 from loadwatch_backend.runs.annotations.service import AnnotationService
 from loadwatch_backend.runs.archive.archives import Archives
-from loadwatch_backend.runs.catch_up import DUE_SECONDS, CatchUp
 from loadwatch_backend.runs.errors import (
     ImportNotFoundError,
     ImportQueueError,

@@ -10,7 +10,15 @@ import numpy as np
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.core.language import Language
-from loadwatch_backend.evidence.cost.documents import Held, cost_out
+from loadwatch_backend.evidence.cost.documents import (
+    CostFunction,
+    CostFunctions,
+    CostOut,
+    CostWindow,
+    CpuRoute,
+    Held,
+    cost_out,
+)
 from loadwatch_backend.evidence.cost.model import (
     SUMS,
     Cost,
@@ -25,19 +33,16 @@ from loadwatch_backend.evidence.cost.model import (
     StatementCost,
     StatementKey,
 )
-from loadwatch_backend.evidence.cost.read import Counted, has_counts, read_window
-from loadwatch_backend.evidence.cost.read_routes import EARLIEST, LATEST
-from loadwatch_backend.evidence.cost.schemas import CostFunction, CostFunctions, CostOut, CostWindow, CpuRoute
+from loadwatch_backend.evidence.cost.read import EARLIEST, LATEST, Counted, has_counts, read_window
 from loadwatch_backend.evidence.cost.solve import LEAST_INTERVALS, Ground, Part, noise_of, solve
 from loadwatch_backend.evidence.kept_digests import KeptDigests, read_content
 from loadwatch_backend.evidence.missing import PROFILE_COLLECTORS, profile_remarks, read_faults
-from loadwatch_backend.evidence.plans.read import read_plans
+from loadwatch_backend.evidence.plans import read_plans
 from loadwatch_backend.evidence.profiles.model import Kind, ProfilesDifferError
-from loadwatch_backend.evidence.profiles.views.schemas import ProfileOut, ProfileView
-from loadwatch_backend.evidence.profiles.views.service import Profiles, ViewAsk
+from loadwatch_backend.evidence.profiles.views.service import ProfileOut, Profiles, ProfileView, ViewAsk
 from loadwatch_backend.evidence.records.model import FloatArray
 from loadwatch_backend.evidence.request_counts import Normalised
-from loadwatch_backend.evidence.routes.kept_digest import parse_seconds
+from loadwatch_backend.evidence.routes import parse_seconds
 from loadwatch_backend.evidence.runs import HeldRun, RunWindow
 from loadwatch_backend.evidence.series import BoolArray
 from loadwatch_backend.series.store.port import Reader

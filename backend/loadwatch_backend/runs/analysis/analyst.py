@@ -45,9 +45,7 @@ from loadwatch_backend.runs.analysis.load import (
 from loadwatch_backend.runs.analysis.measure import Measurer
 from loadwatch_backend.runs.analysis.own_figures import SETTLED_MS, Subject, check_figures, oriented, read_figures
 from loadwatch_backend.runs.analysis.percentiles import read_percentiles
-from loadwatch_backend.runs.analysis.phases.levels import OfferedBy
-from loadwatch_backend.runs.analysis.phases.ramp import P95, describe_ramp
-from loadwatch_backend.runs.analysis.phases.shape import Shape, find_shape
+from loadwatch_backend.runs.analysis.phases import P95, OfferedBy, Shape, describe_ramp, find_shape
 from loadwatch_backend.runs.analysis.reconciliation import again_ms, reconcile
 from loadwatch_backend.runs.analysis.schemas import (
     NOT_KNOWN_YET,

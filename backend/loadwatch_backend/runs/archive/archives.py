@@ -56,10 +56,12 @@ from loadwatch_backend.runs.archive.format import (
     ArchivedRun,
     Manifest,
     evidence_member,
+    has_samples,
     list_bytes,
     parse_document,
+    read_samples,
+    write_samples,
 )
-from loadwatch_backend.runs.archive.samples import has_samples, read_samples, write_samples
 from loadwatch_backend.runs.errors import ArchiveError, RunExistsError, RunRuleError
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.imports.places import Places

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 from loadwatch_backend.evidence.cost.model import Cost, RouteTotals, Statement, StatementKey
-from loadwatch_backend.evidence.cost.read import Counted
-from loadwatch_backend.evidence.cost.read_routes import halves_of
+from loadwatch_backend.evidence.cost.read import Counted, halves_of
 from loadwatch_backend.evidence.cost.service import cost_of
 from loadwatch_backend.evidence.route_folding import RouteKey
 from loadwatch_backend.evidence.series import Edges, Grown, edges_of, grown_of

@@ -13,6 +13,7 @@ from loadwatch_backend.evidence.records.contract import ImportOptions
 from loadwatch_backend.evidence.records.model import Endpoint, Latency, RemarkKind
 from loadwatch_backend.runs.importers.errors import UnreadableFileError
 from loadwatch_backend.runs.importers.importer import Importer, Part
+from loadwatch_backend.runs.importers.outcomes import UNNAMED, figures, outcomes_of_counts, ranked_errors, span
 from loadwatch_backend.runs.importers.reading.documents import (
     STATUS_MOST,
     count,
@@ -24,7 +25,6 @@ from loadwatch_backend.runs.importers.reading.documents import (
 )
 from loadwatch_backend.runs.importers.reading.patterns import Linear
 from loadwatch_backend.runs.importers.sink import Aggregate, Sink
-from loadwatch_backend.runs.importers.sums import UNNAMED, figures, outcomes_of_counts, ranked_errors, span
 
 _LONGEST_ROW = 1_000_000
 _SHOWN = 20

@@ -14,10 +14,9 @@ from loadwatch_formats.times import parse_rfc3339
 
 from loadwatch_backend.evidence.records.model import RampFacts, RemarkKind
 from loadwatch_backend.runs.importers.endpoints import endpoint_of_url, looks_like_url, plain_label
-from loadwatch_backend.runs.importers.outcomes import SORTER
+from loadwatch_backend.runs.importers.outcomes import SORTER, UNNAMED
 from loadwatch_backend.runs.importers.reading.documents import STATUS_MOST, integer, nanoseconds
 from loadwatch_backend.runs.importers.sink import Sink
-from loadwatch_backend.runs.importers.sums import UNNAMED
 
 DURATION = "http_req_duration"
 OTHER_PROTOCOLS = ("grpc_req_duration", "ws_connecting", "ws_session_duration", "browser_http_req_duration")
