@@ -70,10 +70,7 @@ def _plan(labels: Labels, seen_ms: int) -> StatementPlan | None:
     return StatementPlan(
         seen_ms=seen_ms,
         example=labels.get("example", ""),
-        steps=[
-            PlanStep(table=step.table, access=step.access, key=step.key, rows=step.rows, extra=step.extra)
-            for step in plan.steps
-        ],
+        steps=[PlanStep.model_validate(step, from_attributes=True) for step in plan.steps],
         left_out=plan.left_out,
         reason=plan.reason,
     )

@@ -47,18 +47,6 @@ class RouteSource(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rank:
-    """A duration by its rank, seconds: within `low` and `high`, None where nothing bounds it.
-
-    `value` is what to say for it; None where only a bound is known.
-    """
-
-    value: float | None
-    low: float
-    high: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
     """One route and method over the window.
 
@@ -75,7 +63,7 @@ class Counted:
     seconds: float | None = None
     timed: float = 0.0
     sent_bytes: float | None = None
-    ranks: Mapping[str, Rank] = field(default_factory=dict[str, Rank])
+    ranks: Mapping[str, "RouteRank"] = field(default_factory=dict[str, "RouteRank"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +98,7 @@ class Window:
         return (self.span[1] - self.span[0]) / 1_000 * self.known
 
 
-def ranks_of(buckets: Mapping[float, float]) -> dict[str, Rank]:
+def ranks_of(buckets: Mapping[float, float]) -> dict[str, "RouteRank"]:
     """Ranks from a histogram's cumulative counts by upper bound; none without requests.
 
     A value is the middle, in ratio, of the bucket it lies in: nearer to both its bounds than any other could be.
@@ -119,16 +107,16 @@ def ranks_of(buckets: Mapping[float, float]) -> dict[str, Rank]:
     total = round(buckets[bounds[-1]]) if bounds else 0
     if total < 1:
         return {}
-    found: dict[str, Rank] = {}
+    found: dict[str, RouteRank] = {}
     for name, share in SHARES.items():
         # Growth at the window's ends is a share of a request now and then: half of one decides.
         rank = max(share * total, 1.0) - 0.5
         place = next((at for at, bound in enumerate(bounds) if buckets[bound] >= rank), len(bounds) - 1)
         high, low = bounds[place], bounds[place - 1] if place else 0.0
         if high == float("inf"):
-            found[name] = Rank(value=None, low=low, high=None)
+            found[name] = RouteRank(value=None, low=low, high=None)
         else:
-            found[name] = Rank(value=sqrt(low * high) if low > 0 else None, low=low, high=high)
+            found[name] = RouteRank(value=sqrt(low * high) if low > 0 else None, low=low, high=high)
     return found
 
 
@@ -386,8 +374,8 @@ def _counted(row: Mapping[str, Any], error: float) -> Counted:
     )
 
 
-def _kept_rank(value: float, error: float) -> Rank:
-    return Rank(value=value, low=value * (1 - error), high=value * (1 + error))
+def _kept_rank(value: float, error: float) -> RouteRank:
+    return RouteRank(value=value, low=value * (1 - error), high=value * (1 + error))
 
 
 MOST_INTERVALS, MOST_BUCKET_INTERVALS = 600, 30
@@ -629,18 +617,12 @@ def _route(one: Counted, seconds: float, whole: float) -> RouteFigures:
         share=one.seconds / whole if one.seconds is not None and whole > 0 else None,
         statuses=classes_of(one.statuses),
         mean_seconds=one.seconds / one.timed if one.seconds is not None and one.timed > 0 else None,
-        ranks=RouteRanks(**{name: _rank(one.ranks[name]) for name in SHARES})
-        if len(one.ranks) == len(SHARES)
-        else None,
+        ranks=RouteRanks(**{name: one.ranks[name] for name in SHARES}) if len(one.ranks) == len(SHARES) else None,
         bytes=one.sent_bytes,
     )
 
 
-def _rank(rank: Rank) -> RouteRank:
-    return RouteRank(value=rank.value, low=rank.low, high=rank.high)
-
-
-def _error(rank: Rank) -> float:
+def _error(rank: RouteRank) -> float:
     return rank.high / rank.value - 1 if rank.value and rank.high is not None else 0.0
 
 

@@ -1,7 +1,6 @@
 """From costs to their document. Pure."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from enum import StrEnum
 
 from pydantic import Field
@@ -21,8 +20,7 @@ from loadwatch_backend.evidence.cost.model import (
 from loadwatch_backend.evidence.cost.solve import is_repeated
 from loadwatch_backend.evidence.plans import PlanKey, StatementPlan, plan_of
 from loadwatch_backend.evidence.request_counts import Normalised, RequestsBy
-from loadwatch_backend.evidence.route_folding import RouteKey
-from loadwatch_backend.evidence.runs import RunWindow
+from loadwatch_backend.evidence.runs import HeldRun
 from loadwatch_backend.evidence.statements import StatementSource, name_of
 
 
@@ -198,31 +196,24 @@ MOST_SHOWN = 50
 """Of each table; what is beyond is the tail of the tail."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
-    """A run and what it cost, held against another."""
-
-    run: RunWindow
-    window: CostWindow
-    cost: Cost
-    base: RunWindow | None = None
-    base_cost: Cost | None = None
-    functions: CostFunctions | None = None
-    profile_remarks: Sequence[str] = ()
-    plans: Mapping[PlanKey, StatementPlan] = field(default_factory=dict[PlanKey, StatementPlan])
-
-
-def cost_out(held: Held) -> CostOut:
-    """The document of a run's costs."""
-    cost = held.cost
+def cost_out(
+    held: HeldRun,
+    window: CostWindow,
+    cost: Cost,
+    base_cost: Cost | None,
+    functions: CostFunctions | None,
+    profile_remarks: list[str],
+    plans: Mapping[PlanKey, StatementPlan],
+) -> CostOut:
+    """The document of a run's costs, held against another's."""
     whole = cost.database_seconds
-    base_routes = {} if held.base_cost is None else {one.totals.key: one for one in held.base_cost.routes}
-    base_statements = {} if held.base_cost is None else {one.statement.key: one for one in held.base_cost.statements}
+    base_routes = {} if base_cost is None else {one.totals.key: one for one in base_cost.routes}
+    base_statements = {} if base_cost is None else {one.statement.key: one for one in base_cost.statements}
     told = cost.reason is None
     return CostOut(
         run_id=held.run.id,
-        base=None if held.base is None or held.base_cost is None else CostBase(id=held.base.id, name=held.base.name),
-        window=held.window,
+        base=None if held.base is None or base_cost is None else CostBase(id=held.base.id, name=held.base.name),
+        window=window,
         from_ms=max(cost.from_ms, 0),
         to_ms=max(cost.to_ms, 0),
         reason=cost.reason,
@@ -240,12 +231,12 @@ def cost_out(held: Held) -> CostOut:
             if len(share.routes) != 1
         ],
         statements=[
-            _statement(one, whole, base_statements.get(one.statement.key), held.plans)
+            _statement(one, whole, base_statements.get(one.statement.key), plans)
             for one in cost.statements[:MOST_SHOWN]
         ],
-        functions=held.functions,
+        functions=functions,
         cpu=[_cpu(one) for one in cost.cpu],
-        profile_remarks=list(held.profile_remarks),
+        profile_remarks=profile_remarks,
         routes_left_out=cost.routes_left_out,
         statements_left_out=cost.statements_left_out,
         left_out_share=_ratio(cost.other_seconds, whole),
@@ -286,7 +277,7 @@ def _route(one: RouteCost, cost: Cost, base: RouteCost | None, *, told: bool) ->
 def _share(key: StatementKey, share: Share, whole: float, base: Share | None) -> CostShare:
     return CostShare(
         statement=statement_id(key),
-        routes=[_name(one) for one in share.routes],
+        routes=[one.name for one in share.routes],
         basis=share.basis,
         calls=_estimate(share.calls),
         seconds=_estimate(share.seconds),
@@ -303,14 +294,14 @@ def _cpu(one: JobCpu) -> JobCpuOut:
         seconds=one.seconds,
         routes=[
             RouteCpu(
-                routes=[_name(key) for key in share.routes],
+                routes=[key.name for key in share.routes],
                 basis=share.basis,
                 each=_estimate(share.each),
                 share=_ratio(share.total_seconds, one.seconds),
             )
             for share in one.shares[:MOST_SHOWN]
         ],
-        untold=[_name(key) for key in one.untold[:MOST_SHOWN]],
+        untold=[key.name for key in one.untold[:MOST_SHOWN]],
     )
 
 
@@ -337,16 +328,12 @@ def _statement(
         tmp_disk_tables=of.tmp_disk_tables,
         no_index_used=of.no_index_used,
         errors=of.errors,
-        routes=[_name(route) for share in one.shares for route in share.routes],
+        routes=[route.name for share in one.shares for route in share.routes],
         unexplained_share=_ratio(one.unexplained_seconds, of.seconds),
         base_mean_seconds=None if base is None else _mean(base.statement.seconds, base.statement.calls),
         base_calls=None if base is None else base.statement.calls,
         plan=plan_of(plans, of.key.schema, [of.key.digest]),
     )
-
-
-def _name(key: RouteKey) -> str:
-    return key.name
 
 
 def _estimate(one: Estimate) -> CostEstimate:

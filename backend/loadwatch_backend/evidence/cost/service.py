@@ -16,7 +16,6 @@ from loadwatch_backend.evidence.cost.documents import (
     CostOut,
     CostWindow,
     CpuRoute,
-    Held,
     cost_out,
 )
 from loadwatch_backend.evidence.cost.model import (
@@ -306,11 +305,11 @@ def _views(
 
 def cpu_files(profiles: Sequence[ProfileOut], run: RunWindow) -> tuple[str, ...]:
     """CPU profiles that can be read as one. What somebody brought of another time says nothing of this run."""
-    return tuple(one.id for one in profiles if one.kind == Kind.CPU and _within(one, run))[:MOST_FILES]
-
-
-def _within(profile: ProfileOut, run: RunWindow) -> bool:
-    return profile.at_ms <= run.to_ms and profile.at_ms + 1_000 * (profile.seconds or 0.0) >= run.from_ms
+    cpu = (one for one in profiles if one.kind == Kind.CPU)
+    within = (
+        one.id for one in cpu if one.at_ms <= run.to_ms and one.at_ms + 1_000 * (one.seconds or 0.0) >= run.from_ms
+    )
+    return tuple(within)[:MOST_FILES]
 
 
 def functions_out(view: ProfileView, before: ProfileView | None, profiles: int) -> CostFunctions | None:
@@ -444,16 +443,13 @@ class RunCosts:
         functions = cpu_functions(self._profiles, held, language)
         faults = [] if functions else read_faults(self._store, PROFILE_COLLECTORS, *run.span)
         return cost_out(
-            Held(
-                run=run,
-                window=covered,
-                cost=self._cost(run, covered),
-                base=other,
-                base_cost=None if other is None else self._cost(other, covered),
-                functions=functions,
-                profile_remarks=[] if functions else profile_remarks(faults, language),
-                plans=read_plans(self._store, *run.span),
-            )
+            held,
+            covered,
+            self._cost(run, covered),
+            None if other is None else self._cost(other, covered),
+            functions,
+            [] if functions else profile_remarks(faults, language),
+            read_plans(self._store, *run.span),
         )
 
     def _cost(self, run: RunWindow, window: CostWindow) -> Cost:

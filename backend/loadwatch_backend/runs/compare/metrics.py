@@ -240,8 +240,11 @@ class RunMetric:
 
 def window_figures(run: RunOut) -> FiguresOut | None:
     """Figures of the steady window; of the whole run where none was found; None before there are any."""
-    if run.steady is not None:
-        return run.steady
+    return whole_figures(run) if run.steady is None else run.steady
+
+
+def whole_figures(run: RunOut) -> FiguresOut | None:
+    """Figures of the whole run; None before there are any."""
     if run.requests is None:
         return None
     return FiguresOut(

@@ -21,6 +21,7 @@ from loadwatch_backend.evidence.routes import RouteRank, RunRoute, RunRoutes
 from loadwatch_backend.evidence.statements import StatementOut, StatementsOut
 from loadwatch_backend.runs.analysis.schemas import FiguresOut
 from loadwatch_backend.runs.annotations.schemas import AnnotationOut
+from loadwatch_backend.runs.compare.metrics import whole_figures, window_figures
 from loadwatch_backend.runs.compare.schemas import FigureRepeats
 from loadwatch_backend.runs.report.svg import Chart
 from loadwatch_backend.runs.reviews.schemas import ReviewOut
@@ -219,25 +220,6 @@ class SummaryRow:
         return value / self.baseline - 1
 
 
-def whole_figures(run: RunOut) -> FiguresOut | None:
-    """Figures of the whole run; None before there are any."""
-    if run.requests is None:
-        return None
-    return FiguresOut(
-        requests=run.requests,
-        duration_seconds=run.requests / run.rate if run.rate else 0.0,
-        rate=run.rate,
-        success_ratio=run.success_ratio,
-        latency_seconds=run.latency_seconds,
-        outcomes=run.outcomes,
-        status_codes=run.status_codes,
-        bytes_in=run.bytes_in,
-        bytes_out=run.bytes_out,
-        wait_seconds=run.wait_seconds,
-        throughput=run.throughput,
-    )
-
-
 def shares_of_endpoints(run: RunOut | None) -> Mapping[str, float]:
     """How its requests were spread over endpoints; nothing without a run."""
     if run is None:
@@ -254,7 +236,7 @@ def mixed_key(names: Sequence[str]) -> str:
 def summary_rows(run: RunOut, baseline: RunOut | None) -> list[SummaryRow]:
     """The figures that a reader looks for first."""
     steady, whole = _figures(run.steady), _figures(whole_figures(run))
-    base = {} if baseline is None else _figures(baseline.steady or whole_figures(baseline))
+    base = {} if baseline is None else _figures(window_figures(baseline))
     return [
         SummaryRow(key=key, unit=unit, steady=steady.get(key), whole=whole.get(key), baseline=base.get(key))
         for key, unit in _SUMMARY

@@ -143,10 +143,12 @@ class ProfileOrders:
         """What was ordered of a run, the oldest first."""
         under_way = run_id in {run.id for run in self._runs()}
         with self._relational.transaction() as session:
-            orders = [_order_out(row) for row in find_of_run(session, run_id)]
+            orders = [ProfileOrderOut.model_validate(row, from_attributes=True) for row in find_of_run(session, run_id)]
         return ProfileOrderList(
             orders=orders,
-            processes=[_process_out(one) for one in self._processes()] if under_way else [],
+            processes=[ProfileProcess.model_validate(one, from_attributes=True) for one in self._processes()]
+            if under_way
+            else [],
             under_way=under_way,
         )
 
@@ -327,32 +329,4 @@ def _gone(order_id: int) -> ProfileOrderNotFoundError:
 
 
 def _agent_order(row: ProfileOrderRow) -> AgentOrder:
-    return AgentOrder(
-        id=row.id, job=row.job, instance=row.instance, kind=ProfileKindName(row.kind), seconds=row.seconds
-    )
-
-
-def _order_out(row: ProfileOrderRow) -> ProfileOrderOut:
-    return ProfileOrderOut(
-        id=row.id,
-        job=row.job,
-        instance=row.instance,
-        kind=ProfileKindName(row.kind),
-        seconds=row.seconds,
-        cause=Cause(row.cause),
-        asked_by=row.asked_by,
-        state=OrderState(row.state),
-        created_ms=row.created_ms,
-        taken_ms=row.taken_ms,
-        ended_ms=row.ended_ms,
-        reason=row.reason,
-    )
-
-
-def _process_out(process: Process) -> ProfileProcess:
-    return ProfileProcess(
-        job=process.job,
-        instance=process.instance,
-        kinds=[ProfileKindName(kind) for kind in process.kinds],
-        seconds=process.seconds,
-    )
+    return AgentOrder.model_validate(row, from_attributes=True)
