@@ -213,11 +213,11 @@ MARGIN_MS = 30_000
 MOST_PATTERNS = 200
 
 
+@dataclass(eq=False)
 class LogPatternService:
     """Safe to use from any thread."""
 
-    def __init__(self, store: Reader) -> None:
-        self._store = store
+    _store: Reader
 
     def of_span(self, from_ms: int, to_ms: int) -> LogPatternList:
         """What was logged in the time of a run, against the time before.

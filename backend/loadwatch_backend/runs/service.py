@@ -322,12 +322,12 @@ class OpenShare:
     files: tuple[str, ...]
 
 
+@dataclass(eq=False)
 class Shares:
     """Safe to use from any thread."""
 
-    def __init__(self, relational: Relational, clock: Clock) -> None:
-        self._relational = relational
-        self._clock = clock
+    _relational: Relational
+    _clock: Clock
 
     def list(self, run_id: str) -> ShareList:
         """Links of a run that have not expired, the newest first; without their secrets."""
@@ -410,14 +410,14 @@ RETRY_MS = 60_000
 """Pause before a run that could not be read is tried again."""
 
 
+@dataclass(eq=False)
 class ActionScorer:
     """Any number of servers may do it: the table holds one score of an action by a run."""
 
-    def __init__(self, relational: Relational, analyses: Analyses, clock: Clock) -> None:
-        self._relational = relational
-        self._analyses = analyses
-        self._clock = clock
-        self._failed: dict[str, int] = {}
+    _relational: Relational
+    _analyses: Analyses
+    _clock: Clock
+    _failed: dict[str, int] = field(default_factory=dict[str, int])
 
     def tick(self) -> None:
         """Score what is to be scored; a run that cannot be read is tried again later."""
@@ -527,15 +527,7 @@ def open_runs(
     analyses = Analyses(relational, places, Analyst(ground.engine, clock, figures_of, findings, library), clock)
     configuration = Configuration(relational, Snapshotter(ground.engine, library), clock)
     registry = Registry(
-        relational,
-        places,
-        analyses,
-        configuration,
-        opinions,
-        clock,
-        settings.retention_ms,
-        evidence_files,
-        annotations,
+        relational, places, analyses, configuration, opinions, clock, settings.retention_ms, evidence_files, annotations
     )
     scorer = ActionScorer(relational, analyses, clock)
     reader = ProcessReader()
@@ -545,14 +537,7 @@ def open_runs(
         registry=registry,
         imports=Imports(
             places=places,
-            results=Results(
-                relational=relational,
-                places=places,
-                analyses=analyses,
-                configuration=configuration,
-                store=store,
-                clock=clock,
-            ),
+            results=Results(relational, places, analyses, configuration, store, clock),
             reader=reader,
             clock=clock,
         ),
@@ -561,16 +546,7 @@ def open_runs(
         scorer=scorer,
         shares=Shares(relational, clock),
         archives=Archives(
-            relational=relational,
-            places=places,
-            store=store,
-            registry=registry,
-            analyses=analyses,
-            pins=pins,
-            evidence_files=evidence_files,
-            annotations=annotations,
-            admit=ingest.admit,
-            clock=clock,
+            relational, places, store, registry, analyses, pins, evidence_files, annotations, ingest.admit, clock
         ),
         pins=pins,
     )

@@ -43,13 +43,13 @@ SHOWN_SCORES = 20
 """Of one action, the newest."""
 
 
+@dataclass(eq=False)
 class Reviews:
     """Safe to use from any thread."""
 
-    def __init__(self, relational: Relational, analyses: Analyses, clock: Clock) -> None:
-        self._relational = relational
-        self._analyses = analyses
-        self._clock = clock
+    _relational: Relational
+    _analyses: Analyses
+    _clock: Clock
 
     def read(self, run_id: str) -> ReviewOut:
         """The newest version with what was measured; empty, with version 0, before anything was written."""

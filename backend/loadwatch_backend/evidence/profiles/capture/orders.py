@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -125,17 +126,15 @@ Processes = Callable[[], Sequence[Process]]
 """The processes that profiles can be taken of."""
 
 
+@dataclass(eq=False)
 class ProfileOrders:
     """Safe to use from any thread."""
 
-    def __init__(
-        self, relational: Relational, files: EvidenceFiles, runs: RunsNow, processes: Processes, clock: Clock
-    ) -> None:
-        self._relational = relational
-        self._files = files
-        self._runs = runs
-        self._processes = processes
-        self._clock = clock
+    _relational: Relational
+    _files: EvidenceFiles
+    _runs: RunsNow
+    _processes: Processes
+    _clock: Clock
 
     # People -----------------------------------------------------------------------------------------------------------
 

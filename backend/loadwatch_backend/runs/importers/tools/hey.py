@@ -7,6 +7,7 @@ decimals. Both keep at most 1,000,000 requests (`requester/report.go`, maxRes).
 import csv
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import BinaryIO
 
 from loadwatch_backend.evidence.records.contract import ImportOptions
@@ -56,13 +57,13 @@ def check_header(part: Part, row: Sequence[str], wanted: Sequence[str], what: st
         )
 
 
+@dataclass(eq=False)
 class Damages:
     """Reports damaged rows, the first ones with their places, then how many more there were."""
 
-    def __init__(self, sink: Sink, what: str) -> None:
-        self._sink = sink
-        self._what = what
-        self.rows = 0
+    _sink: Sink
+    _what: str
+    rows: int = 0
 
     def add(self, line: int, why: str) -> None:
         """One damaged row at a line number from 1."""
