@@ -216,7 +216,7 @@ SIEGE = Importer(name="siege-text", tool="siege", title="siege's summary", recog
     edits=[
         Edit(
             path=f"{SERVER}/runs/importers/registry.py",
-            before="from loadwatch_backend.runs.importers.tools.vegeta.csv import",
+            before="from loadwatch_backend.runs.importers.tools.vegeta import",
             put="from loadwatch_backend.runs.importers.tools.siege import SIEGE\n",
         ),
         Edit(path=f"{SERVER}/runs/importers/registry.py", before="    ARTILLERY,\n", put="    SIEGE,\n"),

@@ -9,7 +9,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import orjson
 import structlog
@@ -314,25 +314,19 @@ MOST_RUNS = 1_000
 """How many runs are brought up to date by one server before its next start: the newest, which lists show first."""
 
 
+@dataclass(eq=False)
 class CatchUp:
     """Any number of servers may do it: it does what a reader of the run's page sets off."""
 
-    def __init__(
-        self,
-        relational: Relational,
-        analyses: Analyses,
-        clock: Clock,
-        score: Callable[[], None],
-        used: Callable[[], float] = time.thread_time,
-    ) -> None:
-        """`score` measures runs by actions; `used` gives the CPU time of the present thread, seconds."""
-        self._relational = relational
-        self._analyses = analyses
-        self._clock = clock
-        self._score = score
-        self._used = used
-        self._tried: set[str] = set()
-        self._older_in = LOOK_SECONDS
+    _relational: Relational
+    _analyses: Analyses
+    _clock: Clock
+    _score: Callable[[], None]
+    """Measures runs by actions."""
+    _used: Callable[[], float] = time.thread_time
+    """Gives the CPU time of the present thread, seconds."""
+    _tried: set[str] = field(default_factory=set[str])
+    _older_in: float = LOOK_SECONDS
 
     def turn(self) -> None:
         """Analyse and measure what is due, and bring one older run up to date when that has its turn.

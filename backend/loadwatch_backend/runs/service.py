@@ -55,10 +55,9 @@ from loadwatch_backend.runs.registry.registry import Registry
 from loadwatch_backend.runs.registry.repository import all_tokens, find_analysed_ms, find_run
 from loadwatch_backend.runs.registry.tables import RunRow, RunShareRow
 from loadwatch_backend.runs.reviews.actions.repository import find_asked, keep_score
-from loadwatch_backend.runs.reviews.actions.schemas import ArchivedScore, ScoreState
 from loadwatch_backend.runs.reviews.repository import add, delete_share, find_share, find_shares, forget_shares
 from loadwatch_backend.runs.reviews.reviews import Reviews
-from loadwatch_backend.runs.reviews.schemas import ShareIn, ShareList, ShareOut
+from loadwatch_backend.runs.reviews.schemas import ArchivedScore, ScoreState, ShareIn, ShareList, ShareOut
 from loadwatch_backend.runs.schemas import CheckedFields
 from loadwatch_backend.runs.snapshots import Snapshotter
 from loadwatch_backend.series.foundation import Foundation

@@ -60,10 +60,7 @@ class _Counts:
 
 def has_routes(store: Reader, names: Requests, from_ms: int, to_ms: int) -> bool:
     """Whether any series of these names says a route."""
-    asked = [
-        Matcher("__name__", MatchOperator.EQUAL, names.count),
-        Matcher(names.route, MatchOperator.NOT_EQUAL, ""),
-    ]
+    asked = [Matcher("__name__", MatchOperator.EQUAL, names.count), Matcher(names.route, MatchOperator.NOT_EQUAL, "")]
     return bool(store.series([asked], from_ms, to_ms))
 
 
@@ -258,11 +255,7 @@ class Counted:
         rows = self.halves[first : first + 2 * count]
         seen, sampled = (one[first : first + 2 * count] for one in (self.halves_seen, self.halves_sampled))
         known = seen[0::2] & seen[1::2] & also_seen
-        return (
-            rows.reshape(count, 2, -1).sum(axis=1),
-            known,
-            known & sampled[0::2] & sampled[1::2] & also_sampled,
-        )
+        return (rows.reshape(count, 2, -1).sum(axis=1), known, known & sampled[0::2] & sampled[1::2] & also_sampled)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -277,10 +270,7 @@ class _Statements:
 
 
 def read_window(
-    store: Reader,
-    span: tuple[int, int],
-    figures_ms: tuple[int, int] | None = None,
-    log: KeptSeconds | None = None,
+    store: Reader, span: tuple[int, int], figures_ms: tuple[int, int] | None = None, log: KeptSeconds | None = None
 ) -> Counted:
     """What was counted from and up to `span`, ms, and in a margin on both sides; totals are of `figures_ms`.
 

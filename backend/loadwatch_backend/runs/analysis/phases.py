@@ -20,9 +20,8 @@ from loadwatch_formats.outcomes import Outcome
 from numpy.lib.stride_tricks import sliding_window_view
 
 from loadwatch_backend.evidence.records.model import OUTCOME_CODES, FloatArray, IntArray, Seconds
-from loadwatch_backend.runs.analysis.load import SECOND_MS, Load, Span
+from loadwatch_backend.runs.analysis.load import SECOND_MS, Load, Span, pooled_bounds
 from loadwatch_backend.runs.analysis.own_figures import Subject
-from loadwatch_backend.runs.analysis.pooled import pooled_bounds
 from loadwatch_backend.runs.analysis.schemas import RampOut, RampStep, SteadyWindow, WindowSource
 from loadwatch_backend.runs.fields import Window
 
@@ -213,10 +212,7 @@ def _segment(values: FloatArray, noise: float) -> list[int]:
     shortest = max(SHORTEST_LEVEL, count // 60)
     cuts = [0, count]
     while len(cuts) <= MOST_LEVELS:
-        gain, place = max(
-            (_best_cut(values, a, b, shortest) for a, b in pairwise(cuts)),
-            key=lambda found: found[0],
-        )
+        gain, place = max((_best_cut(values, a, b, shortest) for a, b in pairwise(cuts)), key=lambda found: found[0])
         if gain <= penalty:
             break
         cuts = sorted([*cuts, place])

@@ -40,8 +40,7 @@ from loadwatch_backend.runs.analysis.schemas import Analysis, RemarkOut, Reporte
 from loadwatch_backend.runs.errors import ArchiveError
 from loadwatch_backend.runs.fields import ExitCode, Line, RunId, RunState, Window
 from loadwatch_backend.runs.imports.schemas import ImportOut
-from loadwatch_backend.runs.reviews.actions.schemas import ArchivedScore
-from loadwatch_backend.runs.reviews.schemas import ReviewVersion
+from loadwatch_backend.runs.reviews.schemas import ArchivedScore, ReviewVersion
 from loadwatch_backend.runs.schemas import CheckedFields, Generator, RunProgress
 from loadwatch_backend.runs.snapshots import SnapshotOut
 from loadwatch_backend.series.store.errors import QueryLimitError

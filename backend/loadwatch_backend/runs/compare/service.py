@@ -65,14 +65,7 @@ from loadwatch_backend.runs.compare.schemas import (
     TrendPoint,
     TrendSeries,
 )
-from loadwatch_backend.runs.compare.statistics import (
-    ENOUGH_REPEATS,
-    Interval,
-    Scale,
-    Side,
-    between_runs,
-    to_log,
-)
+from loadwatch_backend.runs.compare.statistics import ENOUGH_REPEATS, Interval, Scale, Side, between_runs, to_log
 from loadwatch_backend.runs.compare.sweep import Peak, SweptFigure, SweptValue, find_peak, next_value
 from loadwatch_backend.runs.fields import RunState, Verdict
 from loadwatch_backend.runs.key_figures import OWN
@@ -335,13 +328,7 @@ class CompareService:
     # Sweep and trend ------------------------------------------------------------------------------------------
 
     def sweep(
-        self,
-        scenario: str,
-        version: str | None,
-        parameter: str,
-        first: str,
-        second: str,
-        language: Language,
+        self, scenario: str, version: str | None, parameter: str, first: str, second: str, language: Language
     ) -> SweepOut:
         """Runs of a scenario by a numeric parameter; runs without it are left out.
 

@@ -38,8 +38,7 @@ from loadwatch_backend.runs.report.model import (
     summary_rows,
 )
 from loadwatch_backend.runs.report.svg import draw_chart
-from loadwatch_backend.runs.reviews.actions.schemas import ActionScore, ReviewAction
-from loadwatch_backend.runs.reviews.schemas import ReviewOut
+from loadwatch_backend.runs.reviews.schemas import ActionScore, ReviewAction, ReviewOut
 from loadwatch_backend.runs.schemas import RunOut
 
 _OF = {"target": "of_target", "accepted": "of_accepted", "answered_ok": "of_answered"}
