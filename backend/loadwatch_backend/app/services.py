@@ -335,14 +335,14 @@ def _open_profile_orders(
 
     orders = ProfileOrders(ground.relational, files, runs, processes, ground.clock)
     watch = ProfileWatch(
-        relational=ground.relational,
-        orders=orders,
-        runs=runs,
-        processes=processes,
-        alerts=lambda: _alerts_with_profiles(evaluator),
-        fence=leadership.check,
-        leads=lambda: leadership.held,
-        clock=ground.clock,
+        ground.relational,
+        orders,
+        runs,
+        processes,
+        lambda: _alerts_with_profiles(evaluator),
+        leadership.check,
+        lambda: leadership.held,
+        ground.clock,
     )
     loop = Periodic("profile-orders", watch.tick, PAUSE_SECONDS, retry_seconds=RETRY_SECONDS)
     ground.stack.callback(loop.close)

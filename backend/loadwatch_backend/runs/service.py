@@ -95,17 +95,19 @@ class ImportCounts:
     bytes: int = 0
 
 
+@dataclass(eq=False)
 class Imports:
     """Safe to use from any thread; `close` ends the worker after the import under way."""
 
-    def __init__(self, *, places: Places, results: Results, reader: ProcessReader, clock: Clock) -> None:
-        self.counts = ImportCounts()
-        self._places = places
-        self._results = results
-        self._reader = reader
-        self._clock = clock
-        self._jobs: dict[str, _Job] = {}
-        self._lock = threading.Lock()
+    _places: Places
+    _results: Results
+    _reader: ProcessReader
+    _clock: Clock
+    counts: ImportCounts = field(default_factory=ImportCounts)
+    _jobs: dict[str, _Job] = field(default_factory=dict[str, _Job])
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
         self._workers = ThreadPoolExecutor(WORKERS, thread_name_prefix="import")
 
     @property
@@ -534,12 +536,7 @@ def open_runs(
         analyses=analyses,
         catch_up=Periodic("run-catch-up", CatchUp(relational, analyses, clock, scorer.tick).turn, DUE_SECONDS),
         registry=registry,
-        imports=Imports(
-            places=places,
-            results=Results(relational, places, analyses, configuration, store, clock),
-            reader=reader,
-            clock=clock,
-        ),
+        imports=Imports(places, Results(relational, places, analyses, configuration, store, clock), reader, clock),
         configuration=configuration,
         reviews=Reviews(relational, analyses, clock),
         scorer=scorer,

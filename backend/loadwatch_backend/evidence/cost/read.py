@@ -34,7 +34,10 @@ _ByRoute = Mapping[RouteKey, FloatArray]
 
 @dataclass(frozen=True, kw_only=True)
 class Routes:
-    """Totals of the window, and requests in half intervals; see `read.Counted`."""
+    """Totals of the window, and [half interval, route] requests from `EARLIEST` half steps before the first interval.
+
+    `seen` and `sampled`, [half interval], are as of `series.Grown`.
+    """
 
     found: Sequence[RouteTotals]
     halves: FloatArray
@@ -209,36 +212,34 @@ class UsedCpu:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Statements:
+    """Of the window: [interval, statement] calls and their time; [interval] `seen` and `sampled` as of `series.Grown`."""
+
+    found: Sequence[Statement]
+    calls: FloatArray
+    times: FloatArray
+    seen: BoolArray
+    sampled: BoolArray
+    left_out: int = 0
+    other_seconds: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
 class Counted:
     """What was read of a window.
 
     Attributes:
         lengths: [interval] seconds; inside: [interval], of the window and not of the margins.
-        halves: [half interval, route] requests, from `EARLIEST` half steps before the first interval; seen likewise.
-        calls, times: [interval, statement]; statements_seen: [interval].
-        halves_sampled, statements_sampled: the same, where no sample was missed; see `series.Grown`.
         cpu: by job.
-        coverage: see `model.Cost`, as `routes_job`, `requests_names` (its `requests`), `routes_left_out`,
-            `statements_left_out`, `other_seconds`.
+        coverage: see `model.Cost`, as `requests_names` (its `requests`).
     """
 
-    routes: Sequence[RouteTotals]
-    statements: Sequence[Statement]
+    routes: Routes
+    statements: Statements
     lengths: FloatArray
     inside: BoolArray
-    halves: FloatArray
-    halves_seen: BoolArray
-    halves_sampled: BoolArray
-    calls: FloatArray
-    times: FloatArray
-    statements_seen: BoolArray
-    statements_sampled: BoolArray
     coverage: float | None = None
-    routes_job: str = ""
     requests_names: Requests | None = None
-    routes_left_out: int = 0
-    statements_left_out: int = 0
-    other_seconds: float = 0.0
     step_seconds: float = 1.0
     cpu: Mapping[str, UsedCpu] = field(default_factory=dict[str, UsedCpu])
 
@@ -248,25 +249,14 @@ class Counted:
         Known and exact beside the statements, or beside the CPU time of a job.
         """
         also_seen, also_sampled = (
-            (self.statements_seen, self.statements_sampled) if cpu is None else (cpu.seen, cpu.sampled)
+            (self.statements.seen, self.statements.sampled) if cpu is None else (cpu.seen, cpu.sampled)
         )
         first = late - EARLIEST
         count = len(self.lengths)
-        rows = self.halves[first : first + 2 * count]
-        seen, sampled = (one[first : first + 2 * count] for one in (self.halves_seen, self.halves_sampled))
+        rows = self.routes.halves[first : first + 2 * count]
+        seen, sampled = (one[first : first + 2 * count] for one in (self.routes.seen, self.routes.sampled))
         known = seen[0::2] & seen[1::2] & also_seen
         return (rows.reshape(count, 2, -1).sum(axis=1), known, known & sampled[0::2] & sampled[1::2] & also_sampled)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Statements:
-    found: Sequence[Statement]
-    calls: FloatArray
-    times: FloatArray
-    seen: BoolArray
-    sampled: BoolArray
-    left_out: int = 0
-    other_seconds: float = 0.0
 
 
 def read_window(
@@ -293,25 +283,13 @@ def read_window(
     slack = edges.step_ms / 2
     inside = (edges.times[:-1] >= first - slack) & (edges.times[1:] <= last + slack)
     of_routes = read_routes(store, requests, log, edges, inside)
-    of_statements = _read_statements(store, statements, edges, inside)
     return Counted(
-        routes=of_routes.found,
-        statements=of_statements.found,
+        routes=of_routes,
+        statements=_read_statements(store, statements, edges, inside),
         lengths=np.full(edges.count, edges.step_ms / 1_000),
         inside=inside,
-        halves=of_routes.halves,
-        halves_seen=of_routes.seen,
-        halves_sampled=of_routes.sampled,
-        calls=of_statements.calls,
-        times=of_statements.times,
-        statements_seen=of_statements.seen,
-        statements_sampled=of_statements.sampled,
         coverage=None if statements is None else _coverage(store, statements, from_ms, to_ms),
-        routes_job=of_routes.job,
         requests_names=requests if of_routes.found else None,
-        routes_left_out=of_routes.left_out,
-        statements_left_out=of_statements.left_out,
-        other_seconds=of_statements.other_seconds,
         step_seconds=edges.step_ms / 1_000,
         cpu=_read_cpu(store, edges, inside) if of_routes.found else {},
     )
@@ -359,10 +337,10 @@ def _edges(store: Reader, metrics: Sequence[str], log: KeptSeconds | None, begin
     return edges_of(begin, end, step, phase)
 
 
-def _read_statements(store: Reader, names: Names | None, edges: Edges, inside: BoolArray) -> _Statements:
+def _read_statements(store: Reader, names: Names | None, edges: Edges, inside: BoolArray) -> Statements:
     if names is None:
         empty, never = np.zeros((edges.count, 0)), np.zeros(edges.count, dtype=np.bool_)
-        return _Statements(found=(), calls=empty, times=empty, seen=never, sampled=never)
+        return Statements(found=(), calls=empty, times=empty, seen=never, sampled=never)
 
     def key(labels: Mapping[str, str]) -> StatementKey | None:
         digest = labels.get(names.digest, "")
@@ -380,7 +358,7 @@ def _read_statements(store: Reader, names: Names | None, edges: Edges, inside: B
     rest = [one for one in by_time if one not in chosen and totals[one][0] > 0]
     texts = _texts(store, names, counted, key, kept)
     details = _details(store, names, edges, inside, key, kept)
-    return _Statements(
+    return Statements(
         found=[
             Statement(
                 key=one,

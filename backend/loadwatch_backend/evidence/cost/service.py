@@ -64,9 +64,9 @@ def cost_of(counted: Counted, from_ms: int, to_ms: int) -> Cost:
         reason = Reason.TOO_SHORT
     statements = [
         StatementCost(statement=one) if reason else _statement(counted, place, one, *_best(counted, place, grounds))
-        for place, one in enumerate(counted.statements)
+        for place, one in enumerate(counted.statements.found)
     ]
-    total = sum(one.seconds for one in counted.statements) + counted.other_seconds
+    total = sum(one.seconds for one in counted.statements.found) + counted.statements.other_seconds
     return Cost(
         from_ms=from_ms,
         to_ms=to_ms,
@@ -77,11 +77,11 @@ def cost_of(counted: Counted, from_ms: int, to_ms: int) -> Cost:
         step_seconds=counted.step_seconds,
         lag_seconds=late * counted.step_seconds / 2,
         coverage=counted.coverage,
-        routes_job=counted.routes_job,
+        routes_job=counted.routes.job,
         requests=counted.requests_names,
-        routes_left_out=counted.routes_left_out,
-        statements_left_out=counted.statements_left_out,
-        other_seconds=counted.other_seconds,
+        routes_left_out=counted.routes.left_out,
+        statements_left_out=counted.statements.left_out,
+        other_seconds=counted.statements.other_seconds,
         cpu=[_cpu(counted, job, late) for job in counted.cpu],
     )
 
@@ -95,10 +95,10 @@ def _cpu(counted: Counted, job: str, late: int) -> JobCpu:
     enough = int(ground.busy.sum()) >= LEAST_INTERVALS
     shares = [
         CpuShare(
-            routes=tuple(counted.routes[column].key for column in part.columns),
+            routes=tuple(counted.routes.found[column].key for column in part.columns),
             basis=part.basis,
             each=part.calls,
-            total_seconds=part.calls.value * sum(counted.routes[column].requests for column in part.columns),
+            total_seconds=part.calls.value * sum(counted.routes.found[column].requests for column in part.columns),
         )
         for part in (solve(ground, rows.sum(cpu.used)).parts if enough else ())
         if part.calls.low > 0
@@ -108,7 +108,7 @@ def _cpu(counted: Counted, job: str, late: int) -> JobCpu:
         job=job,
         seconds=float(cpu.used[counted.inside].sum()),
         shares=sorted(shares, key=lambda one: (-one.total_seconds, one.routes)),
-        untold=[one.key for one in counted.routes if one.requests > 0 and one.key not in told],
+        untold=[one.key for one in counted.routes.found if one.requests > 0 and one.key not in told],
     )
 
 
@@ -133,16 +133,16 @@ class _Rows:
 
 
 def _reason(counted: Counted) -> Reason | None:
-    if not counted.routes:
+    if not counted.routes.found:
         return Reason.NO_ROUTES
-    if not counted.statements:
+    if not counted.statements.found:
         return Reason.NO_STATEMENTS
-    return None if sum(one.requests for one in counted.routes) > 0 else Reason.NO_REQUESTS
+    return None if sum(one.requests for one in counted.routes.found) > 0 else Reason.NO_REQUESTS
 
 
 def _lateness(counted: Counted) -> int:
     """Half steps by which requests are counted later than their statements: where least noise is left."""
-    heaviest = np.argsort(-counted.calls.sum(axis=0))[:HEAVIEST]
+    heaviest = np.argsort(-counted.statements.calls.sum(axis=0))[:HEAVIEST]
     shifts = range(EARLIEST, LATEST + 1)
     found = {late: counted.requests(late) for late in shifts}
     known = np.logical_and.reduce([one[1] for one in found.values()])
@@ -154,7 +154,7 @@ def _lateness(counted: Counted) -> int:
     noise: dict[int, float] = {}
     for late, (requests, _, _) in found.items():
         ground = Ground(rows.sum(requests), lengths)
-        noise[late] = sum(noise_of(ground, rows.sum(counted.calls[:, place])) for place in heaviest)
+        noise[late] = sum(noise_of(ground, rows.sum(counted.statements.calls[:, place])) for place in heaviest)
     best = min(noise, key=lambda late: (noise[late], abs(late)))
     return best if noise[best] < CLEARLY_BETTER * noise[0] else 0
 
@@ -167,13 +167,19 @@ def _ground(counted: Counted, late: int) -> tuple["_Rows", Ground]:
 
 def _best(counted: Counted, place: int, grounds: Mapping[int, tuple["_Rows", Ground]]) -> tuple["_Rows", Ground]:
     """A route that takes long has most of its statements long before it is counted, whatever holds of the others."""
-    noise = {late: noise_of(ground, rows.sum(counted.calls[:, place])) for late, (rows, ground) in grounds.items()}
+    noise = {
+        late: noise_of(ground, rows.sum(counted.statements.calls[:, place])) for late, (rows, ground) in grounds.items()
+    }
     usual, best = min(noise), min(noise, key=lambda late: (noise[late], late))
     return grounds[best if noise[best] < CLEARLY_BETTER * noise[usual] else usual]
 
 
 def _statement(counted: Counted, place: int, statement: Statement, rows: "_Rows", ground: Ground) -> StatementCost:
-    requests, calls, times = ground.requests, rows.sum(counted.calls[:, place]), rows.sum(counted.times[:, place])
+    requests, calls, times = (
+        ground.requests,
+        rows.sum(counted.statements.calls[:, place]),
+        rows.sum(counted.statements.times[:, place]),
+    )
     found = solve(ground, calls)
     inside = rows.inside
     asked = np.column_stack(
@@ -229,7 +235,9 @@ def _share(
     asked = float(requests[:, list(part.columns)].sum())
     a_call = total_seconds / total_calls if total_calls > 0 else 0.0
     return Share(
-        routes=tuple(counted.routes[column].key for column in part.columns if counted.routes[column].requests > 0),
+        routes=tuple(
+            counted.routes.found[column].key for column in part.columns if counted.routes.found[column].requests > 0
+        ),
         basis=part.basis,
         calls=part.calls,
         seconds=part.calls.times(a_call),
@@ -240,7 +248,7 @@ def _share(
 
 
 def _routes(counted: Counted, statements: list[StatementCost]) -> list[RouteCost]:
-    found = [_route(one, statements) for one in counted.routes if one.requests > 0]
+    found = [_route(one, statements) for one in counted.routes.found if one.requests > 0]
     return sorted(found, key=lambda one: (-one.total_seconds, -(one.totals.seconds or 0.0), one.totals.key))
 
 
