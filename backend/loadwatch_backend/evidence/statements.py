@@ -22,7 +22,7 @@ from loadwatch_backend.evidence.plans import PlanKey, StatementPlan, plan_of, re
 from loadwatch_backend.evidence.request_counts import RequestCount, RequestsBy
 from loadwatch_backend.evidence.routes import RouteTables
 from loadwatch_backend.evidence.runs import HeldRun, RunWindow
-from loadwatch_backend.evidence.series import BoolArray, Edges, Grown, edges_of, read_grown, rhythm
+from loadwatch_backend.evidence.series import BoolArray, Edges, Grown, read_grown, rhythm, sampled_edges
 from loadwatch_backend.series.store.port import Matcher, MatchOperator, Reader
 
 
@@ -401,7 +401,6 @@ def _known(row: Mapping[str, Any], name: str) -> float | None:
     return None if value is None else number(value)
 
 
-MOST_INTERVALS = 1_200
 MOST_STATEMENTS = 300
 """By time; the rest is one line."""
 
@@ -472,15 +471,8 @@ def read_window(store: Reader, from_ms: int, to_ms: int) -> Window:
         found = rhythm(store, names.fields["calls"], from_ms, to_ms)
         # Calls without their time, or the other way around, are no table.
         if found is not None and rhythm(store, names.fields["seconds"], from_ms, to_ms) is not None:
-            edges = _edges(from_ms, to_ms, *found)
-            return _read(store, names, edges, (from_ms, to_ms))
+            return _read(store, names, sampled_edges(from_ms, to_ms, *found), (from_ms, to_ms))
     return Window(source=StatementSource.NONE, seconds=seconds, known=0.0)
-
-
-def _edges(from_ms: int, to_ms: int, interval_ms: int, phase_ms: int) -> Edges:
-    least = -(-(to_ms - from_ms) // MOST_INTERVALS)
-    step = -(-max(interval_ms, least) // interval_ms) * interval_ms
-    return edges_of(from_ms, to_ms, step, phase_ms)
 
 
 def _read(store: Reader, names: Names, edges: Edges, span: tuple[int, int]) -> Window:

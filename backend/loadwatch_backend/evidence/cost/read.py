@@ -20,7 +20,7 @@ from loadwatch_backend.evidence.route_folding import (
     folds,
 )
 from loadwatch_backend.evidence.routes import KeptSeconds, RouteSeconds
-from loadwatch_backend.evidence.series import BoolArray, Edges, Grown, edges_of, read_grown, rhythm
+from loadwatch_backend.evidence.series import BoolArray, Edges, Grown, read_grown, rhythm, sampled_edges
 from loadwatch_backend.evidence.statements import SOURCES, Names
 from loadwatch_backend.series.store.port import Matcher, MatchOperator, Reader
 
@@ -194,7 +194,6 @@ def _thirds(by: _ByRoute, of: Sequence[RouteKey], within: BoolArray) -> Thirds:
 Source = TypeVar("Source")
 MARGIN_MS = 20_000
 """What is seen before and after: what clients ask that are there without requests."""
-MOST_INTERVALS = 1_200
 CPU, MOST_CPU_JOBS = "process_cpu_seconds_total", 3
 MOST_STATEMENTS = 40
 """By time, and as many by calls."""
@@ -213,7 +212,7 @@ class UsedCpu:
 
 @dataclass(frozen=True, kw_only=True)
 class Statements:
-    """Of the window: [interval, statement] calls and their time; [interval] `seen` and `sampled` as of `series.Grown`."""
+    """[interval, statement] calls and their time; [interval] `seen` and `sampled` as of `series.Grown`."""
 
     found: Sequence[Statement]
     calls: FloatArray
@@ -331,10 +330,7 @@ def _edges(store: Reader, metrics: Sequence[str], log: KeptSeconds | None, begin
     rhythms = [found for metric in metrics if (found := rhythm(store, metric, begin, end)) is not None]
     if log is not None:
         rhythms.append((log.step_ms, 0))
-    interval, phase = max(rhythms, default=(1_000, 0))
-    least = -(-(end - begin) // MOST_INTERVALS)
-    step = -(-max(interval, least) // interval) * interval
-    return edges_of(begin, end, step, phase)
+    return sampled_edges(begin, end, *max(rhythms, default=(1_000, 0)))
 
 
 def _read_statements(store: Reader, names: Names | None, edges: Edges, inside: BoolArray) -> Statements:

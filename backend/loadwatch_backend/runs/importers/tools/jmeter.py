@@ -613,7 +613,9 @@ def _assemble(columns: dict[str, Labels], numbers: dict[str, IntArray], keep_tra
     outcome, error = _endings(success, code, message, failure)
     parsed.excused = int((success & (status >= 400) & kept).sum())
     parsed.several = int((numbers["SampleCount"][kept] > 1).sum()) if "SampleCount" in numbers else 0
-    endpoint = columns.get("label") or _without_query(columns.get("URL")) or _nothing(rows, NO_LABEL)
+    urls = columns.get("URL")
+    plain = None if urls is None else Labels(codes=urls.codes, names=[_QUERY.split(one, 1)[0] for one in urls.names])
+    endpoint = columns.get("label") or plain or _nothing(rows, NO_LABEL)
     parsed.elapsed = elapsed[kept]
     parsed.batch = RequestRows(
         time_ns=ns_of_ms(start)[kept],
@@ -678,12 +680,6 @@ def _users(columns: dict[str, Labels], numbers: dict[str, IntArray]) -> tuple[In
     second = (numbers["timeStamp"] + numbers["elapsed"]) // 1000
     at, first = np.unique(second[::-1], return_index=True)
     return at * 1000, users[::-1][first]
-
-
-def _without_query(urls: Labels | None) -> Labels | None:
-    if urls is None:
-        return None
-    return Labels(codes=urls.codes, names=[_QUERY.split(name, 1)[0] for name in urls.names])
 
 
 def _nothing(rows: int, name: str = "") -> Labels:
