@@ -18,7 +18,7 @@ from loadwatch_backend.findings.registry import DETECTORS, METRICS
 from loadwatch_backend.findings.service import LIVE_EVERY_MS, LONGEST_EVERY_MS, MOST_CORE, About, Findings
 from loadwatch_backend.runs.analysis import load
 from loadwatch_backend.runs.analysis.analyst import reached_limits
-from loadwatch_backend.runs.analysis.series import SeriesReader
+from loadwatch_backend.runs.analysis.counters import SeriesReader
 from loadwatch_backend.series.promql.engine import Engine
 from loadwatch_backend.series.store.embedded.engine import open_embedded
 from loadwatch_backend.series.store.embedded.settings import EmbeddedSettings

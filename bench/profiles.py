@@ -19,10 +19,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from loadwatch_backend.evidence.profiles.folding.difference import side_by_side
 from loadwatch_backend.evidence.profiles.folding.merging import merge, subtract
-from loadwatch_backend.evidence.profiles.folding.stacks import stacks_of
-from loadwatch_backend.evidence.profiles.folding.tree import FunctionTable, ordered, table_of, tree_of
+from loadwatch_backend.evidence.profiles.folding.tree import (
+    FunctionTable,
+    ordered,
+    side_by_side,
+    stacks_of,
+    table_of,
+    tree_of,
+)
 from loadwatch_backend.evidence.profiles.model import Ints, Profile
 from loadwatch_backend.evidence.profiles.reading.pprof_pb2 import Profile as Message
 from loadwatch_backend.evidence.profiles.reading.read import read_profile

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from loadwatch_backend.runs.archive.samples import sample_schema
+from loadwatch_backend.runs.archive.format import sample_schema
 
 TIME_NAMES = ("_time_seconds", "_timestamp_seconds", "ALERTS_FOR_STATE")
 """Ends of names of metrics whose values are times, in seconds since the epoch."""

@@ -192,7 +192,7 @@ from loadwatch_formats.outcomes import Outcome
 
 from loadwatch_backend.runs.importers.importer import Importer, Part
 from loadwatch_backend.runs.importers.sink import Aggregate, Sink
-from loadwatch_backend.runs.importers.sums import figures, span
+from loadwatch_backend.runs.importers.outcomes import figures, span
 from loadwatch_backend.evidence.records.contract import ImportOptions
 from loadwatch_backend.evidence.records.model import Latency
 
@@ -216,7 +216,7 @@ SIEGE = Importer(name="siege-text", tool="siege", title="siege's summary", recog
     edits=[
         Edit(
             path=f"{SERVER}/runs/importers/registry.py",
-            before="from loadwatch_backend.runs.importers.tools.vegeta.csv import",
+            before="from loadwatch_backend.runs.importers.tools.vegeta import",
             put="from loadwatch_backend.runs.importers.tools.siege import SIEGE\n",
         ),
         Edit(path=f"{SERVER}/runs/importers/registry.py", before="    ARTILLERY,\n", put="    SIEGE,\n"),

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from loadwatch_backend.runs.archive.samples import read_samples, sample_schema
+from loadwatch_backend.runs.archive.format import read_samples, sample_schema
 from loadwatch_backend.series.store.port import STALE_NAN_BITS
 
 from scenarios.samples import move_samples

@@ -46,8 +46,8 @@ from loadwatch_backend.findings.advisor.endpoints import router as pool_advice_r
 from loadwatch_backend.findings.endpoints import router as findings_router
 from loadwatch_backend.findings.timeouts.endpoints import router as timeouts_router
 from loadwatch_backend.runs.annotations.endpoints import router as annotations_router
+from loadwatch_backend.runs.compare.endpoints import forecasts_router
 from loadwatch_backend.runs.compare.endpoints import router as compare_router
-from loadwatch_backend.runs.compare.forecasts.endpoints import router as forecasts_router
 from loadwatch_backend.runs.endpoints import router as runs_router
 from loadwatch_backend.runs.report.endpoints import router as report_router
 from loadwatch_backend.runs.report.endpoints import share_router

@@ -52,23 +52,22 @@ from loadwatch_backend.evidence.cost.service import Costs, RunCosts
 from loadwatch_backend.evidence.files.schemas import EvidenceFile, EvidenceKind
 from loadwatch_backend.evidence.files.service import EvidenceFiles
 from loadwatch_backend.evidence.kept_digests import KeptDigests
-from loadwatch_backend.evidence.log_patterns.service import LogPatternService
+from loadwatch_backend.evidence.log_patterns import LogPatternService
 from loadwatch_backend.evidence.profiles.capture.orders import ProfileOrders
 from loadwatch_backend.evidence.profiles.capture.planning import FiringAlert, Process, RunNow, kinds_asked
 from loadwatch_backend.evidence.profiles.capture.watch import PAUSE_SECONDS, RETRY_SECONDS, ProfileWatch, read_processes
 from loadwatch_backend.evidence.profiles.views.service import Profiles
-from loadwatch_backend.evidence.routes.service import RouteTables
+from loadwatch_backend.evidence.routes import RouteTables
 from loadwatch_backend.evidence.run_tables import RunTables
-from loadwatch_backend.evidence.statements.service import StatementTables
+from loadwatch_backend.evidence.statements import StatementTables
 from loadwatch_backend.findings.advisor.service import PoolAdvisor
 from loadwatch_backend.findings.opinions.service import Opinions
 from loadwatch_backend.findings.read import Span
 from loadwatch_backend.findings.service import Findings
 from loadwatch_backend.findings.timeouts.service import TimeoutService
 from loadwatch_backend.findings.watch import LOOK_SECONDS, FindingsWatch
-from loadwatch_backend.runs.analyses import Analyses
+from loadwatch_backend.runs.analyses import DUE_SECONDS, Analyses
 from loadwatch_backend.runs.annotations.service import AnnotationService
-from loadwatch_backend.runs.catch_up import DUE_SECONDS
 from loadwatch_backend.runs.compare.forecasts.service import ForecastService
 from loadwatch_backend.runs.compare.service import CompareService
 from loadwatch_backend.runs.errors import RunNotFoundError
@@ -278,15 +277,7 @@ def open_services(
         runs=runs,
         compare=compare,
         forecasts=ForecastService(runs.registry, store, engine, relational, clock, library),
-        reports=ReportService(
-            runs=runs,
-            tables=run_tables,
-            files=evidence_files,
-            annotations=annotations,
-            compare=compare,
-            signals=signals,
-            clock=clock,
-        ),
+        reports=ReportService(runs, run_tables, evidence_files, annotations, compare, signals, clock),
         access=access,
         leadership=leadership,
         notifications=notifications,
@@ -344,14 +335,14 @@ def _open_profile_orders(
 
     orders = ProfileOrders(ground.relational, files, runs, processes, ground.clock)
     watch = ProfileWatch(
-        relational=ground.relational,
-        orders=orders,
-        runs=runs,
-        processes=processes,
-        alerts=lambda: _alerts_with_profiles(evaluator),
-        fence=leadership.check,
-        leads=lambda: leadership.held,
-        clock=ground.clock,
+        ground.relational,
+        orders,
+        runs,
+        processes,
+        lambda: _alerts_with_profiles(evaluator),
+        leadership.check,
+        lambda: leadership.held,
+        ground.clock,
     )
     loop = Periodic("profile-orders", watch.tick, PAUSE_SECONDS, retry_seconds=RETRY_SECONDS)
     ground.stack.callback(loop.close)

@@ -8,11 +8,11 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from loadwatch_backend.core.language import Language
 from loadwatch_backend.core.schemas import PROBLEM_RESPONSES, Schema
 from loadwatch_backend.core.services import REPORTS, service
-from loadwatch_backend.evidence.cost.schemas import CostOut, CostWindow
-from loadwatch_backend.evidence.log_patterns.schemas import LogPatternList
-from loadwatch_backend.evidence.routes.schemas import RoutesWindow, RunRoutes
+from loadwatch_backend.evidence.cost.documents import CostOut, CostWindow
+from loadwatch_backend.evidence.log_patterns import LogPatternList
+from loadwatch_backend.evidence.routes import RoutesWindow, RunRoutes
 from loadwatch_backend.evidence.run_tables import RunTables
-from loadwatch_backend.evidence.statements.schemas import StatementsOut, StatementsWindow
+from loadwatch_backend.evidence.statements import StatementsOut, StatementsWindow
 from loadwatch_backend.series.promql.admission import Queries
 from loadwatch_backend.series.promql.http.streaming import answer
 

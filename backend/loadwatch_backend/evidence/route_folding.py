@@ -50,9 +50,7 @@ class Requests:
 
 REQUESTS: Sequence[Requests] = (
     Requests(
-        count="http_requests_total",
-        seconds="http_request_duration_seconds_sum",
-        sent_bytes="http_response_bytes_total",
+        count="http_requests_total", seconds="http_request_duration_seconds_sum", sent_bytes="http_response_bytes_total"
     ),
     Requests(
         count="http_server_request_duration_seconds_count",

@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 
 from loadwatch_backend.evidence.cost.service import RunCosts
-from loadwatch_backend.evidence.log_patterns.schemas import LogPatternList
-from loadwatch_backend.evidence.log_patterns.service import LogPatternService
-from loadwatch_backend.evidence.routes.service import RouteTables
+from loadwatch_backend.evidence.log_patterns import LogPatternList, LogPatternService
+from loadwatch_backend.evidence.routes import RouteTables
 from loadwatch_backend.evidence.runs import HeldRun, Runs
-from loadwatch_backend.evidence.statements.service import StatementTables
+from loadwatch_backend.evidence.statements import StatementTables
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

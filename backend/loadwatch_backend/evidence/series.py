@@ -17,6 +17,7 @@ LARGEST_VALUE = 1e30
 """What is larger, or infinite, counts nothing: it is a gap, and sums and products of all others stay finite."""
 MOST_SERIES = 20_000
 """Of one metric; of more, the first ones are read."""
+MOST_INTERVALS = 1_200
 BRIDGED_INTERVALS, BRIDGED_MS = 5, 10_000
 """A longer gap between two samples says nothing of the intervals in it."""
 USUAL_INTERVALS = 1.5
@@ -69,6 +70,12 @@ def edges_of(from_ms: int, to_ms: int, step_ms: int, phase_ms: int) -> Edges:
     first = (from_ms - phase_ms) // step_ms * step_ms + phase_ms
     count = max(-(-(to_ms - first) // step_ms), 1)
     return Edges(times=first + step_ms * np.arange(count + 1, dtype=np.float64), step_ms=step_ms)
+
+
+def sampled_edges(from_ms: int, to_ms: int, interval_ms: int, phase_ms: int) -> Edges:
+    """Edges at the instants of samples, or at every second, third and so on of many."""
+    least = -(-(to_ms - from_ms) // MOST_INTERVALS)
+    return edges_of(from_ms, to_ms, -(-max(interval_ms, least) // interval_ms) * interval_ms, phase_ms)
 
 
 def rhythm(store: Reader, metric: str, from_ms: int, to_ms: int) -> tuple[int, int] | None:

@@ -212,11 +212,7 @@ def read_run_records(services: Services, run_id: Id) -> FileResponse:
     summary="Import a result file as a new run",
     openapi_extra={"requestBody": {"content": {"application/octet-stream": {}}, "required": True}},
 )
-async def import_result(
-    services: Services,
-    request: Request,
-    asked: Annotated[ImportRequest, Query()],
-) -> ImportJob:
+async def import_result(services: Services, request: Request, asked: Annotated[ImportRequest, Query()]) -> ImportJob:
     """Send the file as the body, plain, gzip or zstd; the job tells how far the import is."""
     return await services.imports.receive(asked, request_body(request), announced_size(request))
 

@@ -29,14 +29,13 @@ from loadwatch_backend.evidence.records.contract import ImportOptions, Progress
 from loadwatch_backend.evidence.records.figures import figures_of
 from loadwatch_backend.findings.opinions.service import Opinions
 from loadwatch_backend.findings.service import Findings
-from loadwatch_backend.runs.analyses import CLOSE_SECONDS, Analyses
+from loadwatch_backend.runs.analyses import CLOSE_SECONDS, DUE_SECONDS, Analyses, CatchUp
 from loadwatch_backend.runs.analysis.analyst import Analyst
 from loadwatch_backend.runs.analysis.own_figures import SETTLED_MS
 from loadwatch_backend.runs.analysis.schemas import Analysis, ThresholdOut, ThresholdState, WindowSource
 from loadwatch_backend.runs.analysis.thresholds import Scope, leans_on_generator
 from loadwatch_backend.runs.annotations.service import AnnotationService
 from loadwatch_backend.runs.archive.archives import Archives
-from loadwatch_backend.runs.catch_up import DUE_SECONDS, CatchUp
 from loadwatch_backend.runs.errors import (
     ImportNotFoundError,
     ImportQueueError,
@@ -56,10 +55,9 @@ from loadwatch_backend.runs.registry.registry import Registry
 from loadwatch_backend.runs.registry.repository import all_tokens, find_analysed_ms, find_run
 from loadwatch_backend.runs.registry.tables import RunRow, RunShareRow
 from loadwatch_backend.runs.reviews.actions.repository import find_asked, keep_score
-from loadwatch_backend.runs.reviews.actions.schemas import ArchivedScore, ScoreState
 from loadwatch_backend.runs.reviews.repository import add, delete_share, find_share, find_shares, forget_shares
 from loadwatch_backend.runs.reviews.reviews import Reviews
-from loadwatch_backend.runs.reviews.schemas import ShareIn, ShareList, ShareOut
+from loadwatch_backend.runs.reviews.schemas import ArchivedScore, ScoreState, ShareIn, ShareList, ShareOut
 from loadwatch_backend.runs.schemas import CheckedFields
 from loadwatch_backend.runs.snapshots import Snapshotter
 from loadwatch_backend.series.foundation import Foundation
@@ -97,17 +95,19 @@ class ImportCounts:
     bytes: int = 0
 
 
+@dataclass(eq=False)
 class Imports:
     """Safe to use from any thread; `close` ends the worker after the import under way."""
 
-    def __init__(self, *, places: Places, results: Results, reader: ProcessReader, clock: Clock) -> None:
-        self.counts = ImportCounts()
-        self._places = places
-        self._results = results
-        self._reader = reader
-        self._clock = clock
-        self._jobs: dict[str, _Job] = {}
-        self._lock = threading.Lock()
+    _places: Places
+    _results: Results
+    _reader: ProcessReader
+    _clock: Clock
+    counts: ImportCounts = field(default_factory=ImportCounts)
+    _jobs: dict[str, _Job] = field(default_factory=dict[str, _Job])
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
         self._workers = ThreadPoolExecutor(WORKERS, thread_name_prefix="import")
 
     @property
@@ -323,12 +323,12 @@ class OpenShare:
     files: tuple[str, ...]
 
 
+@dataclass(eq=False)
 class Shares:
     """Safe to use from any thread."""
 
-    def __init__(self, relational: Relational, clock: Clock) -> None:
-        self._relational = relational
-        self._clock = clock
+    _relational: Relational
+    _clock: Clock
 
     def list(self, run_id: str) -> ShareList:
         """Links of a run that have not expired, the newest first; without their secrets."""
@@ -411,14 +411,14 @@ RETRY_MS = 60_000
 """Pause before a run that could not be read is tried again."""
 
 
+@dataclass(eq=False)
 class ActionScorer:
     """Any number of servers may do it: the table holds one score of an action by a run."""
 
-    def __init__(self, relational: Relational, analyses: Analyses, clock: Clock) -> None:
-        self._relational = relational
-        self._analyses = analyses
-        self._clock = clock
-        self._failed: dict[str, int] = {}
+    _relational: Relational
+    _analyses: Analyses
+    _clock: Clock
+    _failed: dict[str, int] = field(default_factory=dict[str, int])
 
     def tick(self) -> None:
         """Score what is to be scored; a run that cannot be read is tried again later."""
@@ -528,15 +528,7 @@ def open_runs(
     analyses = Analyses(relational, places, Analyst(ground.engine, clock, figures_of, findings, library), clock)
     configuration = Configuration(relational, Snapshotter(ground.engine, library), clock)
     registry = Registry(
-        relational,
-        places,
-        analyses,
-        configuration,
-        opinions,
-        clock,
-        settings.retention_ms,
-        evidence_files,
-        annotations,
+        relational, places, analyses, configuration, opinions, clock, settings.retention_ms, evidence_files, annotations
     )
     scorer = ActionScorer(relational, analyses, clock)
     reader = ProcessReader()
@@ -544,34 +536,13 @@ def open_runs(
         analyses=analyses,
         catch_up=Periodic("run-catch-up", CatchUp(relational, analyses, clock, scorer.tick).turn, DUE_SECONDS),
         registry=registry,
-        imports=Imports(
-            places=places,
-            results=Results(
-                relational=relational,
-                places=places,
-                analyses=analyses,
-                configuration=configuration,
-                store=store,
-                clock=clock,
-            ),
-            reader=reader,
-            clock=clock,
-        ),
+        imports=Imports(places, Results(relational, places, analyses, configuration, store, clock), reader, clock),
         configuration=configuration,
         reviews=Reviews(relational, analyses, clock),
         scorer=scorer,
         shares=Shares(relational, clock),
         archives=Archives(
-            relational=relational,
-            places=places,
-            store=store,
-            registry=registry,
-            analyses=analyses,
-            pins=pins,
-            evidence_files=evidence_files,
-            annotations=annotations,
-            admit=ingest.admit,
-            clock=clock,
+            relational, places, store, registry, analyses, pins, evidence_files, annotations, ingest.admit, clock
         ),
         pins=pins,
     )

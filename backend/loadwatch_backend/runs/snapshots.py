@@ -6,6 +6,7 @@ past. What no target reports is not there; nothing is guessed.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Literal
@@ -264,12 +265,12 @@ _LONGEST_VALUE = 200
 _NUMBER = re.compile(r"-?\d{1,18}(\.\d{6})?")
 
 
+@dataclass(eq=False)
 class Snapshotter:
     """Takes snapshots. Safe to call from any thread."""
 
-    def __init__(self, engine: Engine, library: Library) -> None:
-        self._engine = engine
-        self._library = library
+    _engine: Engine
+    _library: Library
 
     def take(self, at_ms: int) -> list[SettingOut]:
         """The settings that were in force at `at_ms`, as far as the store has heard of them by then.

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pyarrow.parquet
-from loadwatch_backend.runs.archive.samples import sample_schema
+from loadwatch_backend.runs.archive.format import sample_schema
 
 from backend.tests.access.people import Town
 from backend.tests.conftest import NOW_MS

@@ -4,8 +4,7 @@ import numpy as np
 from loadwatch_backend.catalogue.signals.model import Orientation, Unit
 from loadwatch_backend.core.language import Language
 from loadwatch_backend.runs.compare.metrics import METRICS_BY_ID, describe_metric, signal_scale
-from loadwatch_backend.runs.compare.opinion import headlines
-from loadwatch_backend.runs.compare.rows import Measured, make_row
+from loadwatch_backend.runs.compare.rows import Measured, headlines, make_row
 from loadwatch_backend.runs.compare.schemas import (
     CompareGroup,
     CompareHeadline,

@@ -4,8 +4,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from loadwatch_backend.runs.compare.metrics import RATES, SHARES, SLOW
-from loadwatch_backend.runs.compare.opinion import Nearness
-from loadwatch_backend.runs.compare.rows import Measured, make_row
+from loadwatch_backend.runs.compare.rows import Measured, Nearness, make_row
 from loadwatch_backend.runs.compare.schemas import CompareCell, ComparisonOpinion, Grade, MetricInfo
 
 RATE = MetricInfo(id="rate", title="Rate", unit="per_second", orientation="more_is_better", help="")

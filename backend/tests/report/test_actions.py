@@ -7,7 +7,7 @@ from typing import Any
 from loadwatch_backend.core.language import Language
 from loadwatch_backend.runs.report.html import action_lines, render_html
 from loadwatch_backend.runs.report.markdown import render_markdown
-from loadwatch_backend.runs.reviews.actions.schemas import (
+from loadwatch_backend.runs.reviews.schemas import (
     ActionScore,
     ActionStanding,
     ReviewAction,

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from loadwatch_backend.evidence.statements.service import StatementTables
+from loadwatch_backend.evidence.statements import StatementTables
 from loadwatch_backend.findings.registry import METRICS as OF_FINDINGS
 from loadwatch_formats.metrics import mysql_statements, postgresql_statements
 

@@ -2,8 +2,7 @@
 
 from typing import Any, cast
 
-from loadwatch_backend.runs.analyses import Analyses
-from loadwatch_backend.runs.catch_up import CatchUp
+from loadwatch_backend.runs.analyses import Analyses, CatchUp
 from loadwatch_backend.runs.registry.news import NewsDesk, RunEvent
 from loadwatch_backend.runs.registry.repository import find_run
 from loadwatch_backend.runs.registry.tables import RunRow

@@ -14,8 +14,7 @@ from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.evidence.records.contract import ImportOptions
 from loadwatch_backend.evidence.records.parquet import check_records
 from loadwatch_backend.runs.archive.check import RECORDS_PER_BYTE, check_archive
-from loadwatch_backend.runs.archive.format import MANIFEST, RUN, SAMPLES
-from loadwatch_backend.runs.archive.samples import check_ratio, read_samples, write_samples
+from loadwatch_backend.runs.archive.format import MANIFEST, RUN, SAMPLES, check_ratio, read_samples, write_samples
 from loadwatch_backend.runs.importers.pipeline import read_result
 
 from backend.tests.rules.promtool_format.store import MemoryStore

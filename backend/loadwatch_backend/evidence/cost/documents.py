@@ -1,70 +1,219 @@
 """From costs to their document. Pure."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from enum import StrEnum
 
+from pydantic import Field
+
+from loadwatch_backend.core.schemas import Milliseconds, Schema
 from loadwatch_backend.evidence.cost.model import (
     Basis,
     Cost,
     Estimate,
     JobCpu,
+    Reason,
     RouteCost,
     Share,
     StatementCost,
     StatementKey,
 )
-from loadwatch_backend.evidence.cost.schemas import (
-    CostBase,
-    CostEstimate,
-    CostFunctions,
-    CostOut,
-    CostRoute,
-    CostShare,
-    CostStatement,
-    CostWindow,
-    JobCpuOut,
-    RouteCpu,
-)
-from loadwatch_backend.evidence.cost.solve import MANY
-from loadwatch_backend.evidence.plans.schemas import PlanKey, StatementPlan, plan_of
-from loadwatch_backend.evidence.route_folding import RouteKey
-from loadwatch_backend.evidence.runs import RunWindow
-from loadwatch_backend.evidence.statements.model import StatementSource, name_of
+from loadwatch_backend.evidence.cost.solve import is_repeated
+from loadwatch_backend.evidence.plans import PlanKey, StatementPlan, plan_of
+from loadwatch_backend.evidence.request_counts import Normalised, RequestsBy
+from loadwatch_backend.evidence.runs import HeldRun
+from loadwatch_backend.evidence.statements import StatementSource, name_of
+
+
+class CostWindow(StrEnum):
+    """What the figures cover."""
+
+    STEADY = "steady"
+    WHOLE = "whole"
+
+
+class CostEstimate(Schema):
+    """A figure with the bounds that hold it in 95 of 100 cases."""
+
+    value: float
+    low: float
+    high: float
+
+
+class CostShare(Schema):
+    """What a request of a route (or of several that cannot be told apart) asks of one statement."""
+
+    statement: str = Field(description="Id of the statement.")
+    routes: list[str] = Field(description="Such as `GET /users/:id`; several where their rates always moved together.")
+    basis: Basis = Field(
+        description="`alone`: counted while only that route had requests; `fitted`: over the seconds of the run; "
+        "`together`: of all these routes, none of which can be told alone."
+    )
+    calls: CostEstimate = Field(description="Calls per request.")
+    seconds: CostEstimate = Field(description="Database time per request.")
+    share: float = Field(description="Of all database time of the window.")
+    repeated: bool = Field(description="N+1: each request calls it at least five times, however it is reckoned.")
+    base_calls: float | None = Field(description="The same in the run that this one is held against.")
+    base_seconds: float | None
+
+
+class CostRoute(Schema):
+    """A route, what its requests took, and what they asked of the database."""
+
+    name: str
+    method: str
+    route: str
+    requests: float
+    rate: float = Field(description="Requests per second over the window.")
+    failed: float = Field(description="Answers with status 5xx.")
+    not_modified: float = Field(description="Answers with status 304.")
+    seconds: float | None = Field(description="Mean time of a request; null where nobody measured.")
+    bytes: float | None = Field(description="Mean size of an answer.")
+    calls: CostEstimate | None = Field(description="Statements per request, all that could be told; null without any.")
+    database_seconds: CostEstimate | None = Field(description="Database time per request.")
+    share: float = Field(description="Of all database time of the window.")
+    statements: list[CostShare]
+    base_seconds: float | None
+    base_calls: float | None
+    base_database_seconds: float | None
+
+
+class CostStatement(Schema):
+    """A statement over the window."""
+
+    id: str
+    line: str = Field(description="Id of its line in the table of the run's statements (`statements`).")
+    db_schema: str
+    text: str = Field(description="Its digest: literals are placeholders.")
+    calls: float
+    seconds: float = Field(description="All calls together.")
+    mean_seconds: float | None
+    share: float = Field(description="Of all database time of the window.")
+    lock_seconds: float | None
+    examined_per_sent: float | None = Field(description="Rows examined per row sent.")
+    rows_examined: float | None
+    rows_sent: float | None
+    rows_affected: float | None
+    tmp_disk_tables: float | None
+    no_index_used: float | None = Field(description="Calls that read without an index.")
+    errors: float | None
+    routes: list[str] = Field(description="Who asks it, by time, longest first.")
+    unexplained_share: float = Field(description="Of its own time: what no route explains.")
+    base_mean_seconds: float | None
+    base_calls: float | None
+    plan: StatementPlan | None = Field(description="How the database runs it; null where no agent asked (`plans`).")
+
+
+class CostFunction(Schema):
+    """A function of the CPU profiles: what it took itself (flat), and with all that it called (cum)."""
+
+    name: str
+    file: str
+    words: str | None = Field(description="What a known function means, in the language asked for.")
+    share: float = Field(description="Of the processor time of all profiles: itself.")
+    cum_share: float = Field(description="The same with all that it called.")
+    flat: float
+    cum: float
+    base_flat: float | None = Field(description="The same in the run that this one is held against.")
+    base_cum: float | None
+
+
+class CpuRoute(Schema):
+    """A route by the labels that the application puts on its stacks."""
+
+    name: str
+    share: float = Field(description="Of the processor time of all profiles.")
+    base_share: float | None
+
+
+class CostFunctions(Schema):
+    """Where the processor worked, by the CPU profiles that the run kept."""
+
+    profiles: int = Field(description="How many were read together.")
+    unit: str = Field(description="Of the values: `seconds`, or what else the profiles count, such as `count`.")
+    per: Normalised = Field(description="What the values are divided by.")
+    requests_by: RequestsBy | None = Field(description="Who counted the requests that they are divided by.")
+    total: float
+    base_total: float | None
+    functions: list[CostFunction] = Field(description="By what they took themselves.")
+    by_route: list[CpuRoute] = Field(description="Empty where the application labels nothing.")
+
+
+class RouteCpu(Schema):
+    """CPU time that each request of a route takes, by regression over the run; the application labels nothing."""
+
+    routes: list[str] = Field(description="Several where they cannot be told apart.")
+    basis: Basis = Field(description="As of statements.")
+    each: CostEstimate = Field(description="CPU seconds per request.")
+    share: float = Field(description="Of all CPU time of the job.")
+
+
+class JobCpuOut(Schema):
+    """What requests cost a program (a job's processes) in CPU time."""
+
+    job: str
+    seconds: float = Field(description="CPU time over the window.")
+    routes: list[RouteCpu] = Field(description="By CPU time.")
+    untold: list[str] = Field(
+        description="Routes of which it cannot be told: they cost too little, or too few seconds were measured, or "
+        "their rates hardly moved."
+    )
+
+
+class CostBase(Schema):
+    """The run that another is held against."""
+
+    id: str
+    name: str
+
+
+class CostOut(Schema):
+    """Why a run was as slow as it was: routes, and the statements that their requests ask."""
+
+    run_id: str
+    base: CostBase | None
+    window: CostWindow
+    from_ms: Milliseconds
+    to_ms: Milliseconds
+    reason: Reason | None = Field(description="Why routes and statements cannot be joined; null where they are.")
+    step_seconds: float = Field(description="Length of the intervals that were compared.")
+    late_seconds: float = Field(description="By how much requests were counted later than their statements.")
+    coverage: float | None = Field(description="Share of what the database ran that the statements hold.")
+    counted_by: str = Field(description="The job that counted the requests.")
+    database_seconds: float
+    explained_share: float = Field(description="Of all database time: what routes explain.")
+    routes: list[CostRoute] = Field(description="By database time, then by their own.")
+    together: list[CostShare] = Field(description="What routes asked that cannot be told apart.")
+    statements: list[CostStatement] = Field(description="By time.")
+    functions: CostFunctions | None = Field(description="None where the run kept no CPU profile that can be read.")
+    cpu: list[JobCpuOut] = Field(default=[], description="Of the three jobs that used most.")
+    profile_remarks: list[str] = Field(description="Why there are no functions, and what to do; empty where there are.")
+    routes_left_out: int
+    statements_left_out: int
+    left_out_share: float = Field(description="Of all database time: statements beyond the bound.")
+
 
 MOST_SHOWN = 50
 """Of each table; what is beyond is the tail of the tail."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
-    """A run and what it cost, held against another."""
-
-    run: RunWindow
-    window: CostWindow
-    cost: Cost
-    base: RunWindow | None = None
-    base_cost: Cost | None = None
-    functions: CostFunctions | None = None
-    profile_remarks: Sequence[str] = ()
-    plans: Mapping[PlanKey, StatementPlan] = field(default_factory=dict[PlanKey, StatementPlan])
-
-
-def is_repeated(share: Share) -> bool:
-    """Whether each request of one route asks the same again and again (N+1)."""
-    return len(share.routes) == 1 and share.basis is not Basis.TOGETHER and share.least_calls >= MANY
-
-
-def cost_out(held: Held) -> CostOut:
-    """The document of a run's costs."""
-    cost = held.cost
+def cost_out(
+    held: HeldRun,
+    window: CostWindow,
+    cost: Cost,
+    base_cost: Cost | None,
+    functions: CostFunctions | None,
+    profile_remarks: list[str],
+    plans: Mapping[PlanKey, StatementPlan],
+) -> CostOut:
+    """The document of a run's costs, held against another's."""
     whole = cost.database_seconds
-    base_routes = {} if held.base_cost is None else {one.totals.key: one for one in held.base_cost.routes}
-    base_statements = {} if held.base_cost is None else {one.statement.key: one for one in held.base_cost.statements}
+    base_routes = {} if base_cost is None else {one.totals.key: one for one in base_cost.routes}
+    base_statements = {} if base_cost is None else {one.statement.key: one for one in base_cost.statements}
     told = cost.reason is None
     return CostOut(
         run_id=held.run.id,
-        base=None if held.base is None or held.base_cost is None else CostBase(id=held.base.id, name=held.base.name),
-        window=held.window,
+        base=None if held.base is None or base_cost is None else CostBase(id=held.base.id, name=held.base.name),
+        window=window,
         from_ms=max(cost.from_ms, 0),
         to_ms=max(cost.to_ms, 0),
         reason=cost.reason,
@@ -82,12 +231,12 @@ def cost_out(held: Held) -> CostOut:
             if len(share.routes) != 1
         ],
         statements=[
-            _statement(one, whole, base_statements.get(one.statement.key), held.plans)
+            _statement(one, whole, base_statements.get(one.statement.key), plans)
             for one in cost.statements[:MOST_SHOWN]
         ],
-        functions=held.functions,
+        functions=functions,
         cpu=[_cpu(one) for one in cost.cpu],
-        profile_remarks=list(held.profile_remarks),
+        profile_remarks=profile_remarks,
         routes_left_out=cost.routes_left_out,
         statements_left_out=cost.statements_left_out,
         left_out_share=_ratio(cost.other_seconds, whole),
@@ -128,7 +277,7 @@ def _route(one: RouteCost, cost: Cost, base: RouteCost | None, *, told: bool) ->
 def _share(key: StatementKey, share: Share, whole: float, base: Share | None) -> CostShare:
     return CostShare(
         statement=statement_id(key),
-        routes=[_name(one) for one in share.routes],
+        routes=[one.name for one in share.routes],
         basis=share.basis,
         calls=_estimate(share.calls),
         seconds=_estimate(share.seconds),
@@ -145,14 +294,14 @@ def _cpu(one: JobCpu) -> JobCpuOut:
         seconds=one.seconds,
         routes=[
             RouteCpu(
-                routes=[_name(key) for key in share.routes],
+                routes=[key.name for key in share.routes],
                 basis=share.basis,
                 each=_estimate(share.each),
                 share=_ratio(share.total_seconds, one.seconds),
             )
             for share in one.shares[:MOST_SHOWN]
         ],
-        untold=[_name(key) for key in one.untold[:MOST_SHOWN]],
+        untold=[key.name for key in one.untold[:MOST_SHOWN]],
     )
 
 
@@ -179,16 +328,12 @@ def _statement(
         tmp_disk_tables=of.tmp_disk_tables,
         no_index_used=of.no_index_used,
         errors=of.errors,
-        routes=[_name(route) for share in one.shares for route in share.routes],
+        routes=[route.name for share in one.shares for route in share.routes],
         unexplained_share=_ratio(one.unexplained_seconds, of.seconds),
         base_mean_seconds=None if base is None else _mean(base.statement.seconds, base.statement.calls),
         base_calls=None if base is None else base.statement.calls,
         plan=plan_of(plans, of.key.schema, [of.key.digest]),
     )
-
-
-def _name(key: RouteKey) -> str:
-    return key.name
 
 
 def _estimate(one: Estimate) -> CostEstimate:

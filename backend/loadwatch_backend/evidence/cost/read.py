@@ -3,24 +3,197 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from loadwatch_formats.own_traffic import NAME
 
-from loadwatch_backend.evidence.cost.model import RouteTotals, Statement, StatementKey
-from loadwatch_backend.evidence.cost.read_routes import EARLIEST, has_routes, read_routes, total
+from loadwatch_backend.evidence.cost.model import RouteTotals, Statement, StatementKey, Thirds
 from loadwatch_backend.evidence.records.model import FloatArray
-from loadwatch_backend.evidence.route_folding import REQUESTS, Requests
-from loadwatch_backend.evidence.routes.kept_digest import KeptSeconds
-from loadwatch_backend.evidence.series import BoolArray, Edges, Grown, edges_of, read_grown, rhythm
-from loadwatch_backend.evidence.statements.read import SOURCES, Names
+from loadwatch_backend.evidence.route_folding import (
+    OTHER_ROUTES,
+    REQUESTS,
+    Requests,
+    RouteKey,
+    busiest_job,
+    by_source,
+    folds,
+)
+from loadwatch_backend.evidence.routes import KeptSeconds, RouteSeconds
+from loadwatch_backend.evidence.series import BoolArray, Edges, Grown, read_grown, rhythm, sampled_edges
+from loadwatch_backend.evidence.statements import SOURCES, Names
 from loadwatch_backend.series.store.port import Matcher, MatchOperator, Reader
+
+MOST_ROUTES = 40
+"""Of more, those with fewest requests are taken together."""
+EARLIEST, LATEST = -2, 12
+"""Half steps by which requests may be counted later than their statements: logs are written in blocks."""
+
+_ByRoute = Mapping[RouteKey, FloatArray]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Routes:
+    """Totals of the window, and [half interval, route] requests from `EARLIEST` half steps before the first interval.
+
+    `seen` and `sampled`, [half interval], are as of `series.Grown`.
+    """
+
+    found: Sequence[RouteTotals]
+    halves: FloatArray
+    seen: BoolArray
+    sampled: BoolArray
+    job: str = ""
+    left_out: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Counts:
+    """By route: requests in half intervals (`seen` and `sampled` likewise), seconds and bytes in whole ones."""
+
+    requests: _ByRoute
+    not_modified: _ByRoute
+    failed: _ByRoute
+    seconds: _ByRoute
+    sent: _ByRoute
+    seen: BoolArray
+    sampled: BoolArray
+    job: str
+
+
+def has_routes(store: Reader, names: Requests, from_ms: int, to_ms: int) -> bool:
+    """Whether any series of these names says a route."""
+    asked = [Matcher("__name__", MatchOperator.EQUAL, names.count), Matcher(names.route, MatchOperator.NOT_EQUAL, "")]
+    return bool(store.series([asked], from_ms, to_ms))
+
+
+def read_routes(
+    store: Reader, names: Requests | None, log: KeptSeconds | None, edges: Edges, inside: BoolArray
+) -> Routes:
+    """Of samples by these names, else of the log; totals are of the intervals `inside`.
+
+    Raises:
+        ProblemError: of the store.
+    """
+    halves = halves_of(edges)
+    counts = None
+    if names is not None:
+        counts = _of_samples(store, names, edges, halves)
+    elif log is not None:
+        counts = _of_log(log, edges, halves)
+    if counts is None or not counts.requests:
+        never = np.zeros(halves.count, dtype=np.bool_)
+        return Routes(found=(), halves=np.zeros((halves.count, 0)), seen=never, sampled=never)
+    return _routes_of(counts, edges, halves, inside)
+
+
+def halves_of(edges: Edges) -> Edges:
+    """Half intervals, with as many before and after as requests may be counted late by."""
+    half = edges.step_ms / 2
+    before = edges.times[0] + half * np.arange(EARLIEST, 0)
+    within = edges.times[0] + half * np.arange(2 * edges.count + 1 + LATEST)
+    return Edges(times=np.concatenate([before, within]), step_ms=max(edges.step_ms // 2, 1))
+
+
+def total(by: Mapping[Any, FloatArray], one: object, inside: BoolArray) -> float:
+    """What grew in these intervals; 0 of what is not there."""
+    return float(by[one][inside].sum()) if one in by else 0.0
+
+
+def _of_samples(store: Reader, names: Requests, edges: Edges, halves: Edges) -> _Counts | None:
+    grown = read_grown(store, names.count, halves)
+    job = busiest_job(grown.by(names.job_of))
+    if job is None:
+        return None
+
+    def counted(labels: Mapping[str, str]) -> RouteKey | None:
+        if labels.get("job", "") != job or not labels.get(names.route):
+            return None
+        return RouteKey(labels.get(names.method, ""), labels[names.route])
+
+    same = folds(by_source(grown.labels, grown.values.sum(axis=1).tolist(), counted))
+
+    def key(labels: Mapping[str, str]) -> RouteKey | None:
+        found = counted(labels)
+        return None if found is None else same.get(found, found)
+
+    return _Counts(
+        requests=grown.by(key),
+        not_modified=grown.by(lambda labels: key(labels) if labels.get(names.code) == "304" else None),
+        failed=grown.by(lambda labels: key(labels) if labels.get(names.code, "").startswith("5") else None),
+        seconds=read_grown(store, names.seconds, edges).by(key),
+        sent=read_grown(store, names.sent_bytes, edges).by(key) if names.sent_bytes else {},
+        seen=grown.seen,
+        sampled=grown.sampled,
+        job=job,
+    )
+
+
+def _of_log(log: KeptSeconds, edges: Edges, halves: Edges) -> _Counts:
+    def on(values: FloatArray | None, one: RouteSeconds, at: Edges) -> FloatArray:
+        return np.zeros(at.count) if values is None else log.grown(one, values, at.times)
+
+    first, last = log.known_ms
+    seen = (halves.times[:-1] >= first) & (halves.times[1:] <= last)
+    return _Counts(
+        requests={one.key: on(one.requests, one, halves) for one in log.routes},
+        not_modified={one.key: on(one.not_modified, one, halves) for one in log.routes},
+        failed={one.key: on(one.failed, one, halves) for one in log.routes},
+        seconds={one.key: on(one.seconds, one, edges) for one in log.routes if one.seconds is not None},
+        sent={one.key: on(one.sent_bytes, one, edges) for one in log.routes if one.sent_bytes is not None},
+        seen=seen,
+        sampled=seen,
+        job=log.file,
+    )
+
+
+def _routes_of(counts: _Counts, edges: Edges, halves: Edges, inside: BoolArray) -> Routes:
+    within = np.zeros(halves.count, dtype=np.bool_)
+    within[-EARLIEST : -EARLIEST + 2 * edges.count] = np.repeat(inside, 2)
+    by_route = counts.requests
+    order = sorted(by_route, key=lambda one: (one == OTHER_ROUTES, -total(by_route, one, within), one))
+
+    def known(by: _ByRoute, of: Sequence[RouteKey]) -> float | None:
+        return sum(total(by, one, inside) for one in of) if any(one in by for one in of) else None
+
+    def totals(key: RouteKey, of: Sequence[RouteKey]) -> RouteTotals:
+        return RouteTotals(
+            key=key,
+            requests=sum(total(by_route, one, within) for one in of),
+            not_modified=sum(total(counts.not_modified, one, within) for one in of),
+            failed=sum(total(counts.failed, one, within) for one in of),
+            seconds=known(counts.seconds, of),
+            sent_bytes=known(counts.sent, of),
+            thirds=_thirds(by_route, of, within),
+            not_modified_thirds=_thirds(counts.not_modified, of, within),
+        )
+
+    kept, rest = order[:MOST_ROUTES], order[MOST_ROUTES:]
+    found = [totals(one, [one]) for one in kept]
+    columns = [by_route[one] for one in kept]
+    if rest:
+        found.append(totals(OTHER_ROUTES, rest))
+        columns.append(np.sum([by_route[one] for one in rest], axis=0))
+    return Routes(
+        found=found,
+        halves=np.column_stack(columns),
+        seen=counts.seen,
+        sampled=counts.sampled,
+        job=counts.job,
+        left_out=len(rest),
+    )
+
+
+def _thirds(by: _ByRoute, of: Sequence[RouteKey], within: BoolArray) -> Thirds:
+    first, middle, last = (
+        sum(float(by[one][part].sum()) for one in of if one in by) for part in np.array_split(np.flatnonzero(within), 3)
+    )
+    return first, middle, last
+
 
 Source = TypeVar("Source")
 MARGIN_MS = 20_000
 """What is seen before and after: what clients ask that are there without requests."""
-MOST_INTERVALS = 1_200
 CPU, MOST_CPU_JOBS = "process_cpu_seconds_total", 3
 MOST_STATEMENTS = 40
 """By time, and as many by calls."""
@@ -38,61 +211,9 @@ class UsedCpu:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Counted:
-    """What was read of a window.
+class Statements:
+    """[interval, statement] calls and their time; [interval] `seen` and `sampled` as of `series.Grown`."""
 
-    Attributes:
-        lengths: [interval] seconds; inside: [interval], of the window and not of the margins.
-        halves: [half interval, route] requests, from `EARLIEST` half steps before the first interval; seen likewise.
-        calls, times: [interval, statement]; statements_seen: [interval].
-        halves_sampled, statements_sampled: the same, where no sample was missed; see `series.Grown`.
-        cpu: by job.
-        coverage: see `model.Cost`, as `routes_job`, `requests_names` (its `requests`), `routes_left_out`,
-            `statements_left_out`, `other_seconds`.
-    """
-
-    routes: Sequence[RouteTotals]
-    statements: Sequence[Statement]
-    lengths: FloatArray
-    inside: BoolArray
-    halves: FloatArray
-    halves_seen: BoolArray
-    halves_sampled: BoolArray
-    calls: FloatArray
-    times: FloatArray
-    statements_seen: BoolArray
-    statements_sampled: BoolArray
-    coverage: float | None = None
-    routes_job: str = ""
-    requests_names: Requests | None = None
-    routes_left_out: int = 0
-    statements_left_out: int = 0
-    other_seconds: float = 0.0
-    step_seconds: float = 1.0
-    cpu: Mapping[str, UsedCpu] = field(default_factory=dict[str, UsedCpu])
-
-    def requests(self, late: int = 0, cpu: UsedCpu | None = None) -> tuple[FloatArray, BoolArray, BoolArray]:
-        """[interval, route] requests that were counted so many half steps later; [interval] known, and exact.
-
-        Known and exact beside the statements, or beside the CPU time of a job.
-        """
-        also_seen, also_sampled = (
-            (self.statements_seen, self.statements_sampled) if cpu is None else (cpu.seen, cpu.sampled)
-        )
-        first = late - EARLIEST
-        count = len(self.lengths)
-        rows = self.halves[first : first + 2 * count]
-        seen, sampled = (one[first : first + 2 * count] for one in (self.halves_seen, self.halves_sampled))
-        known = seen[0::2] & seen[1::2] & also_seen
-        return (
-            rows.reshape(count, 2, -1).sum(axis=1),
-            known,
-            known & sampled[0::2] & sampled[1::2] & also_sampled,
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Statements:
     found: Sequence[Statement]
     calls: FloatArray
     times: FloatArray
@@ -102,11 +223,43 @@ class _Statements:
     other_seconds: float = 0.0
 
 
+@dataclass(frozen=True, kw_only=True)
+class Counted:
+    """What was read of a window.
+
+    Attributes:
+        lengths: [interval] seconds; inside: [interval], of the window and not of the margins.
+        cpu: by job.
+        coverage: see `model.Cost`, as `requests_names` (its `requests`).
+    """
+
+    routes: Routes
+    statements: Statements
+    lengths: FloatArray
+    inside: BoolArray
+    coverage: float | None = None
+    requests_names: Requests | None = None
+    step_seconds: float = 1.0
+    cpu: Mapping[str, UsedCpu] = field(default_factory=dict[str, UsedCpu])
+
+    def requests(self, late: int = 0, cpu: UsedCpu | None = None) -> tuple[FloatArray, BoolArray, BoolArray]:
+        """[interval, route] requests that were counted so many half steps later; [interval] known, and exact.
+
+        Known and exact beside the statements, or beside the CPU time of a job.
+        """
+        also_seen, also_sampled = (
+            (self.statements.seen, self.statements.sampled) if cpu is None else (cpu.seen, cpu.sampled)
+        )
+        first = late - EARLIEST
+        count = len(self.lengths)
+        rows = self.routes.halves[first : first + 2 * count]
+        seen, sampled = (one[first : first + 2 * count] for one in (self.routes.seen, self.routes.sampled))
+        known = seen[0::2] & seen[1::2] & also_seen
+        return (rows.reshape(count, 2, -1).sum(axis=1), known, known & sampled[0::2] & sampled[1::2] & also_sampled)
+
+
 def read_window(
-    store: Reader,
-    span: tuple[int, int],
-    figures_ms: tuple[int, int] | None = None,
-    log: KeptSeconds | None = None,
+    store: Reader, span: tuple[int, int], figures_ms: tuple[int, int] | None = None, log: KeptSeconds | None = None
 ) -> Counted:
     """What was counted from and up to `span`, ms, and in a margin on both sides; totals are of `figures_ms`.
 
@@ -129,25 +282,13 @@ def read_window(
     slack = edges.step_ms / 2
     inside = (edges.times[:-1] >= first - slack) & (edges.times[1:] <= last + slack)
     of_routes = read_routes(store, requests, log, edges, inside)
-    of_statements = _read_statements(store, statements, edges, inside)
     return Counted(
-        routes=of_routes.found,
-        statements=of_statements.found,
+        routes=of_routes,
+        statements=_read_statements(store, statements, edges, inside),
         lengths=np.full(edges.count, edges.step_ms / 1_000),
         inside=inside,
-        halves=of_routes.halves,
-        halves_seen=of_routes.seen,
-        halves_sampled=of_routes.sampled,
-        calls=of_statements.calls,
-        times=of_statements.times,
-        statements_seen=of_statements.seen,
-        statements_sampled=of_statements.sampled,
         coverage=None if statements is None else _coverage(store, statements, from_ms, to_ms),
-        routes_job=of_routes.job,
         requests_names=requests if of_routes.found else None,
-        routes_left_out=of_routes.left_out,
-        statements_left_out=of_statements.left_out,
-        other_seconds=of_statements.other_seconds,
         step_seconds=edges.step_ms / 1_000,
         cpu=_read_cpu(store, edges, inside) if of_routes.found else {},
     )
@@ -189,16 +330,13 @@ def _edges(store: Reader, metrics: Sequence[str], log: KeptSeconds | None, begin
     rhythms = [found for metric in metrics if (found := rhythm(store, metric, begin, end)) is not None]
     if log is not None:
         rhythms.append((log.step_ms, 0))
-    interval, phase = max(rhythms, default=(1_000, 0))
-    least = -(-(end - begin) // MOST_INTERVALS)
-    step = -(-max(interval, least) // interval) * interval
-    return edges_of(begin, end, step, phase)
+    return sampled_edges(begin, end, *max(rhythms, default=(1_000, 0)))
 
 
-def _read_statements(store: Reader, names: Names | None, edges: Edges, inside: BoolArray) -> _Statements:
+def _read_statements(store: Reader, names: Names | None, edges: Edges, inside: BoolArray) -> Statements:
     if names is None:
         empty, never = np.zeros((edges.count, 0)), np.zeros(edges.count, dtype=np.bool_)
-        return _Statements(found=(), calls=empty, times=empty, seen=never, sampled=never)
+        return Statements(found=(), calls=empty, times=empty, seen=never, sampled=never)
 
     def key(labels: Mapping[str, str]) -> StatementKey | None:
         digest = labels.get(names.digest, "")
@@ -216,7 +354,7 @@ def _read_statements(store: Reader, names: Names | None, edges: Edges, inside: B
     rest = [one for one in by_time if one not in chosen and totals[one][0] > 0]
     texts = _texts(store, names, counted, key, kept)
     details = _details(store, names, edges, inside, key, kept)
-    return _Statements(
+    return Statements(
         found=[
             Statement(
                 key=one,

@@ -10,7 +10,14 @@ import numpy as np
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.core.language import Language
-from loadwatch_backend.evidence.cost.documents import Held, cost_out
+from loadwatch_backend.evidence.cost.documents import (
+    CostFunction,
+    CostFunctions,
+    CostOut,
+    CostWindow,
+    CpuRoute,
+    cost_out,
+)
 from loadwatch_backend.evidence.cost.model import (
     SUMS,
     Cost,
@@ -25,19 +32,16 @@ from loadwatch_backend.evidence.cost.model import (
     StatementCost,
     StatementKey,
 )
-from loadwatch_backend.evidence.cost.read import Counted, has_counts, read_window
-from loadwatch_backend.evidence.cost.read_routes import EARLIEST, LATEST
-from loadwatch_backend.evidence.cost.schemas import CostFunction, CostFunctions, CostOut, CostWindow, CpuRoute
+from loadwatch_backend.evidence.cost.read import EARLIEST, LATEST, Counted, has_counts, read_window
 from loadwatch_backend.evidence.cost.solve import LEAST_INTERVALS, Ground, Part, noise_of, solve
 from loadwatch_backend.evidence.kept_digests import KeptDigests, read_content
 from loadwatch_backend.evidence.missing import PROFILE_COLLECTORS, profile_remarks, read_faults
-from loadwatch_backend.evidence.plans.read import read_plans
+from loadwatch_backend.evidence.plans import read_plans
 from loadwatch_backend.evidence.profiles.model import Kind, ProfilesDifferError
-from loadwatch_backend.evidence.profiles.views.schemas import ProfileOut, ProfileView
-from loadwatch_backend.evidence.profiles.views.service import Profiles, ViewAsk
+from loadwatch_backend.evidence.profiles.views.service import ProfileOut, Profiles, ProfileView, ViewAsk
 from loadwatch_backend.evidence.records.model import FloatArray
 from loadwatch_backend.evidence.request_counts import Normalised
-from loadwatch_backend.evidence.routes.kept_digest import parse_seconds
+from loadwatch_backend.evidence.routes import parse_seconds
 from loadwatch_backend.evidence.runs import HeldRun, RunWindow
 from loadwatch_backend.evidence.series import BoolArray
 from loadwatch_backend.series.store.port import Reader
@@ -60,9 +64,9 @@ def cost_of(counted: Counted, from_ms: int, to_ms: int) -> Cost:
         reason = Reason.TOO_SHORT
     statements = [
         StatementCost(statement=one) if reason else _statement(counted, place, one, *_best(counted, place, grounds))
-        for place, one in enumerate(counted.statements)
+        for place, one in enumerate(counted.statements.found)
     ]
-    total = sum(one.seconds for one in counted.statements) + counted.other_seconds
+    total = sum(one.seconds for one in counted.statements.found) + counted.statements.other_seconds
     return Cost(
         from_ms=from_ms,
         to_ms=to_ms,
@@ -73,11 +77,11 @@ def cost_of(counted: Counted, from_ms: int, to_ms: int) -> Cost:
         step_seconds=counted.step_seconds,
         lag_seconds=late * counted.step_seconds / 2,
         coverage=counted.coverage,
-        routes_job=counted.routes_job,
+        routes_job=counted.routes.job,
         requests=counted.requests_names,
-        routes_left_out=counted.routes_left_out,
-        statements_left_out=counted.statements_left_out,
-        other_seconds=counted.other_seconds,
+        routes_left_out=counted.routes.left_out,
+        statements_left_out=counted.statements.left_out,
+        other_seconds=counted.statements.other_seconds,
         cpu=[_cpu(counted, job, late) for job in counted.cpu],
     )
 
@@ -91,10 +95,10 @@ def _cpu(counted: Counted, job: str, late: int) -> JobCpu:
     enough = int(ground.busy.sum()) >= LEAST_INTERVALS
     shares = [
         CpuShare(
-            routes=tuple(counted.routes[column].key for column in part.columns),
+            routes=tuple(counted.routes.found[column].key for column in part.columns),
             basis=part.basis,
             each=part.calls,
-            total_seconds=part.calls.value * sum(counted.routes[column].requests for column in part.columns),
+            total_seconds=part.calls.value * sum(counted.routes.found[column].requests for column in part.columns),
         )
         for part in (solve(ground, rows.sum(cpu.used)).parts if enough else ())
         if part.calls.low > 0
@@ -104,7 +108,7 @@ def _cpu(counted: Counted, job: str, late: int) -> JobCpu:
         job=job,
         seconds=float(cpu.used[counted.inside].sum()),
         shares=sorted(shares, key=lambda one: (-one.total_seconds, one.routes)),
-        untold=[one.key for one in counted.routes if one.requests > 0 and one.key not in told],
+        untold=[one.key for one in counted.routes.found if one.requests > 0 and one.key not in told],
     )
 
 
@@ -129,16 +133,16 @@ class _Rows:
 
 
 def _reason(counted: Counted) -> Reason | None:
-    if not counted.routes:
+    if not counted.routes.found:
         return Reason.NO_ROUTES
-    if not counted.statements:
+    if not counted.statements.found:
         return Reason.NO_STATEMENTS
-    return None if sum(one.requests for one in counted.routes) > 0 else Reason.NO_REQUESTS
+    return None if sum(one.requests for one in counted.routes.found) > 0 else Reason.NO_REQUESTS
 
 
 def _lateness(counted: Counted) -> int:
     """Half steps by which requests are counted later than their statements: where least noise is left."""
-    heaviest = np.argsort(-counted.calls.sum(axis=0))[:HEAVIEST]
+    heaviest = np.argsort(-counted.statements.calls.sum(axis=0))[:HEAVIEST]
     shifts = range(EARLIEST, LATEST + 1)
     found = {late: counted.requests(late) for late in shifts}
     known = np.logical_and.reduce([one[1] for one in found.values()])
@@ -150,7 +154,7 @@ def _lateness(counted: Counted) -> int:
     noise: dict[int, float] = {}
     for late, (requests, _, _) in found.items():
         ground = Ground(rows.sum(requests), lengths)
-        noise[late] = sum(noise_of(ground, rows.sum(counted.calls[:, place])) for place in heaviest)
+        noise[late] = sum(noise_of(ground, rows.sum(counted.statements.calls[:, place])) for place in heaviest)
     best = min(noise, key=lambda late: (noise[late], abs(late)))
     return best if noise[best] < CLEARLY_BETTER * noise[0] else 0
 
@@ -163,13 +167,19 @@ def _ground(counted: Counted, late: int) -> tuple["_Rows", Ground]:
 
 def _best(counted: Counted, place: int, grounds: Mapping[int, tuple["_Rows", Ground]]) -> tuple["_Rows", Ground]:
     """A route that takes long has most of its statements long before it is counted, whatever holds of the others."""
-    noise = {late: noise_of(ground, rows.sum(counted.calls[:, place])) for late, (rows, ground) in grounds.items()}
+    noise = {
+        late: noise_of(ground, rows.sum(counted.statements.calls[:, place])) for late, (rows, ground) in grounds.items()
+    }
     usual, best = min(noise), min(noise, key=lambda late: (noise[late], late))
     return grounds[best if noise[best] < CLEARLY_BETTER * noise[usual] else usual]
 
 
 def _statement(counted: Counted, place: int, statement: Statement, rows: "_Rows", ground: Ground) -> StatementCost:
-    requests, calls, times = ground.requests, rows.sum(counted.calls[:, place]), rows.sum(counted.times[:, place])
+    requests, calls, times = (
+        ground.requests,
+        rows.sum(counted.statements.calls[:, place]),
+        rows.sum(counted.statements.times[:, place]),
+    )
     found = solve(ground, calls)
     inside = rows.inside
     asked = np.column_stack(
@@ -225,7 +235,9 @@ def _share(
     asked = float(requests[:, list(part.columns)].sum())
     a_call = total_seconds / total_calls if total_calls > 0 else 0.0
     return Share(
-        routes=tuple(counted.routes[column].key for column in part.columns if counted.routes[column].requests > 0),
+        routes=tuple(
+            counted.routes.found[column].key for column in part.columns if counted.routes.found[column].requests > 0
+        ),
         basis=part.basis,
         calls=part.calls,
         seconds=part.calls.times(a_call),
@@ -236,7 +248,7 @@ def _share(
 
 
 def _routes(counted: Counted, statements: list[StatementCost]) -> list[RouteCost]:
-    found = [_route(one, statements) for one in counted.routes if one.requests > 0]
+    found = [_route(one, statements) for one in counted.routes.found if one.requests > 0]
     return sorted(found, key=lambda one: (-one.total_seconds, -(one.totals.seconds or 0.0), one.totals.key))
 
 
@@ -301,11 +313,11 @@ def _views(
 
 def cpu_files(profiles: Sequence[ProfileOut], run: RunWindow) -> tuple[str, ...]:
     """CPU profiles that can be read as one. What somebody brought of another time says nothing of this run."""
-    return tuple(one.id for one in profiles if one.kind == Kind.CPU and _within(one, run))[:MOST_FILES]
-
-
-def _within(profile: ProfileOut, run: RunWindow) -> bool:
-    return profile.at_ms <= run.to_ms and profile.at_ms + 1_000 * (profile.seconds or 0.0) >= run.from_ms
+    cpu = (one for one in profiles if one.kind == Kind.CPU)
+    within = (
+        one.id for one in cpu if one.at_ms <= run.to_ms and one.at_ms + 1_000 * (one.seconds or 0.0) >= run.from_ms
+    )
+    return tuple(within)[:MOST_FILES]
 
 
 def functions_out(view: ProfileView, before: ProfileView | None, profiles: int) -> CostFunctions | None:
@@ -439,16 +451,13 @@ class RunCosts:
         functions = cpu_functions(self._profiles, held, language)
         faults = [] if functions else read_faults(self._store, PROFILE_COLLECTORS, *run.span)
         return cost_out(
-            Held(
-                run=run,
-                window=covered,
-                cost=self._cost(run, covered),
-                base=other,
-                base_cost=None if other is None else self._cost(other, covered),
-                functions=functions,
-                profile_remarks=[] if functions else profile_remarks(faults, language),
-                plans=read_plans(self._store, *run.span),
-            )
+            held,
+            covered,
+            self._cost(run, covered),
+            None if other is None else self._cost(other, covered),
+            functions,
+            [] if functions else profile_remarks(faults, language),
+            read_plans(self._store, *run.span),
         )
 
     def _cost(self, run: RunWindow, window: CostWindow) -> Cost:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from loadwatch_backend.evidence.cost.model import Basis, Estimate
+from loadwatch_backend.evidence.cost.model import Basis, Estimate, Share
 from loadwatch_backend.evidence.records.model import FloatArray
 
 # Non-negative least squares and the filter of a moving average; the one place of costs that knows SciPy's types.
@@ -99,6 +99,11 @@ class Solution:
     parts: Sequence[Part]
     background: float
     bursts: tuple[int, ...] = ()
+
+
+def is_repeated(share: Share) -> bool:
+    """Whether each request of one route asks the same again and again (N+1)."""
+    return len(share.routes) == 1 and share.basis is not Basis.TOGETHER and share.least_calls >= MANY
 
 
 class Ground:

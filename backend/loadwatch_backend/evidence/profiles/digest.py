@@ -5,20 +5,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadwatch_backend.evidence.profiles.folding.difference import (
+from loadwatch_backend.evidence.profiles.folding.known import Callers, known_frame
+from loadwatch_backend.evidence.profiles.folding.tree import (
     BASE,
     NOW,
     Floats,
+    FunctionTable,
+    Order,
     Requests,
     StackChanges,
+    Stacks,
     check_requests,
+    column_of,
     gone_stacks,
+    kind_of,
     new_stacks,
+    ordered,
     side_by_side,
+    stacks_of,
+    table_of,
+    tree_of,
 )
-from loadwatch_backend.evidence.profiles.folding.known import Callers, known_frame
-from loadwatch_backend.evidence.profiles.folding.stacks import Stacks, column_of, kind_of, stacks_of
-from loadwatch_backend.evidence.profiles.folding.tree import FunctionTable, Order, ordered, table_of, tree_of
 from loadwatch_backend.evidence.profiles.model import Ints, Kind, Profile, SampleType
 
 EXPLAINED = 200

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from loadwatch_backend.evidence.profiles.folding.known import known_frame, own_functions
-from loadwatch_backend.evidence.profiles.folding.stacks import add_up, column_of, stacks_of
+from loadwatch_backend.evidence.profiles.folding.tree import add_up, column_of, stacks_of
 from loadwatch_backend.evidence.profiles.model import Kind, Profile
 
 NANO = 1e-9

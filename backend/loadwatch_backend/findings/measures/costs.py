@@ -4,8 +4,8 @@ import numpy as np
 
 from loadwatch_backend.catalogue.signals.model import Unit
 from loadwatch_backend.core.texts.words import Words
-from loadwatch_backend.evidence.cost.documents import is_repeated
 from loadwatch_backend.evidence.cost.model import Cost, RouteCost, Share, Statement, StatementCost
+from loadwatch_backend.evidence.cost.solve import is_repeated
 from loadwatch_backend.evidence.records.model import FloatArray
 from loadwatch_backend.findings.measures.evidence import evidence, show
 from loadwatch_backend.findings.model import Evidence, Link

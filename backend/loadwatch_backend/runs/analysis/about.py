@@ -12,7 +12,7 @@ from loadwatch_backend.findings.service import About
 from loadwatch_backend.findings.window import Baseline, Counts, Generator, Start, Sweep, Totals, Trial
 from loadwatch_backend.runs.analysis.counters import TABLE_ROWS
 from loadwatch_backend.runs.analysis.own_figures import Subject
-from loadwatch_backend.runs.analysis.phases.shape import Shape
+from loadwatch_backend.runs.analysis.phases import Shape
 from loadwatch_backend.runs.analysis.schemas import (
     NOT_KNOWN_YET,
     GeneratorCheck,

@@ -30,7 +30,7 @@ from loadwatch_backend.findings.detectors.ingest_losses import rows_lost
 from loadwatch_backend.findings.schemas import FindingsOut
 from loadwatch_backend.findings.service import Findings, RunLoad
 from loadwatch_backend.runs.analysis.about import about
-from loadwatch_backend.runs.analysis.counters import Neighbours
+from loadwatch_backend.runs.analysis.counters import Neighbours, SeriesReader, Values
 from loadwatch_backend.runs.analysis.documents import endpoint_out, figures_out, sparkline, worst_sparkline
 from loadwatch_backend.runs.analysis.generator import OWN_ERRORS, GeneratorEvidence, check_generator
 from loadwatch_backend.runs.analysis.load import (
@@ -45,9 +45,7 @@ from loadwatch_backend.runs.analysis.load import (
 from loadwatch_backend.runs.analysis.measure import Measurer
 from loadwatch_backend.runs.analysis.own_figures import SETTLED_MS, Subject, check_figures, oriented, read_figures
 from loadwatch_backend.runs.analysis.percentiles import read_percentiles
-from loadwatch_backend.runs.analysis.phases.levels import OfferedBy
-from loadwatch_backend.runs.analysis.phases.ramp import P95, describe_ramp
-from loadwatch_backend.runs.analysis.phases.shape import Shape, find_shape
+from loadwatch_backend.runs.analysis.phases import P95, OfferedBy, Shape, describe_ramp, find_shape
 from loadwatch_backend.runs.analysis.reconciliation import again_ms, reconcile
 from loadwatch_backend.runs.analysis.schemas import (
     NOT_KNOWN_YET,
@@ -61,7 +59,6 @@ from loadwatch_backend.runs.analysis.schemas import (
     ThresholdOut,
     WindowSource,
 )
-from loadwatch_backend.runs.analysis.series import SeriesReader, Values
 from loadwatch_backend.runs.analysis.stream import read_gauge, read_k6, read_stream, without_tail
 from loadwatch_backend.runs.analysis.thresholds import Scope, check_thresholds, decide_verdict, parse_threshold
 from loadwatch_backend.runs.fields import RunState
@@ -187,12 +184,7 @@ class Analyst:
     """
 
     def __init__(
-        self,
-        engine: Engine,
-        clock: Clock,
-        figures_of: FiguresOf,
-        findings: Findings,
-        library: Library | None = None,
+        self, engine: Engine, clock: Clock, figures_of: FiguresOf, findings: Findings, library: Library | None = None
     ) -> None:
         self._engine = engine
         self._clock = clock

@@ -11,10 +11,9 @@ from loadwatch_formats.outcomes import Outcome
 from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.core.texts.words import SILENT, Words, message_of
 from loadwatch_backend.evidence.records.model import FloatArray
-from loadwatch_backend.runs.analysis.load import Span, WindowLoad
-from loadwatch_backend.runs.analysis.pooled import Bounds
+from loadwatch_backend.runs.analysis.counters import SeriesReader
+from loadwatch_backend.runs.analysis.load import Bounds, Span, WindowLoad
 from loadwatch_backend.runs.analysis.schemas import OwnFigureOut, ThresholdOut, ThresholdState
-from loadwatch_backend.runs.analysis.series import SeriesReader
 from loadwatch_backend.runs.analysis.thresholds import (
     LATENCIES,
     OUTCOME_COUNTS,

@@ -6,10 +6,9 @@ from decimal import Decimal
 from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.evidence.records.figures import endpoint_percentiles_over
 from loadwatch_backend.evidence.records.model import OTHER_ENDPOINTS
-from loadwatch_backend.runs.analysis.load import Load, Span, percentiles_in
+from loadwatch_backend.runs.analysis.load import Bounds, Load, Span, percentiles_in
 from loadwatch_backend.runs.analysis.own_figures import Subject
-from loadwatch_backend.runs.analysis.phases.shape import Shape
-from loadwatch_backend.runs.analysis.pooled import Bounds
+from loadwatch_backend.runs.analysis.phases import Shape
 from loadwatch_backend.runs.analysis.schemas import (
     EndpointPercentiles,
     PercentileOut,

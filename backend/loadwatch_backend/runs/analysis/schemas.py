@@ -169,7 +169,7 @@ class KeyFigure(Schema):
     state: ThresholdState | None = Field(description="What became of that threshold.")
     kinds: list[str] = Field(description="Of failures: their outcomes, the most frequent first.")
     note: str = Field(
-        description="A stable code: `no-result`, `not-measured`, `not-counted`, `mixed` (with a neighbouring run's).",
+        description="A stable code: `no-result`, `not-measured`, `not-counted`, `mixed` (with a neighbouring run's)."
     )
 
 

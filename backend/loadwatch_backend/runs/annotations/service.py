@@ -1,5 +1,7 @@
 """Rules of annotations: a span ends no earlier than it starts, and a change is noted."""
 
+from dataclasses import dataclass
+
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.database.relational import Relational, Session
 from loadwatch_backend.core.errors import InvalidError, NotFoundError
@@ -26,12 +28,12 @@ class AnnotationSpanError(InvalidError, code="annotation-span"):
     """The end lies before the start."""
 
 
+@dataclass(eq=False)
 class AnnotationService:
     """Adds, lists, changes and deletes annotations."""
 
-    def __init__(self, relational: Relational, clock: Clock) -> None:
-        self._relational = relational
-        self._clock = clock
+    _relational: Relational
+    _clock: Clock
 
     def within(self, session: Session, start_ms: int, end_ms: int, tag: str | None = None) -> list[AnnotationOut]:
         """`list` within a transaction of the caller's."""

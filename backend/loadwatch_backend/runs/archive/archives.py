@@ -11,7 +11,7 @@ import zipfile
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -56,10 +56,12 @@ from loadwatch_backend.runs.archive.format import (
     ArchivedRun,
     Manifest,
     evidence_member,
+    has_samples,
     list_bytes,
     parse_document,
+    read_samples,
+    write_samples,
 )
-from loadwatch_backend.runs.archive.samples import has_samples, read_samples, write_samples
 from loadwatch_backend.runs.errors import ArchiveError, RunExistsError, RunRuleError
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.imports.places import Places
@@ -147,35 +149,22 @@ class _Export:
             yield name, path.open("rb")
 
 
+@dataclass(eq=False)
 class Archives:
     """Safe to use from any thread."""
 
-    def __init__(
-        self,
-        *,
-        relational: Relational,
-        places: Places,
-        store: SampleStore,
-        registry: Registry,
-        analyses: Analyses,
-        pins: PinnedWindows,
-        evidence_files: EvidenceFiles,
-        annotations: AnnotationService,
-        admit: Callable[[Sequence[Labels], str], None],
-        clock: Clock,
-    ) -> None:
-        """`admit` makes series known for a sender, or raises LimitError."""
-        self.failed: Counter[str] = Counter()
-        self._relational = relational
-        self._places = places
-        self._store = store
-        self._registry = registry
-        self._analyses = analyses
-        self._pins = pins
-        self._evidence_files = evidence_files
-        self._annotations = annotations
-        self._admit = admit
-        self._clock = clock
+    _relational: Relational
+    _places: Places
+    _store: SampleStore
+    _registry: Registry
+    _analyses: Analyses
+    _pins: PinnedWindows
+    _evidence_files: EvidenceFiles
+    _annotations: AnnotationService
+    _admit: Callable[[Sequence[Labels], str], None]
+    """Makes series known for a sender, or raises LimitError."""
+    _clock: Clock
+    failed: Counter[str] = field(default_factory=Counter[str])
 
     # Out --------------------------------------------------------------------------------------------------------------
 

@@ -33,6 +33,7 @@ from loadwatch_backend.runs.archive.format import (
     EVIDENCE_LIST,
     MANIFEST,
     MOST_BYTES,
+    MOST_SERIES,
     NOTE_LIST,
     REQUIRED,
     RESULT_FILES,
@@ -47,12 +48,13 @@ from loadwatch_backend.runs.archive.format import (
     SNAPSHOTS,
     STORED,
     ArchivedRun,
+    check_ratio,
     is_evidence,
     list_bytes,
     parse_document,
     parse_manifest,
+    read_samples,
 )
-from loadwatch_backend.runs.archive.samples import MOST_SERIES, check_ratio, read_samples
 from loadwatch_backend.runs.errors import ArchiveError
 from loadwatch_backend.runs.registry.windows import LONGEST_RUN_MS, LONGEST_RUN_TEXT, window_of
 

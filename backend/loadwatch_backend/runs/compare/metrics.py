@@ -240,8 +240,11 @@ class RunMetric:
 
 def window_figures(run: RunOut) -> FiguresOut | None:
     """Figures of the steady window; of the whole run where none was found; None before there are any."""
-    if run.steady is not None:
-        return run.steady
+    return whole_figures(run) if run.steady is None else run.steady
+
+
+def whole_figures(run: RunOut) -> FiguresOut | None:
+    """Figures of the whole run; None before there are any."""
     if run.requests is None:
         return None
     return FiguresOut(
@@ -310,13 +313,8 @@ _MEAN_WEIGHTS: FloatArray = np.concatenate(
 )
 
 
-def _latency(
-    id: str,
-    title: Words,
-    read: Callable[[FiguresOut], float | None],
-    seconds: Callable[[Seconds], FloatArray],
-    scale: Scale,
-) -> RunMetric:
+def _latency(id: str, title: Words, seconds: Callable[[Seconds], FloatArray], scale: Scale) -> RunMetric:
+    """Of a percentile that runs do not keep there is no figure here."""
     return RunMetric(
         id=id,
         title=title,
@@ -324,7 +322,7 @@ def _latency(
         unit=Unit.SECONDS,
         orientation=Orientation.MORE_IS_WORSE,
         scale=scale,
-        figure=_figure(read),
+        figure=_figure(lambda figures: getattr(figures.latency_seconds, id, None)),
         seconds=seconds,
     )
 
@@ -385,48 +383,12 @@ RUN_METRICS: Sequence[RunMetric] = (
         figure=_figure(_failed_share(Outcome.TIMEOUT)),
         seconds=_share_seconds(Outcome.TIMEOUT),
     ),
-    _latency(
-        "mean",
-        Words("Mean response", "平均応答時間"),
-        lambda figures: figures.latency_seconds.mean,
-        _mean_seconds,
-        MEAN,
-    ),
-    _latency(
-        "p50",
-        Words("Response p50", "応答時間 p50"),
-        lambda figures: figures.latency_seconds.p50,
-        _latency_seconds(P50),
-        MIDDLE,
-    ),
-    _latency(
-        "p90",
-        Words("Response p90", "応答時間 p90"),
-        lambda figures: figures.latency_seconds.p90,
-        _latency_seconds(P90),
-        SLOW,
-    ),
-    _latency(
-        "p95",
-        Words("Response p95", "応答時間 p95"),
-        lambda figures: figures.latency_seconds.p95,
-        _latency_seconds(P95),
-        SLOW,
-    ),
-    _latency(
-        "p99",
-        Words("Response p99", "応答時間 p99"),
-        lambda figures: figures.latency_seconds.p99,
-        _latency_seconds(P99),
-        SLOWER,
-    ),
-    _latency(
-        "max",
-        Words("Slowest response", "最大応答時間"),
-        lambda figures: figures.latency_seconds.max,
-        _latency_seconds(MAX),
-        SLOWEST,
-    ),
+    _latency("mean", Words("Mean response", "平均応答時間"), _mean_seconds, MEAN),
+    _latency("p50", Words("Response p50", "応答時間 p50"), _latency_seconds(P50), MIDDLE),
+    _latency("p90", Words("Response p90", "応答時間 p90"), _latency_seconds(P90), SLOW),
+    _latency("p95", Words("Response p95", "応答時間 p95"), _latency_seconds(P95), SLOW),
+    _latency("p99", Words("Response p99", "応答時間 p99"), _latency_seconds(P99), SLOWER),
+    _latency("max", Words("Slowest response", "最大応答時間"), _latency_seconds(MAX), SLOWEST),
     RunMetric(
         id="sustained_rate",
         title=Words("Sustained rate", "持続可能レート"),
@@ -478,7 +440,7 @@ def percentile_metric(id: str) -> RunMetric | None:
     near = P90 if quantile <= 0.9 else P99
     scale = MIDDLE if quantile <= 0.5 else SLOW if quantile <= 0.95 else SLOWER
     words = Words(f"Response {id}", f"応答時間 {id}")
-    return _latency(id, words, lambda _: None, _latency_seconds(near), scale)
+    return _latency(id, words, _latency_seconds(near), scale)
 
 
 def with_percentiles(names: Sequence[str]) -> list[RunMetric]:

@@ -19,7 +19,6 @@ from loadwatch_backend.core.language import Language
 from loadwatch_backend.core.text import parse_number
 from loadwatch_backend.evidence.records.model import Seconds
 from loadwatch_backend.runs.compare.figures import FigureReader
-from loadwatch_backend.runs.compare.groups import counts, differing, group_runs, past_repeats, series_of
 from loadwatch_backend.runs.compare.metrics import (
     METRICS_BY_ID,
     RUN_METRICS,
@@ -35,8 +34,19 @@ from loadwatch_backend.runs.compare.metrics import (
     window_figures,
     with_percentiles,
 )
-from loadwatch_backend.runs.compare.opinion import headlines, nearness
-from loadwatch_backend.runs.compare.rows import Measured, endpoint_rows, make_row, mix_differs
+from loadwatch_backend.runs.compare.rows import (
+    Measured,
+    counts,
+    differing,
+    endpoint_rows,
+    group_runs,
+    headlines,
+    make_row,
+    mix_differs,
+    nearness,
+    past_repeats,
+    series_of,
+)
 from loadwatch_backend.runs.compare.schemas import (
     Align,
     ChangePoint,
@@ -55,14 +65,7 @@ from loadwatch_backend.runs.compare.schemas import (
     TrendPoint,
     TrendSeries,
 )
-from loadwatch_backend.runs.compare.statistics import (
-    ENOUGH_REPEATS,
-    Interval,
-    Scale,
-    Side,
-    between_runs,
-    to_log,
-)
+from loadwatch_backend.runs.compare.statistics import ENOUGH_REPEATS, Interval, Scale, Side, between_runs, to_log
 from loadwatch_backend.runs.compare.sweep import Peak, SweptFigure, SweptValue, find_peak, next_value
 from loadwatch_backend.runs.fields import RunState, Verdict
 from loadwatch_backend.runs.key_figures import OWN
@@ -325,13 +328,7 @@ class CompareService:
     # Sweep and trend ------------------------------------------------------------------------------------------
 
     def sweep(
-        self,
-        scenario: str,
-        version: str | None,
-        parameter: str,
-        first: str,
-        second: str,
-        language: Language,
+        self, scenario: str, version: str | None, parameter: str, first: str, second: str, language: Language
     ) -> SweepOut:
         """Runs of a scenario by a numeric parameter; runs without it are left out.
 

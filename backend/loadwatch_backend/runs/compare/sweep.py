@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import sqrt
 
 from loadwatch_backend.catalogue.signals.model import Orientation
-from loadwatch_backend.runs.compare.opinion import direction
+from loadwatch_backend.runs.compare.rows import direction
 from loadwatch_backend.runs.compare.schemas import ComparisonOpinion, NextReason, SweepNext
 from loadwatch_backend.runs.compare.statistics import (
     Between,

@@ -45,25 +45,16 @@ class Arrival:
     seconds: float
 
 
+@dataclass(eq=False)
 class Results:
     """Safe to use from any thread."""
 
-    def __init__(
-        self,
-        *,
-        relational: Relational,
-        places: Places,
-        analyses: Analyses,
-        configuration: Configuration,
-        store: SampleStore,
-        clock: Clock,
-    ) -> None:
-        self._relational = relational
-        self._places = places
-        self._analyses = analyses
-        self._configuration = configuration
-        self._store = store
-        self._clock = clock
+    _relational: Relational
+    _places: Places
+    _analyses: Analyses
+    _configuration: Configuration
+    _store: SampleStore
+    _clock: Clock
 
     def check(self, run_id: str | None, fields: CheckedFields) -> None:
         """Refuse what would fail after the file was read.

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import structlog
 from pydantic import TypeAdapter
@@ -31,14 +32,14 @@ AHEAD_MS = 60_000
 ORDER = tuple(SnapshotWhen)
 
 
+@dataclass(eq=False)
 class Configuration:
     """Safe to use from any thread."""
 
-    def __init__(self, relational: Relational, snapshots: Snapshotter, clock: Clock) -> None:
-        self._relational = relational
-        self._snapshots = snapshots
-        self._clock = clock
-        self._lock = threading.Lock()
+    _relational: Relational
+    _snapshots: Snapshotter
+    _clock: Clock
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def capture(self, run_id: str, when: SnapshotWhen) -> None:
         """Take and keep a snapshot, in the place of one that is there; a failure is logged and costs nothing else."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.database.relational import Relational, Session
@@ -18,13 +19,13 @@ FORGOTTEN_MS = 24 * 3_600_000
 """A run that nobody ended and nothing is heard of pins no more than this after its last sign of life."""
 
 
+@dataclass(eq=False)
 class PinnedWindows:
     """Windows of all runs, for the store's retention. Raises when the database is away: nothing is deleted then."""
 
-    def __init__(self, relational: Relational, clock: Clock) -> None:
-        self._relational = relational
-        self._clock = clock
-        self._held: dict[object, Window] = {}
+    _relational: Relational
+    _clock: Clock
+    _held: dict[object, Window] = field(default_factory=dict[object, Window])
 
     @contextmanager
     def hold(self, window: Window) -> Generator[None]:

@@ -39,9 +39,10 @@ def kept_limits(said: FindingsOut | None) -> KeptLimits:
     """What is kept of findings; None where there are none to read, of an older version or without samples."""
     if said is None:
         return KeptLimits(state=LimitState.UNKNOWN)
-    found = [_kept(one) for one in said.findings if one.severity is not Severity.INFO]
-    if found:
-        return KeptLimits(state=LimitState.FOUND, found=found[:MOST_KEPT])
+    accusing = [one for one in said.findings if one.severity is not Severity.INFO][:MOST_KEPT]
+    if accusing:
+        found = [KeptLimit.model_validate(one, from_attributes=True) for one in accusing]
+        return KeptLimits(state=LimitState.FOUND, found=found)
     cannot_tell = said.state is DiagnosisState.CANNOT_TELL
     return KeptLimits(state=LimitState.CANNOT_TELL if cannot_tell else LimitState.NONE)
 
@@ -106,13 +107,3 @@ def _is_about(limit: ResourceReached, resource: str, labels: Mapping[str, str]) 
     if "job" in names and not ("job" in limit.labels and "job" in labels):
         names -= {"job"}
     return all(limit.labels.get(name) == labels.get(name) for name in names)
-
-
-def _kept(finding: FindingOut) -> KeptLimit:
-    return KeptLimit(
-        id=finding.id,
-        title=finding.title,
-        certainty=finding.certainty,
-        labels=finding.labels,
-        from_ms=finding.from_ms,
-    )

@@ -5,6 +5,7 @@ server's (docs/decisions/0079-time-of-the-server.md).
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -67,30 +68,19 @@ SCENARIO_RUNS = 500
 MOST_OTHERS = 200
 
 
+@dataclass(eq=False)
 class Registry:
     """Safe to use from any thread."""
 
-    def __init__(
-        self,
-        relational: Relational,
-        places: Places,
-        analyses: Analyses,
-        configuration: Configuration,
-        opinions: Opinions,
-        clock: Clock,
-        retention_ms: int,
-        evidence_files: EvidenceFiles,
-        annotations: AnnotationService,
-    ) -> None:
-        self._relational = relational
-        self._places = places
-        self._analyses = analyses
-        self._configuration = configuration
-        self._opinions = opinions
-        self._clock = clock
-        self._retention_ms = retention_ms
-        self._evidence_files = evidence_files
-        self._annotations = annotations
+    _relational: Relational
+    _places: Places
+    _analyses: Analyses
+    _configuration: Configuration
+    _opinions: Opinions
+    _clock: Clock
+    _retention_ms: int
+    _evidence_files: EvidenceFiles
+    _annotations: AnnotationService
 
     # Begin, follow, end -----------------------------------------------------------------------------------------------
 

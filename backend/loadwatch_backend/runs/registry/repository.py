@@ -36,8 +36,8 @@ from loadwatch_backend.runs.registry.tables import (
     RunSnapshotRow,
     RunTagRow,
 )
-from loadwatch_backend.runs.reviews.actions.schemas import ActionState
 from loadwatch_backend.runs.reviews.actions.tables import ReviewActionRow
+from loadwatch_backend.runs.reviews.schemas import ActionState
 from loadwatch_backend.runs.schemas import FacetValue, LimitState, RunFacets, RunQuery, RunSort
 
 FACET_LIMIT = 200

@@ -27,18 +27,18 @@ from loadwatch_backend.runs.report.findings import (
     verdict_reasons,
 )
 from loadwatch_backend.runs.report.model import (
+    COUNTED,
     FIRST,
     Report,
     file_rows,
     log_rows,
     mixed_key,
+    report_cost,
     shares_of_endpoints,
     summary_rows,
 )
 from loadwatch_backend.runs.report.svg import draw_chart
-from loadwatch_backend.runs.report.why import COUNTED, report_cost
-from loadwatch_backend.runs.reviews.actions.schemas import ActionScore, ReviewAction
-from loadwatch_backend.runs.reviews.schemas import ReviewOut
+from loadwatch_backend.runs.reviews.schemas import ActionScore, ReviewAction, ReviewOut
 from loadwatch_backend.runs.schemas import RunOut
 
 _OF = {"target": "of_target", "accepted": "of_accepted", "answered_ok": "of_answered"}

@@ -27,16 +27,18 @@ from loadwatch_backend.runs.report.html import (
     written,
 )
 from loadwatch_backend.runs.report.model import (
+    COUNTED,
     FIRST,
     Report,
+    ReportedCost,
     SummaryRow,
     file_rows,
     log_rows,
     mixed_key,
+    report_cost,
     shares_of_endpoints,
     summary_rows,
 )
-from loadwatch_backend.runs.report.why import COUNTED, ReportedCost, report_cost
 
 
 def render_markdown(report: Report, language: Language) -> str:

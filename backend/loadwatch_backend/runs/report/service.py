@@ -180,32 +180,17 @@ class Document:
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
+@dataclass(eq=False)
 class ReportService:
     """Safe to use from any thread."""
 
-    def __init__(
-        self,
-        *,
-        runs: RunServices,
-        tables: RunTables,
-        files: EvidenceFiles,
-        annotations: AnnotationService,
-        compare: CompareService,
-        signals: SignalService,
-        clock: Clock,
-    ) -> None:
-        self._runs = runs
-        self._tables = tables
-        self._files = files
-        self._annotations = annotations
-        self._compare = compare
-        self._signals = signals
-        self._clock = clock
-        self._forms: Mapping[str, Callable[[str, Language, Sequence[str]], Document]] = {
-            "html": self._html,
-            "md": self._markdown,
-            "json": self._json,
-        }
+    _runs: RunServices
+    _tables: RunTables
+    _files: EvidenceFiles
+    _annotations: AnnotationService
+    _compare: CompareService
+    _signals: SignalService
+    _clock: Clock
 
     def render(self, run_id: str, form: str, language: Language, files: Sequence[str] = ()) -> Document:
         """The report of a run as `html`, `md` or `json`; with the content of those of its files.
@@ -214,7 +199,8 @@ class ReportService:
             NotFoundError: there is no such run, or it has no such file.
             ReportFilesError: the files have no room.
         """
-        return self._forms[form](run_id, language, files)
+        forms = {"html": self._html, "md": self._markdown, "json": self._json}
+        return forms[form](run_id, language, files)
 
     def render_shared(self, secret: str, language: Language) -> Document:
         """The report that a share link opens.

@@ -15,7 +15,6 @@ from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.registry.repository import find_baseline, find_run
 from loadwatch_backend.runs.registry.tables import MeetingRow, RunReviewRow, RunRow
 from loadwatch_backend.runs.reviews.actions.repository import keep_actions, read_scores
-from loadwatch_backend.runs.reviews.actions.schemas import ActionStanding, ReviewAction
 from loadwatch_backend.runs.reviews.repository import (
     add,
     find_newest,
@@ -25,9 +24,11 @@ from loadwatch_backend.runs.reviews.repository import (
     last_meeting_ms,
 )
 from loadwatch_backend.runs.reviews.schemas import (
+    ActionStanding,
     MeasuredImpact,
     Meeting,
     MeetingIn,
+    ReviewAction,
     ReviewFields,
     ReviewHistory,
     ReviewIn,
@@ -43,13 +44,13 @@ SHOWN_SCORES = 20
 """Of one action, the newest."""
 
 
+@dataclass(eq=False)
 class Reviews:
     """Safe to use from any thread."""
 
-    def __init__(self, relational: Relational, analyses: Analyses, clock: Clock) -> None:
-        self._relational = relational
-        self._analyses = analyses
-        self._clock = clock
+    _relational: Relational
+    _analyses: Analyses
+    _clock: Clock
 
     def read(self, run_id: str) -> ReviewOut:
         """The newest version with what was measured; empty, with version 0, before anything was written."""

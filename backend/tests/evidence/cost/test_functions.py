@@ -12,8 +12,7 @@ from loadwatch_backend.evidence.files.service import StoredEvidence
 from loadwatch_backend.evidence.profiles.model import Kind
 from loadwatch_backend.evidence.profiles.reading.read import read_profile
 from loadwatch_backend.evidence.profiles.run_waits import add_up_waits
-from loadwatch_backend.evidence.profiles.views.schemas import ProfileOut, ProfileView
-from loadwatch_backend.evidence.profiles.views.service import Side, known_words, make_view
+from loadwatch_backend.evidence.profiles.views.service import ProfileOut, ProfileView, Side, known_words, make_view
 from loadwatch_backend.evidence.request_counts import Normalised
 from loadwatch_backend.evidence.runs import RunWindow
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 from loadwatch_backend.evidence.cost.model import Cost, RouteTotals, Statement, StatementKey
-from loadwatch_backend.evidence.cost.read import Counted
-from loadwatch_backend.evidence.cost.read_routes import halves_of
+from loadwatch_backend.evidence.cost.read import Counted, Routes, Statements, halves_of
 from loadwatch_backend.evidence.cost.service import cost_of
 from loadwatch_backend.evidence.route_folding import RouteKey
 from loadwatch_backend.evidence.series import Edges, Grown, edges_of, grown_of
@@ -42,23 +41,27 @@ def costed(load: Made, seed: int, often: float) -> Cost:
     totals = called.values.sum(axis=1)
     return cost_of(
         Counted(
-            routes=[
-                RouteTotals(key=RouteKey("GET", f"/{place}"), requests=float(one.sum()))
-                for place, one in enumerate(asked.values)
-            ],
-            statements=[
-                Statement(key=StatementKey("s", f"d{place}"), text="", calls=float(one), seconds=float(one))
-                for place, one in enumerate(totals)
-            ],
+            routes=Routes(
+                found=[
+                    RouteTotals(key=RouteKey("GET", f"/{place}"), requests=float(one.sum()))
+                    for place, one in enumerate(asked.values)
+                ],
+                halves=asked.values.T,
+                seen=asked.seen,
+                sampled=asked.sampled,
+            ),
+            statements=Statements(
+                found=[
+                    Statement(key=StatementKey("s", f"d{place}"), text="", calls=float(one), seconds=float(one))
+                    for place, one in enumerate(totals)
+                ],
+                calls=called.values.T,
+                times=called.values.T,
+                seen=called.seen,
+                sampled=called.sampled,
+            ),
             lengths=np.ones(edges.count),
             inside=np.ones(edges.count, np.bool_),
-            halves=asked.values.T,
-            halves_seen=asked.seen,
-            halves_sampled=asked.sampled,
-            calls=called.values.T,
-            times=called.values.T,
-            statements_seen=called.seen,
-            statements_sampled=called.sampled,
         ),
         START_MS,
         START_MS + SECONDS * 1_000,

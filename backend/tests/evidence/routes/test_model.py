@@ -1,5 +1,5 @@
 import pytest
-from loadwatch_backend.evidence.routes.schemas import classes_of, ranks_of
+from loadwatch_backend.evidence.routes import classes_of, ranks_of
 
 INF = float("inf")
 

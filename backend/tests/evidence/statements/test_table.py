@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from loadwatch_backend.evidence.statements.model import Counted, StatementSource, Window, lines_of
+from loadwatch_backend.evidence.statements import Counted, StatementSource, Window, lines_of
 
 
 def counted(text: str, digest: str = "d", schema: str = "shop", **figures: float) -> Counted:

@@ -3,7 +3,7 @@
 from loadwatch_backend.findings.read import Span as FoundSpan
 from loadwatch_backend.runs.analysis.about import about
 from loadwatch_backend.runs.analysis.load import Span
-from loadwatch_backend.runs.analysis.phases.shape import Shape
+from loadwatch_backend.runs.analysis.phases import Shape
 from loadwatch_backend.runs.analysis.schemas import (
     GeneratorCheck,
     ReconciliationOut,

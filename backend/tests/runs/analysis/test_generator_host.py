@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 from loadwatch_backend.runs.analysis.analyst import read_host_cpu
+from loadwatch_backend.runs.analysis.counters import SeriesReader
 from loadwatch_backend.runs.analysis.load import Span
-from loadwatch_backend.runs.analysis.series import SeriesReader
 from loadwatch_backend.runs.schemas import Generator
 from loadwatch_backend.series.promql.engine import Engine
 

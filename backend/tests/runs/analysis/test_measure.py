@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 from loadwatch_backend.core.texts.words import message_of
 from loadwatch_backend.evidence.records.model import Figures, Latency
-from loadwatch_backend.runs.analysis.load import WindowLoad
+from loadwatch_backend.runs.analysis.load import Bounds, WindowLoad
 from loadwatch_backend.runs.analysis.measure import Measured, aggregate, holds, judge, measure_load, worst
-from loadwatch_backend.runs.analysis.pooled import Bounds
 from loadwatch_backend.runs.analysis.schemas import ThresholdState
 from loadwatch_backend.runs.analysis.thresholds import LoadMetric
 from loadwatch_backend.runs.fields import RunState

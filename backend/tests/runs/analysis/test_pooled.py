@@ -1,7 +1,7 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_backend.runs.analysis.pooled import COLUMNS, pooled_bounds
+from loadwatch_backend.runs.analysis.load import COLUMNS, pooled_bounds
 
 from backend.tests.runs.analysis.building import nearest_rank
 

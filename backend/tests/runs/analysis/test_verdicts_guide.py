@@ -41,10 +41,10 @@ def test_the_error_is_the_one_that_is_shown():
 def test_every_stable_code_is_named():
     sources = {
         name.rpartition("/")[2]: (ANALYSIS / f"{name}.py").read_text(encoding="utf-8")
-        for name in ("phases/steady", "phases/shape", "generator", "thresholds", "reconciliation")
+        for name in ("phases", "generator", "thresholds", "reconciliation")
     }
     codes = {
-        *re.findall(r'False, "([a-z-]+)"\)', sources["steady"] + sources["shape"]),
+        *re.findall(r'False, "([a-z-]+)"\)', sources["phases"]),
         *re.findall(r'found\["([a-z-]+)"\]', sources["generator"]),
         *re.findall(r'return "([a-z-]+)"', sources["generator"]),
         *re.findall(r'doubts\.append\("([a-z-]+)"\)', sources["thresholds"]),

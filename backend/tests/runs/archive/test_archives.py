@@ -14,8 +14,7 @@ import pyarrow.parquet
 import pytest
 from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.runs.archive.check import check_archive
-from loadwatch_backend.runs.archive.format import MOST_BYTES
-from loadwatch_backend.runs.archive.samples import sample_schema
+from loadwatch_backend.runs.archive.format import MOST_BYTES, sample_schema
 
 from backend.tests.runs.sending import imported, vegeta_csv
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -125,17 +126,15 @@ Processes = Callable[[], Sequence[Process]]
 """The processes that profiles can be taken of."""
 
 
+@dataclass(eq=False)
 class ProfileOrders:
     """Safe to use from any thread."""
 
-    def __init__(
-        self, relational: Relational, files: EvidenceFiles, runs: RunsNow, processes: Processes, clock: Clock
-    ) -> None:
-        self._relational = relational
-        self._files = files
-        self._runs = runs
-        self._processes = processes
-        self._clock = clock
+    _relational: Relational
+    _files: EvidenceFiles
+    _runs: RunsNow
+    _processes: Processes
+    _clock: Clock
 
     # People -----------------------------------------------------------------------------------------------------------
 
@@ -143,10 +142,12 @@ class ProfileOrders:
         """What was ordered of a run, the oldest first."""
         under_way = run_id in {run.id for run in self._runs()}
         with self._relational.transaction() as session:
-            orders = [_order_out(row) for row in find_of_run(session, run_id)]
+            orders = [ProfileOrderOut.model_validate(row, from_attributes=True) for row in find_of_run(session, run_id)]
         return ProfileOrderList(
             orders=orders,
-            processes=[_process_out(one) for one in self._processes()] if under_way else [],
+            processes=[ProfileProcess.model_validate(one, from_attributes=True) for one in self._processes()]
+            if under_way
+            else [],
             under_way=under_way,
         )
 
@@ -327,32 +328,4 @@ def _gone(order_id: int) -> ProfileOrderNotFoundError:
 
 
 def _agent_order(row: ProfileOrderRow) -> AgentOrder:
-    return AgentOrder(
-        id=row.id, job=row.job, instance=row.instance, kind=ProfileKindName(row.kind), seconds=row.seconds
-    )
-
-
-def _order_out(row: ProfileOrderRow) -> ProfileOrderOut:
-    return ProfileOrderOut(
-        id=row.id,
-        job=row.job,
-        instance=row.instance,
-        kind=ProfileKindName(row.kind),
-        seconds=row.seconds,
-        cause=Cause(row.cause),
-        asked_by=row.asked_by,
-        state=OrderState(row.state),
-        created_ms=row.created_ms,
-        taken_ms=row.taken_ms,
-        ended_ms=row.ended_ms,
-        reason=row.reason,
-    )
-
-
-def _process_out(process: Process) -> ProfileProcess:
-    return ProfileProcess(
-        job=process.job,
-        instance=process.instance,
-        kinds=[ProfileKindName(kind) for kind in process.kinds],
-        seconds=process.seconds,
-    )
+    return AgentOrder.model_validate(row, from_attributes=True)

@@ -4,6 +4,7 @@ Only the server that leads does so, in a transaction that the lead fences: sever
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import structlog
 from loadwatch_formats.metrics.pprof import SOURCE
@@ -72,34 +73,25 @@ Alerts = Callable[[], Sequence[FiringAlert]]
 """Firing alerts that ask for profiles."""
 
 
+@dataclass(eq=False)
 class ProfileWatch:
     """`tick` is called by one thread, each second."""
 
-    def __init__(
-        self,
-        *,
-        relational: Relational,
-        orders: ProfileOrders,
-        runs: RunsNow,
-        processes: Processes,
-        alerts: Alerts,
-        fence: Fence,
-        leads: Callable[[], bool],
-        clock: Clock,
-    ) -> None:
-        """`fence` fails inside of a transaction where another server leads."""
-        self._relational = relational
-        self._orders = orders
-        self._runs = runs
-        self._processes = processes
-        self._alerts = alerts
-        self._fence = fence
-        self._leads = leads
-        self._clock = clock
-        self._still = Stillness(relational, STILL_SECONDS)
-        self._open = True
-        """Whether orders may be open; at the start, those of a server before."""
-        self._swept_ms = 0
+    _relational: Relational
+    _orders: ProfileOrders
+    _runs: RunsNow
+    _processes: Processes
+    _alerts: Alerts
+    _fence: Fence
+    """Fails inside of a transaction where another server leads."""
+    _leads: Callable[[], bool]
+    _clock: Clock
+    _open: bool = True
+    """Whether orders may be open; at the start, those of a server before."""
+    _swept_ms: int = 0
+
+    def __post_init__(self) -> None:
+        self._still = Stillness(self._relational, STILL_SECONDS)
 
     def tick(self) -> None:
         """Order what is due and give up what nothing will come of.

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from loadwatch_backend.evidence.profiles.folding.stacks import Stacks, add_up
+from loadwatch_backend.evidence.profiles.folding.tree import Stacks, add_up
 from loadwatch_backend.evidence.profiles.model import Function, Kind
 
 # Which functions are the application's own, and which of them called a function of a library.

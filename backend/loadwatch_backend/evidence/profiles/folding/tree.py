@@ -1,14 +1,189 @@
 """All stacks as one tree, from the root: what a flame graph draws. Bounded, and what was left out is in it as such."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from loadwatch_backend.evidence.profiles.folding.stacks import Stacks, add_up
-from loadwatch_backend.evidence.profiles.model import Function, Ints
+from loadwatch_backend.evidence.profiles.model import Function, Ints, Kind, Profile, ProfilesDifferError, SampleType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelSums:
+    """One column of a profile by the values of one label.
+
+    Attributes:
+        key: of the label.
+        by_value: the sum of each value; several values of the same key on one sample are one, joined by a comma.
+        without: the sum of the samples that do not have the label.
+    """
+
+    key: str
+    by_value: Mapping[str, int]
+    without: int
+
+
+def label_keys(profile: Profile) -> Sequence[str]:
+    """Keys of the labels with texts, those on most samples first. Numbers, such as sizes of blocks, are none."""
+    counts = Counter[str]()
+    sizes = add_up(profile.labels, profile.values[:, :1] * 0 + 1, len(profile.label_sets))[:, 0]
+    for one, size in zip(profile.label_sets, sizes, strict=True):
+        for key in {label.key for label in one if label.text}:
+            counts[key] += int(size)
+    return [key for key, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
+
+
+def sums_by_label(profile: Profile, key: str, column: int) -> LabelSums:
+    """The sums of one column by the texts of a label."""
+    sums = add_up(profile.labels, profile.values[:, column : column + 1], len(profile.label_sets))[:, 0]
+    by_value = Counter[str]()
+    without = 0
+    for one, value in zip(profile.label_sets, sums, strict=True):
+        texts = [label.text for label in one if label.key == key and label.text]
+        if texts:
+            by_value[", ".join(texts)] += int(value)
+        else:
+            without += int(value)
+    return LabelSums(
+        key=key, by_value=dict(sorted(by_value.items(), key=lambda item: (-item[1], item[0]))), without=without
+    )
+
+
+_PART = 22
+"""Bits that are added at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stacks:
+    """Frames of all samples one after another, the leaf first.
+
+    Functions are one by their name, as with pprof's granularity `functions`: of two files the first is kept.
+
+    Attributes:
+        functions: by number.
+        frames: of each frame its function.
+        offsets: sample i has `frames[offsets[i]:offsets[i + 1]]`.
+        values: (samples, columns).
+    """
+
+    functions: tuple[Function, ...]
+    frames: Ints
+    offsets: Ints
+    values: Ints
+
+    @property
+    def sample_of(self) -> Ints:
+        """Of each frame its sample."""
+        return np.repeat(np.arange(len(self.offsets) - 1, dtype=np.int64), np.diff(self.offsets))
+
+
+def stacks_of(profile: Profile, columns: Sequence[int] | None = None) -> Stacks:
+    """A profile's stacks with some of its columns of values, or all."""
+    functions, number = _by_name(profile.functions)
+    location_sizes = np.diff(profile.locations.offsets)
+    sizes = location_sizes[profile.stack]
+    begins = profile.locations.offsets[:-1][profile.stack]
+    frames = number[profile.locations.function[spread(begins, sizes)]]
+    ends = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    values = profile.values if columns is None else profile.values[:, list(columns)]
+    return Stacks(functions=functions, frames=frames, offsets=ends[profile.offsets], values=values)
+
+
+def joined(left: Stacks, right: Stacks) -> Stacks:
+    """Both, with the columns of the left before those of the right, which are 0 for each other's samples."""
+    functions, number = _by_name((*left.functions, *right.functions))
+    width = left.values.shape[1] + right.values.shape[1]
+    values = np.zeros((len(left.values) + len(right.values), width), np.int64)
+    values[: len(left.values), : left.values.shape[1]] = left.values
+    values[len(left.values) :, left.values.shape[1] :] = right.values
+    return Stacks(
+        functions=functions,
+        frames=np.concatenate([number[left.frames], number[len(left.functions) + right.frames]]),
+        offsets=np.concatenate([left.offsets, left.offsets[-1] + right.offsets[1:]]),
+        values=values,
+    )
+
+
+def spread(begins: Ints, sizes: Ints) -> Ints:
+    """`begins[i], begins[i] + 1, … ` of length `sizes[i]`, for each i, one after another."""
+    total = int(sizes.sum())
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64) if len(sizes) else sizes
+    return np.arange(total, dtype=np.int64) + np.repeat(begins - starts, sizes)
+
+
+def add_up(places: Ints, values: Ints, size: int) -> Ints:
+    """(size, columns): the sum of the rows of `values` for each place; exact in 64 bits."""
+    sums = np.zeros((size, values.shape[1]), np.int64)
+    for column in range(values.shape[1]):
+        rest = values[:, column]
+        # bincount adds doubles, which are exact up to 53 bits: it is given parts of 22, for up to two thousand million
+        # rows, and needs no sorting. The last part has the sign.
+        for part in (0, 1, 2):
+            bits = rest >> (_PART * part)
+            bits = bits if part == 2 else bits & ((1 << _PART) - 1)
+            sums[:, column] += np.bincount(places, weights=bits, minlength=size).astype(np.int64) << (_PART * part)
+    return sums
+
+
+def _by_name(functions: Sequence[Function]) -> tuple[tuple[Function, ...], Ints]:
+    """Functions with different names, and the new number of each old one."""
+    number: dict[str, int] = {}
+    kept: list[Function] = []
+    places: list[int] = []
+    for function in functions:
+        place = number.setdefault(function.name, len(kept))
+        if place == len(kept):
+            kept.append(function)
+        elif function.file and not kept[place].file:
+            kept[place] = function
+        places.append(place)
+    return tuple(kept), np.array(places, np.int64)
+
+
+_UNLOCKS = ("sync.(*Mutex).Unlock", "sync.(*RWMutex).Unlock", "sync.(*RWMutex).RUnlock", "runtime.unlock")
+"""Where Go's mutex profile books a wait: where the lock is given back. Its block profile books it where one waits."""
+_BY_DEFAULT = {
+    "inuse_space": Kind.HEAP,
+    "alloc_space": Kind.ALLOCS,
+    "goroutine": Kind.GOROUTINE,
+    "cpu": Kind.CPU,
+    "threadcreate": Kind.THREADS,
+}
+
+
+def kind_of(profile: Profile) -> Kind:
+    """What the profile is of. Go's block and mutex profiles have the same types and are told apart by their leaves."""
+    name = profile.types[profile.default].name
+    if name == "delay" and profile.types[0].name == "contentions":
+        stacks = stacks_of(profile, [profile.default])
+        deep = np.flatnonzero(np.diff(stacks.offsets) > 0)
+        leaves = stacks.frames[stacks.offsets[deep]]
+        unlock = np.array([one.name.startswith(_UNLOCKS) for one in stacks.functions], bool)
+        return Kind.MUTEX if len(leaves) and int(unlock[leaves].sum()) * 2 > len(leaves) else Kind.BLOCK
+    return _BY_DEFAULT.get(name, Kind.OTHER)
+
+
+def column_of(profile: Profile, name: str | None) -> int:
+    """The column that a name means, as pprof's `-sample_index`: a name, a number, or none for the default.
+
+    Raises:
+        ProfilesDifferError: there is none; says which there are.
+    """
+    if not name:
+        return profile.default
+    if name.isdecimal() and len(name) < 4 and int(name) < len(profile.types):
+        return int(name)
+    # Heap profiles of before have the types `space` and `objects`.
+    wanted = (name, name.removeprefix("inuse_"))
+    for place, one in enumerate(profile.types):
+        if one.name in wanted:
+            return place
+    have = ", ".join(one.name for one in profile.types)
+    raise ProfilesDifferError(f"The profile has no sample type {name!r}; it has {have}.")
+
 
 Order = Literal["flat", "cum"]
 Column = npt.NDArray[np.int64] | npt.NDArray[np.float64]
@@ -186,3 +361,156 @@ def _trimmed(tree: Tree, most: int) -> Tree:
         own=np.concatenate([tree.own[stays], rest]),
         hidden=np.concatenate([np.zeros(len(stays), np.int64), hidden[above]]).astype(np.int64),
     )
+
+
+NOW, BASE = 0, 1
+"""The columns of everything that is side by side."""
+SMALLEST_SHARE = 0.005
+"""Of its side, for a stack to be called new or gone."""
+LEAST_SAMPLES = 5
+"""The same of a sampled profile: what has five samples on one side has none on the other by chance in one of 150."""
+_SAMPLED = ("cpu", "alloc_space", "inuse_space")
+"""Types whose values are a multiple of the profile's period, or more."""
+MOST_STACKS = 20
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requests:
+    """How many requests were answered while each profile was taken; both above zero."""
+
+    now: float
+    base: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sides:
+    """Two profiles in one: the values have two columns, `NOW` and `BASE`.
+
+    Attributes:
+        least: a stack with less may be missing on the other side by chance.
+    """
+
+    type: SampleType
+    stacks: Stacks
+    table: FunctionTable
+    requests: Requests | None
+    least: int = 0
+
+    @property
+    def total(self) -> int:
+        """What pprof takes shares of in a difference: the base, or both where the base is empty."""
+        return self.table.total[BASE] or self.table.total[NOW]
+
+    @property
+    def flat(self) -> Ints:
+        """Now less base, of each function, as pprof's `-diff_base`."""
+        return self.table.flat[:, NOW] - self.table.flat[:, BASE]
+
+    @property
+    def cum(self) -> Ints:
+        """Now less base, of each function with all it calls."""
+        return self.table.cum[:, NOW] - self.table.cum[:, BASE]
+
+    def per_request(self, values: Ints) -> Floats:
+        """(…, 2) for each request.
+
+        Raises:
+            ProfilesDifferError: the requests are not known.
+        """
+        if self.requests is None:
+            raise ProfilesDifferError("The requests of both profiles are not known: no value for each request.")
+        return values / np.array([self.requests.now, self.requests.base])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StackChange:
+    """A stack that one side has and the other has not; the leaf first."""
+
+    functions: tuple[str, ...]
+    value: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StackChanges:
+    """Stacks of one side only, the largest first.
+
+    Attributes:
+        stacks: at most `MOST_STACKS`.
+        count: all that are large enough.
+        smaller: those that may be missing on the other side by chance.
+    """
+
+    stacks: Sequence[StackChange]
+    count: int
+    smaller: int
+
+
+def side_by_side(
+    profile: Profile, base: Profile, sample_type: str | None = None, requests: Requests | None = None
+) -> Sides:
+    """Both profiles by one type of their values.
+
+    Raises:
+        ProfilesDifferError: one has no such type, or counts it in another unit; or values for each request are
+            wanted of something that does not grow with requests, such as memory in use.
+    """
+    column = column_of(profile, sample_type)
+    kind = profile.types[column]
+    other = column_of(base, kind.name)
+    if base.types[other].unit != kind.unit:
+        raise ProfilesDifferError(f"The profiles count {kind.name} in {kind.unit} and in {base.types[other].unit}.")
+    if requests is not None:
+        check_requests(kind, requests)
+    stacks = joined(stacks_of(profile, [column]), stacks_of(base, [other]))
+    least = LEAST_SAMPLES * max(profile.period, base.period) if kind.name in _SAMPLED else 0
+    if kind.name == "samples":
+        least = LEAST_SAMPLES
+    return Sides(type=kind, stacks=stacks, table=table_of(stacks), requests=requests, least=least)
+
+
+def check_requests(kind: SampleType, requests: Requests) -> None:
+    """Refuse values for each request where they mean nothing.
+
+    Raises:
+        ProfilesDifferError: it says why.
+    """
+    if not kind.accumulates:
+        raise ProfilesDifferError(
+            f"{kind.name} says how much there is at one moment: it does not belong to requests, so there is no value"
+            " for each of them."
+        )
+    if requests.now <= 0 or requests.base <= 0:
+        raise ProfilesDifferError("Values for each request need a number of requests above zero on both sides.")
+
+
+def new_stacks(tree: Tree, least: int = 0) -> StackChanges:
+    """Stacks that the base has not, with at least `least`; of a tree of both sides that was not trimmed."""
+    return _only(tree, NOW, least)
+
+
+def gone_stacks(tree: Tree, least: int = 0) -> StackChanges:
+    """Stacks that only the base has, with at least `least`."""
+    return _only(tree, BASE, least)
+
+
+def _only(tree: Tree, side: int, least: int) -> StackChanges:
+    own = tree.own[:, side]
+    alone = np.flatnonzero((own != 0) & (tree.own[:, 1 - side] == 0) & (tree.hidden == 0) & (tree.parent >= 0))
+    enough = max(SMALLEST_SHARE * float(np.abs(own).sum()), float(least))
+    large = alone[np.abs(own[alone]) >= enough]
+    large = large[np.argsort(-np.abs(own[large]), kind="stable")]
+    return StackChanges(
+        stacks=[StackChange(functions=_path(tree, int(node)), value=int(own[node])) for node in large[:MOST_STACKS]],
+        count=len(large),
+        smaller=len(alone) - len(large),
+    )
+
+
+def _path(tree: Tree, node: int) -> tuple[str, ...]:
+    names: list[str] = []
+    while node > 0:
+        names.append(tree.functions[int(tree.function[node])].name)
+        node = int(tree.parent[node])
+    return tuple(names)

@@ -13,8 +13,7 @@ from loadwatch_backend.core.uploads import UploadTooLargeError
 from loadwatch_backend.evidence.files.schemas import FILE_ID_PATTERN
 from loadwatch_backend.evidence.profiles.capture.orders import RUN_ID_PATTERN
 from loadwatch_backend.evidence.profiles.reading.read import LIMITS
-from loadwatch_backend.evidence.profiles.views.schemas import ProfileList, ProfileOut, ProfileView
-from loadwatch_backend.evidence.profiles.views.service import Profiles, ViewAsk
+from loadwatch_backend.evidence.profiles.views.service import ProfileList, ProfileOut, Profiles, ProfileView, ViewAsk
 
 router = APIRouter(prefix="/api", tags=["profiles"], responses=PROBLEM_RESPONSES)
 

@@ -22,8 +22,8 @@ from loadwatch_backend.findings import read as findings_read
 from loadwatch_backend.findings.measures.host_cpu import NOISE_METRICS, host_cpus
 from loadwatch_backend.findings.read import grid_of, read_tables
 from loadwatch_backend.findings.window import BoolArray, Window
+from loadwatch_backend.runs.analysis.counters import SeriesReader, Values
 from loadwatch_backend.runs.analysis.load import SECOND_MS, Span
-from loadwatch_backend.runs.analysis.series import SeriesReader, Values
 from loadwatch_backend.runs.compare.forecasts.model import Consistency, check_little
 from loadwatch_backend.runs.compare.forecasts.steps import Cut, RunLoad, answered_by_second, cut_steps, full_rate
 from loadwatch_backend.runs.registry.registry import Registry

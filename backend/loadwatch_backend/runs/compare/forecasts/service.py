@@ -48,7 +48,7 @@ from loadwatch_backend.runs.compare.forecasts.schemas import (
 )
 from loadwatch_backend.runs.compare.forecasts.tables import ForecastRow
 from loadwatch_backend.runs.compare.forecasts.utilisation import forecast_capacity
-from loadwatch_backend.runs.compare.groups import counts
+from loadwatch_backend.runs.compare.rows import counts
 from loadwatch_backend.runs.registry.registry import Registry
 from loadwatch_backend.runs.schemas import RunOut
 from loadwatch_backend.series.promql.engine import Engine

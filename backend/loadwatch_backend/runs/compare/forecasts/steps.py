@@ -104,11 +104,7 @@ def merge_steps(steps: Sequence[Step]) -> Sequence[Step]:
 
 
 def cut_steps(
-    load: RunLoad,
-    uses: FloatArray,
-    period_seconds: float,
-    covers_seconds: int = 1,
-    disturbed: BoolArray | None = None,
+    load: RunLoad, uses: FloatArray, period_seconds: float, covers_seconds: int = 1, disturbed: BoolArray | None = None
 ) -> Cut:
     """The steps of a run for one resource.
 

@@ -146,8 +146,7 @@ def forecast_capacity(resources: Sequence[Measured], peak: Peak | Refused) -> Fo
     """The first to be full first; those without a number last, in the order given."""
     found = [
         ResourceForecast(
-            resource=one,
-            outcome=Refused(refusal=Refusal.STOCK) if one.stock else forecast_use(one.steps, one.limit),
+            resource=one, outcome=Refused(refusal=Refusal.STOCK) if one.stock else forecast_use(one.steps, one.limit)
         )
         for one in resources
     ]

@@ -15,7 +15,14 @@ from loadwatch_backend.evidence.records.contract import ImportOptions
 from loadwatch_backend.evidence.records.model import Endpoint, Latency, RemarkKind, Seconds
 from loadwatch_backend.runs.importers.errors import UnreadableFileError
 from loadwatch_backend.runs.importers.importer import Importer, Part
-from loadwatch_backend.runs.importers.outcomes import SORTER
+from loadwatch_backend.runs.importers.outcomes import (
+    SORTER,
+    Period,
+    figures,
+    outcomes_of_counts,
+    ranked_errors,
+    seconds_of_periods,
+)
 from loadwatch_backend.runs.importers.reading.documents import (
     count,
     epoch_ms,
@@ -26,8 +33,6 @@ from loadwatch_backend.runs.importers.reading.documents import (
     scaled,
 )
 from loadwatch_backend.runs.importers.sink import Aggregate, Sink
-from loadwatch_backend.runs.importers.spread import Period, seconds_of_periods
-from loadwatch_backend.runs.importers.sums import figures, outcomes_of_counts, ranked_errors
 
 PERIOD_MS = 10_000
 _CODES, _ERRORS = "http.codes.", "errors."

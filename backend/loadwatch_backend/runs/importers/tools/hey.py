@@ -7,12 +7,14 @@ decimals. Both keep at most 1,000,000 requests (`requester/report.go`, maxRes).
 import csv
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import BinaryIO
 
 from loadwatch_backend.evidence.records.contract import ImportOptions
 from loadwatch_backend.evidence.records.model import Endpoint, Latency, RemarkKind
 from loadwatch_backend.runs.importers.errors import UnreadableFileError
 from loadwatch_backend.runs.importers.importer import Importer, Part
+from loadwatch_backend.runs.importers.outcomes import UNNAMED, figures, outcomes_of_counts, ranked_errors, span
 from loadwatch_backend.runs.importers.reading.documents import (
     STATUS_MOST,
     count,
@@ -24,7 +26,6 @@ from loadwatch_backend.runs.importers.reading.documents import (
 )
 from loadwatch_backend.runs.importers.reading.patterns import Linear
 from loadwatch_backend.runs.importers.sink import Aggregate, Sink
-from loadwatch_backend.runs.importers.sums import UNNAMED, figures, outcomes_of_counts, ranked_errors, span
 
 _LONGEST_ROW = 1_000_000
 _SHOWN = 20
@@ -56,13 +57,13 @@ def check_header(part: Part, row: Sequence[str], wanted: Sequence[str], what: st
         )
 
 
+@dataclass(eq=False)
 class Damages:
     """Reports damaged rows, the first ones with their places, then how many more there were."""
 
-    def __init__(self, sink: Sink, what: str) -> None:
-        self._sink = sink
-        self._what = what
-        self.rows = 0
+    _sink: Sink
+    _what: str
+    rows: int = 0
 
     def add(self, line: int, why: str) -> None:
         """One damaged row at a line number from 1."""

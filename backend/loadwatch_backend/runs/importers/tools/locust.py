@@ -32,11 +32,9 @@ from loadwatch_backend.evidence.records.model import Endpoint, Figures, FloatArr
 from loadwatch_backend.runs.importers.endpoints import plain_label
 from loadwatch_backend.runs.importers.errors import UnreadableFileError
 from loadwatch_backend.runs.importers.importer import Importer, Part
-from loadwatch_backend.runs.importers.outcomes import SORTER
+from loadwatch_backend.runs.importers.outcomes import SORTER, Period, figures, ranked_errors, seconds_of_periods, span
 from loadwatch_backend.runs.importers.reading.documents import count, items, mapping, number, read_text, scaled
 from loadwatch_backend.runs.importers.sink import Aggregate, Sink
-from loadwatch_backend.runs.importers.spread import Period, seconds_of_periods
-from loadwatch_backend.runs.importers.sums import figures, ranked_errors, span
 from loadwatch_backend.runs.importers.tools.hey import Damages, rows_of
 
 STATS_HEADER = b"Type,Name,Request Count,Failure Count,"

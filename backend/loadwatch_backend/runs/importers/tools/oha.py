@@ -19,6 +19,7 @@ from loadwatch_backend.evidence.records.model import Endpoint, Latency, RemarkKi
 from loadwatch_backend.runs.importers.endpoints import endpoint_of_url
 from loadwatch_backend.runs.importers.errors import UnreadableFileError
 from loadwatch_backend.runs.importers.importer import Importer, Part
+from loadwatch_backend.runs.importers.outcomes import UNNAMED, figures, outcomes_of_counts, ranked_errors, span
 from loadwatch_backend.runs.importers.reading.documents import (
     STATUS_MOST,
     count,
@@ -30,7 +31,6 @@ from loadwatch_backend.runs.importers.reading.documents import (
     read_document,
 )
 from loadwatch_backend.runs.importers.sink import Aggregate, Sink
-from loadwatch_backend.runs.importers.sums import UNNAMED, figures, outcomes_of_counts, ranked_errors, span
 from loadwatch_backend.runs.importers.tools.hey import Damages, check_header, rows_of
 
 CSV_HEADER = b"request-start,DNS,DNS+dialup,Response-delay,request-duration,bytes,status"

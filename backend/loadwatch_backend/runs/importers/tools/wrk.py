@@ -16,6 +16,7 @@ from loadwatch_backend.evidence.records.contract import ImportOptions
 from loadwatch_backend.evidence.records.model import Endpoint, Latency, RampFacts, RemarkKind
 from loadwatch_backend.runs.importers.errors import UnreadableFileError
 from loadwatch_backend.runs.importers.importer import Importer, Part
+from loadwatch_backend.runs.importers.outcomes import figures, span
 from loadwatch_backend.runs.importers.reading.documents import (
     count,
     mapping,
@@ -27,7 +28,6 @@ from loadwatch_backend.runs.importers.reading.documents import (
 )
 from loadwatch_backend.runs.importers.reading.patterns import Linear
 from loadwatch_backend.runs.importers.sink import Aggregate, Sink
-from loadwatch_backend.runs.importers.sums import figures, span
 
 _RUNNING = Linear(r"(?m)^Running (\S+) test @ (\S+)")
 _HEAD = Linear(r"(?m)^Running \S+ test @ \S+\r?\n +\d+ threads? and \d+ connections?")

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session, aliased
 
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.registry.tables import RunAnalysisRow, RunRow
-from loadwatch_backend.runs.reviews.actions import schemas
+from loadwatch_backend.runs.reviews import schemas
 from loadwatch_backend.runs.reviews.actions.tables import ActionScoreRow as Score
 from loadwatch_backend.runs.reviews.actions.tables import ReviewActionRow as Action
 

@@ -6,7 +6,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from loadwatch_backend.core.database.relational import BINARY_TEXT, Base
 from loadwatch_backend.runs.fields import NAME_LENGTH
 from loadwatch_backend.runs.registry.tables import STATE_LENGTH, LongText, RunKey
-from loadwatch_backend.runs.reviews.actions.schemas import OWNER_LENGTH
+from loadwatch_backend.runs.reviews.schemas import OWNER_LENGTH
 
 
 class ReviewActionRow(Base):

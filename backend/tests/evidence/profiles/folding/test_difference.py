@@ -1,7 +1,6 @@
 import pytest
 from hypothesis import given
-from loadwatch_backend.evidence.profiles.folding.difference import Requests, gone_stacks, new_stacks, side_by_side
-from loadwatch_backend.evidence.profiles.folding.tree import tree_of
+from loadwatch_backend.evidence.profiles.folding.tree import Requests, gone_stacks, new_stacks, side_by_side, tree_of
 from loadwatch_backend.evidence.profiles.model import ProfilesDifferError
 
 from backend.tests.evidence.profiles.folding.test_table import STACKS

@@ -1,5 +1,5 @@
 import pytest
-from loadwatch_backend.evidence.profiles.folding.stacks import column_of, kind_of
+from loadwatch_backend.evidence.profiles.folding.tree import column_of, kind_of
 from loadwatch_backend.evidence.profiles.model import Kind, ProfilesDifferError
 from loadwatch_backend.evidence.profiles.reading.read import read_profile
 

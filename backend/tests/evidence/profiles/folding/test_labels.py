@@ -1,4 +1,4 @@
-from loadwatch_backend.evidence.profiles.folding.stacks import label_keys, sums_by_label
+from loadwatch_backend.evidence.profiles.folding.tree import label_keys, sums_by_label
 from loadwatch_backend.evidence.profiles.reading.read import read_profile
 
 from backend.tests.evidence.profiles.made import encoded, go, message

@@ -1,8 +1,7 @@
 import pytest
 from hypothesis import given
 from loadwatch_backend.evidence.profiles.folding.merging import merge, subtract
-from loadwatch_backend.evidence.profiles.folding.stacks import stacks_of
-from loadwatch_backend.evidence.profiles.folding.tree import table_of
+from loadwatch_backend.evidence.profiles.folding.tree import stacks_of, table_of
 from loadwatch_backend.evidence.profiles.model import Profile, ProfilesDifferError
 from loadwatch_backend.evidence.profiles.reading.read import read_profile
 

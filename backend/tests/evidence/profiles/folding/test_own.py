@@ -1,6 +1,6 @@
 import pytest
 from loadwatch_backend.evidence.profiles.folding.known import Callers, own_functions
-from loadwatch_backend.evidence.profiles.folding.stacks import stacks_of
+from loadwatch_backend.evidence.profiles.folding.tree import stacks_of
 from loadwatch_backend.evidence.profiles.model import Function
 
 from backend.tests.evidence.profiles.made import go, profile

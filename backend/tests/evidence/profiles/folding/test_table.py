@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_backend.evidence.profiles.folding.stacks import stacks_of
-from loadwatch_backend.evidence.profiles.folding.tree import Order, ordered, table_of
+from loadwatch_backend.evidence.profiles.folding.tree import Order, ordered, stacks_of, table_of
 
 from backend.tests.evidence.profiles.made import GO, KINDS, profile
 from bench.profiles import compared

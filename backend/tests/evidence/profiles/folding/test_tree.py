@@ -3,9 +3,7 @@ from typing import Any
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_backend.evidence.profiles.folding.difference import side_by_side
-from loadwatch_backend.evidence.profiles.folding.stacks import stacks_of
-from loadwatch_backend.evidence.profiles.folding.tree import Tree, tree_of
+from loadwatch_backend.evidence.profiles.folding.tree import Tree, side_by_side, stacks_of, tree_of
 from loadwatch_backend.evidence.profiles.reading.read import read_profile
 
 from backend.tests.evidence.profiles.folding.test_table import STACKS

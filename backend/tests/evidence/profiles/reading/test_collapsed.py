@@ -1,6 +1,5 @@
 import pytest
-from loadwatch_backend.evidence.profiles.folding.stacks import stacks_of
-from loadwatch_backend.evidence.profiles.folding.tree import table_of
+from loadwatch_backend.evidence.profiles.folding.tree import stacks_of, table_of
 from loadwatch_backend.evidence.profiles.model import ProfileLimitError, UnknownProfileError, UnreadableProfileError
 from loadwatch_backend.evidence.profiles.reading.collapsed import read_collapsed
 from loadwatch_backend.evidence.profiles.reading.limits import ProfileLimits

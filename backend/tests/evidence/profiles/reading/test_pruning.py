@@ -1,5 +1,5 @@
 import pytest
-from loadwatch_backend.evidence.profiles.folding.stacks import stacks_of
+from loadwatch_backend.evidence.profiles.folding.tree import stacks_of
 from loadwatch_backend.evidence.profiles.model import Profile, UnreadableProfileError
 from loadwatch_backend.evidence.profiles.reading.read import read_profile
 

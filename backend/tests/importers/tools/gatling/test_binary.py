@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from loadwatch_backend.evidence.records.contract import ImportOptions
 from loadwatch_backend.runs.importers.errors import UnreadableFileError
 from loadwatch_backend.runs.importers.pipeline import read_result
-from loadwatch_backend.runs.importers.tools.gatling.binary import recognise
+from loadwatch_backend.runs.importers.tools.gatling import recognise_binary as recognise
 from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.importers.conftest import FIXTURES, Importing, unpacked

@@ -1,5 +1,5 @@
 import numpy as np
-from loadwatch_backend.runs.importers.tools.gatling.binary import Strings
+from loadwatch_backend.runs.importers.tools.gatling import Strings
 
 
 def test_an_endpoint_is_a_path_of_strings() -> None:

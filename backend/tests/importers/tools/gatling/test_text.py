@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from loadwatch_backend.evidence.records.model import RemarkKind
 from loadwatch_backend.runs.importers.errors import UnreadableFileError
-from loadwatch_backend.runs.importers.tools.gatling.text import recognise
+from loadwatch_backend.runs.importers.tools.gatling import recognise_text as recognise
 from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.importers.conftest import FIXTURES, Importing, unpacked

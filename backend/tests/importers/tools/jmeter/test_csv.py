@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from loadwatch_backend.evidence.records.model import LoadResult, RemarkKind
 from loadwatch_backend.runs.importers.errors import UnreadableFileError
-from loadwatch_backend.runs.importers.tools.jmeter.csv import parse_time, recognise
-from loadwatch_backend.runs.importers.tools.jmeter.xml import dashboard_percentile
+from loadwatch_backend.runs.importers.tools.jmeter import dashboard_percentile, parse_time
+from loadwatch_backend.runs.importers.tools.jmeter import recognise_csv as recognise
 from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.importers.conftest import FIXTURES, Importing, unpacked

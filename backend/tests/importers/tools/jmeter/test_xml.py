@@ -3,7 +3,7 @@
 import pytest
 from loadwatch_backend.evidence.records.model import RemarkKind
 from loadwatch_backend.runs.importers.errors import UnreadableFileError
-from loadwatch_backend.runs.importers.tools.jmeter.xml import recognise
+from loadwatch_backend.runs.importers.tools.jmeter import recognise_xml as recognise
 from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.importers.conftest import FIXTURES, Importing, unpacked
@@ -106,7 +106,7 @@ def test_a_character_that_xml_forbids_costs_nothing(imported: Importing, charact
 
 def test_a_reference_may_be_cut_between_two_pieces(imported: Importing, monkeypatch: pytest.MonkeyPatch) -> None:
     for size in range(1, 40):
-        monkeypatch.setattr("loadwatch_backend.runs.importers.tools.jmeter.xml._CHUNK", size)
+        monkeypatch.setattr("loadwatch_backend.runs.importers.tools.jmeter._CHUNK", size)
         text = OPEN + (SAMPLE % 1).replace(b'"OK"', b'"a&#x0000001b;&lt;b\xe6\x97\xa5"') * 3 + CLOSE
         assert imported(text).result.figures.requests == 3
 

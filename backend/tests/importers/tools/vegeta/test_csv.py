@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from loadwatch_backend.evidence.records.model import RemarkKind
-from loadwatch_backend.runs.importers.tools.vegeta.csv import recognise
+from loadwatch_backend.runs.importers.tools.vegeta import recognise_csv as recognise
 from loadwatch_formats.outcomes import OUTCOMES, Outcome
 
 from backend.tests.importers.conftest import FIXTURES, Importing, unpacked

@@ -7,7 +7,7 @@ from loadwatch_backend.evidence.records.accumulator import Accumulator
 from loadwatch_backend.evidence.records.model import RemarkKind
 from loadwatch_backend.runs.importers.errors import UnknownFormatError
 from loadwatch_backend.runs.importers.sink import Sink
-from loadwatch_backend.runs.importers.tools.vegeta.gob import recognise
+from loadwatch_backend.runs.importers.tools.vegeta import recognise_gob as recognise
 from loadwatch_formats.gob import GobStream
 
 from backend.tests.importers.conftest import FIXTURES, Importing, unpacked

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from loadwatch_backend.evidence.records.model import RemarkKind
-from loadwatch_backend.runs.importers.tools.vegeta.json import recognise
+from loadwatch_backend.runs.importers.tools.vegeta import recognise_json as recognise
 
 from backend.tests.importers.conftest import FIXTURES, Importing, unpacked
 

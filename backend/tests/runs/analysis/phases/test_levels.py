@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from loadwatch_backend.evidence.records.model import FloatArray
-from loadwatch_backend.runs.analysis.phases.levels import (
+from loadwatch_backend.runs.analysis.phases import (
     Level,
     Offered,
     OfferedBy,

@@ -3,8 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from loadwatch_backend.evidence.records.model import Seconds
-from loadwatch_backend.runs.analysis.phases.levels import Level, offered_load, rising_rows
-from loadwatch_backend.runs.analysis.phases.ramp import describe_ramp, hinge
+from loadwatch_backend.runs.analysis.phases import Level, describe_ramp, hinge, offered_load, rising_rows
 from loadwatch_backend.runs.analysis.schemas import RampOut
 from loadwatch_formats.outcomes import Outcome
 

@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from loadwatch_backend.runs.analysis.phases.levels import (
+from loadwatch_backend.runs.analysis.phases import (
     block_means,
     block_medians,
     fill_gaps,

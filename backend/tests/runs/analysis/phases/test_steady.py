@@ -8,9 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from loadwatch_backend.evidence.records.model import FloatArray, Seconds
-from loadwatch_backend.runs.analysis.phases.levels import offered_load, rising_rows
-from loadwatch_backend.runs.analysis.phases.ramp import P95
-from loadwatch_backend.runs.analysis.phases.shape import SteadyRows, cut_edges, drifts, find_steady, mser
+from loadwatch_backend.runs.analysis.phases import (
+    P95,
+    SteadyRows,
+    cut_edges,
+    drifts,
+    find_steady,
+    mser,
+    offered_load,
+    rising_rows,
+)
 
 from backend.tests.runs.analysis.building import Requests
 

@@ -3,21 +3,33 @@
 A request is eight points of the same time and tags. `http_req_duration` (sending, waiting and receiving, in
 milliseconds, without DNS, connecting and TLS) is the one that is read; its time is the end of the request. k6 gives
 points no id of their request: bytes belong to none in particular, and failed checks only where vu and iter tell.
+
+As in `k6_json`, only the lines wanted are taken apart; of the others the fields are counted.
+
+A file is nine parts of other metrics to one of durations: only the lines wanted are parsed, the others must begin and
+end as they should.
 """
 
+import csv
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import orjson
 from loadwatch_formats.outcomes import Outcome
 from loadwatch_formats.times import parse_rfc3339
 
+from loadwatch_backend.evidence.records.contract import ImportOptions
 from loadwatch_backend.evidence.records.model import RampFacts, RemarkKind
 from loadwatch_backend.runs.importers.endpoints import endpoint_of_url, looks_like_url, plain_label
-from loadwatch_backend.runs.importers.outcomes import SORTER
-from loadwatch_backend.runs.importers.reading.documents import STATUS_MOST, integer, nanoseconds
+from loadwatch_backend.runs.importers.importer import Importer, Part
+from loadwatch_backend.runs.importers.outcomes import SORTER, UNNAMED
+from loadwatch_backend.runs.importers.reading.chunks import Chunk, chunks_of_csv, chunks_of_lines
+from loadwatch_backend.runs.importers.reading.documents import STATUS_MOST, integer, items, mapping, nanoseconds
 from loadwatch_backend.runs.importers.sink import Sink
-from loadwatch_backend.runs.importers.sums import UNNAMED
+from loadwatch_backend.runs.importers.tools.hey import Damages, check_header
 
 DURATION = "http_req_duration"
 OTHER_PROTOCOLS = ("grpc_req_duration", "ws_connecting", "ws_session_duration", "browser_http_req_duration")
@@ -242,3 +254,277 @@ class Points:
                 "(--system-tags); they are counted as answered.",
                 figures={"requests": self._untold},
             )
+
+
+HEADER = b"metric_name,timestamp,metric_value,"
+_FIRST = HEADER.decode().rstrip(",").split(",")
+_OTHERS = ("vus", "dropped_iterations", "data_sent", "data_received", "checks")
+_CSV_METRICS = (DURATION, "http_reqs", *_OTHERS)
+_PREFIXES = tuple(f"{name},".encode() for name in _CSV_METRICS)
+
+
+def read_k6_csv(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
+    """Requests, users, dropped iterations; several files of one test (one per generator) together."""
+    del options
+    points = Points(sink)
+    damaged = 0
+    protocols: set[str] = set()
+    for part in parts:
+        damages = Damages(sink, part.name)
+        columns: list[str] = []
+        with part.open() as stream:
+            for chunk in chunks_of_csv(stream):
+                begin = 0
+                if not columns:
+                    header, _, _ = chunk.data.partition(b"\n")
+                    columns = header.decode(errors="replace").strip().split(",")
+                    check_header(part, columns, _FIRST, "k6's CSV")
+                    begin = min(len(header) + 1, len(chunk.data))
+                _read_csv_chunk(chunk, begin, columns, points, damages)
+                protocols |= {name for name in OTHER_PROTOCOLS if b"\n" + name.encode() + b"," in chunk.data}
+                points.flush_users()
+        points.release_all()
+        damages.close()
+        damaged += damages.rows
+    points.close(damaged=damaged > 0)
+    if protocols:
+        sink.remark(
+            RemarkKind.MISSING,
+            "k6-other-protocols",
+            f"The test has requests of other kinds ({', '.join(sorted(protocols))}); only HTTP is counted.",
+        )
+
+
+def _read_csv_chunk(chunk: Chunk, begin: int, columns: Sequence[str], points: Points, damages: Damages) -> None:
+    data = chunk.data[begin:]
+    first = chunk.line + chunk.data.count(b"\n", 0, begin)
+    cut = len(data) if data.endswith(b"\n") or not data else data.rfind(b"\n") + 1
+    if cut < len(data):
+        damages.add(first + data.count(b"\n"), "the file ends within it")
+        data = data[:cut]
+    fields = _Fields(columns)
+    plain = b'"' not in data and data.count(b",") == data.count(b"\n") * (len(columns) - 1)
+    for line, row in _wanted_lines(data, first) if plain else _all_rows(data, len(columns), first, damages):
+        if len(row) != len(columns):
+            # The commas of all lines together may be right where those of two are not.
+            damages.add(line, f"{len(row)} fields instead of {len(columns)}")
+            continue
+        try:
+            fields.take(row, points)
+        except ValueError as error:
+            damages.add(line, str(error))
+
+
+class _Fields:
+    """Where the tags are; an absent column is the empty text that is put behind each row."""
+
+    def __init__(self, columns: Sequence[str]) -> None:
+        def at(name: str) -> int:
+            return columns.index(name) if name in columns else -1
+
+        self._answer = (at("status"), at("error_code"), at("error"), at("expected_response"))
+        self._metadata = at("metadata")
+        self._name, self._url, self._method, self._check = at("name"), at("url"), at("method"), at("check")
+
+    def take(self, row: list[str], points: Points) -> None:
+        """One wanted row."""
+        row.append("")
+        user = _user(row[self._metadata])
+        metric = row[0]
+        if metric == DURATION:
+            status, code, error, expected = self._answer
+            answer = (row[status], row[code], row[error], row[expected])
+            points.request(row[1], row[2], answer, row[self._name] or row[self._url], row[self._method], user)
+        elif metric == "http_reqs":
+            points.counted += 1
+        else:
+            points.other(metric, row[1], row[2], row[self._check], user)
+
+
+def _user(metadata: str) -> User | None:
+    """Of `vu=2&iter=0`, in any order."""
+    if not metadata:
+        return None
+    pairs: dict[str, str] = {}
+    for pair in metadata.split("&"):
+        key, _, value = pair.partition("=")
+        pairs[key] = value
+    return (pairs["vu"], pairs["iter"]) if "vu" in pairs and "iter" in pairs else None
+
+
+def _wanted_lines(data: bytes, first: int) -> Iterator[tuple[int, list[str]]]:
+    """Line and fields of the lines wanted, of a chunk without quotes whose lines have all fields together."""
+    for line, text in enumerate(data.split(b"\n"), first):
+        if text.startswith(_PREFIXES):
+            yield line, text.decode(errors="replace").rstrip("\r").split(",")
+
+
+def _all_rows(data: bytes, width: int, first: int, damages: Damages) -> Iterator[tuple[int, list[str]]]:
+    """Line and fields of the lines wanted; reports those without all fields."""
+    lines = data.decode(errors="replace").replace("\0", "�").splitlines(keepends=True)
+    reader = csv.reader(lines)
+    before = 0
+    while True:
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            damages.add(first + before, str(error))
+            before = reader.line_num
+            continue
+        if row and len(row) != width:
+            damages.add(first + before, f"{len(row)} fields instead of {width}")
+        elif row and row[0] in _CSV_METRICS:
+            yield first + before, row
+        before = reader.line_num
+
+
+def _recognise_csv(head: bytes, name: str) -> int:
+    del name
+    return 100 if head.startswith(HEADER) else 0
+
+
+K6_CSV = Importer(
+    name="k6-csv", tool="k6", title="k6 CSV (`k6 run --out csv=FILE`)", recognise=_recognise_csv, read=read_k6_csv
+)
+
+
+_JSON_METRICS = frozenset(one.encode() for one in (DURATION, *_OTHERS))
+_NAME = b'"metric":"'
+_NEW_ORDER = b'{"metric":"'
+_OBJECT = b'{"'
+_METRIC = b'"type":"Metric"'
+_NAME_AT = len(_NEW_ORDER)
+_WHOLE = (b"}}", b"}}\r", b'"}', b'"}\r')
+_FAILED_CHECK = b'"value":0,'
+
+
+def read_k6_json(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
+    """Requests, users, dropped iterations; several files of one test (one per generator) together."""
+    del options
+    points, seen = Points(sink), Seen()
+    damaged = 0
+    for part in parts:
+        damages = Damages(sink, part.name)
+        with part.open() as stream:
+            for chunk in chunks_of_lines(stream):
+                _read_json_chunk(chunk, points, seen, damages)
+        points.release_all()
+        damages.close()
+        damaged += damages.rows
+    points.close(damaged=damaged > 0)
+    seen.remark(sink)
+
+
+class Seen:
+    """What the definitions of metrics tell."""
+
+    def __init__(self) -> None:
+        self.thresholds: dict[str, str] = {}
+        self.protocols: set[str] = set()
+
+    def metric(self, definition: object) -> None:
+        """A line of type Metric."""
+        data = mapping(mapping(definition).get("data"))
+        name = str(data.get("name", ""))
+        if name in OTHER_PROTOCOLS:
+            self.protocols.add(name)
+        expressions = data.get("thresholds")
+        if isinstance(expressions, list) and expressions:
+            self.thresholds[name] = orjson.dumps(expressions).decode()
+        for submetric in items(data.get("submetrics")):
+            if submetric.get("thresholds"):
+                self.thresholds[str(submetric.get("name"))] = orjson.dumps(submetric["thresholds"]).decode()
+
+    def remark(self, sink: Sink) -> None:
+        """Says what is not shown."""
+        if self.thresholds:
+            listed = "; ".join(f"{name} {expressions}" for name, expressions in list(self.thresholds.items())[:10])
+            sink.remark(
+                RemarkKind.MISSING,
+                "k6-thresholds",
+                f"k6's own thresholds do not make the verdict here: {listed}. The file does not tell how they ended.",
+            )
+        if self.protocols:
+            sink.remark(
+                RemarkKind.MISSING,
+                "k6-other-protocols",
+                f"The test has requests of other kinds ({', '.join(sorted(self.protocols))}); only HTTP is counted.",
+            )
+
+
+def _read_json_chunk(chunk: Chunk, points: Points, seen: Seen, damages: Damages) -> None:
+    lines = chunk.data.split(b"\n")
+    points_only = _points_only(chunk.data)
+    for number, line in enumerate(lines, chunk.line):
+        if line.startswith(_NEW_ORDER):
+            metric = line[_NAME_AT : line.find(b'"', _NAME_AT)]
+        else:
+            metric = line[line.rfind(_NAME) + len(_NAME) : -2]
+        wanted = metric in _JSON_METRICS and (metric != b"checks" or _FAILED_CHECK in line)
+        if not wanted and (points_only or _looks_whole(line)):
+            points.counted += metric == b"http_reqs"
+            continue
+        if not line or line.isspace():
+            continue
+        try:
+            _take(orjson.loads(line), points, seen)
+        except orjson.JSONDecodeError:
+            cut = chunk.last and number == chunk.line + len(lines) - 1
+            damages.add(number, "the file ends within it" if cut else "no JSON")
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            damages.add(number, f"not as k6 writes it ({error!r})")
+    points.flush_users()
+
+
+def _points_only(data: bytes) -> bool:
+    """Whether every line is a point that begins and ends as one: what `_looks_whole` tells, of a chunk at once."""
+    lines = data.count(b"\n")
+    return (
+        data.startswith(_OBJECT)
+        and data.endswith((b"}}\n", b'"}\n'))
+        and data.count(b"}\n" + _OBJECT) == lines - 1
+        and data.count(_NAME) == lines
+        and data.find(_METRIC) < 0
+    )
+
+
+def _looks_whole(line: bytes) -> bool:
+    """A point that begins and ends as one, and has nothing of another in it."""
+    return (
+        line.startswith(_OBJECT) and line.endswith(_WHOLE) and line.count(_NAME) == 1 and line.find(_METRIC, 0, 120) < 0
+    )
+
+
+def _take(document: dict[str, Any], points: Points, seen: Seen) -> None:
+    if document["type"] == "Metric":
+        seen.metric(document)
+        return
+    metric, point = document["metric"], document["data"]
+    metadata = mapping(point.get("metadata")) or mapping(point.get("tags"))  # tags in older versions
+    user = (str(metadata["vu"]), str(metadata["iter"])) if "vu" in metadata and "iter" in metadata else None
+    if metric == DURATION:
+        get = point["tags"].get
+        answer = (get("status", ""), get("error_code", ""), get("error", ""), get("expected_response", ""))
+        points.request(point["time"], point["value"], answer, get("name") or get("url", ""), get("method", ""), user)
+    elif metric == "http_reqs":
+        points.counted += 1
+    elif metric in _OTHERS:
+        points.other(metric, point["time"], point["value"], mapping(point.get("tags")).get("check", ""), user)
+
+
+def _recognise_json(head: bytes, name: str) -> int:
+    del name
+    line = head.lstrip().partition(b"\n")[0]
+    kind = b'"type":"Metric"' in line or b'"type":"Point"' in line
+    return 95 if line.startswith(b"{") and kind and b'"metric":"' in line and b'"data":{' in line else 0
+
+
+K6_JSON = Importer(
+    name="k6-json",
+    tool="k6",
+    title="k6 JSON lines (`k6 run --out json=FILE`)",
+    recognise=_recognise_json,
+    read=read_k6_json,
+)

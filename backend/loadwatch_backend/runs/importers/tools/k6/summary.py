@@ -14,6 +14,7 @@ from loadwatch_backend.evidence.records.contract import ImportOptions
 from loadwatch_backend.evidence.records.model import Figures, Latency, RampFacts, RemarkKind
 from loadwatch_backend.runs.importers.errors import UnreadableFileError
 from loadwatch_backend.runs.importers.importer import Importer, Part
+from loadwatch_backend.runs.importers.outcomes import figures, span
 from loadwatch_backend.runs.importers.reading.documents import (
     count,
     instant_ms,
@@ -25,7 +26,6 @@ from loadwatch_backend.runs.importers.reading.documents import (
     scaled,
 )
 from loadwatch_backend.runs.importers.sink import Aggregate, Sink
-from loadwatch_backend.runs.importers.sums import figures, span
 
 _EMPTY: Mapping[str, Any] = {}
 

@@ -1,13 +1,49 @@
-"""Counts of patterns in a run and in the time before it, out of counters that begin at zero. Pure."""
+"""Which log lines a run brought about, by their pattern."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 import numpy as np
 from loadwatch_formats.log_patterns import LEVELS, OTHER
+from pydantic import Field
 
-from loadwatch_backend.evidence.log_patterns.schemas import LogPatternOut, LogTrend
-from loadwatch_backend.series.store.port import STALE_NAN_BITS, Labels, Selection
+from loadwatch_backend.core.schemas import Count, Milliseconds, Schema
+from loadwatch_backend.series.store.port import STALE_NAN_BITS, Labels, Matcher, MatchOperator, Reader, Selection
+
+
+class LogTrend(StrEnum):
+    """A pattern in the run against the time before it; `unknown` where nobody read the log then."""
+
+    NEW = "new"
+    GREW = "grew"
+    SAME = "same"
+    FELL = "fell"
+    UNKNOWN = "unknown"
+
+
+class LogPatternOut(Schema):
+    """Lines that are alike."""
+
+    pattern: str = Field(description="Without what varies; empty for lines beyond the patterns that are told apart.")
+    level: str = Field(description="critical, error, warning, info, debug, or empty where the lines do not say.")
+    count: Count
+    before: Count | None = Field(description="In the time before the run; null where nobody read the log then.")
+    trend: LogTrend
+    first_ms: Milliseconds | None = Field(description="When the first of them was read in the run.")
+    targets: list[str] = Field(description="job/instance, by name; at most ten.")
+
+
+class LogPatternList(Schema):
+    """Patterns of a run: what is new comes first, then what grew, each by level and number."""
+
+    patterns: list[LogPatternOut]
+    lines: Count = Field(description="All lines of the run's time, also those of patterns that are left out.")
+    from_ms: Milliseconds
+    to_ms: Milliseconds
+    before_from_ms: Milliseconds
+    followed: bool = Field(description="Whether a log was followed in the run's time.")
+
 
 MOST_TARGETS = 10
 GREW = 2.0
@@ -167,3 +203,45 @@ def _since(selection: Selection) -> dict[str, _Reading]:
 
 def _target(labels: Labels) -> str:
     return f"{labels.get('job', '')}/{labels.get('instance', '')}"
+
+
+SHORTEST_BEFORE_MS = 60_000
+LONGEST_BEFORE_MS = 900_000
+"""The time before a run that it is held against is as long as the run, within these bounds."""
+MARGIN_MS = 30_000
+"""Earlier than that is seen, too: a counter that did not move is sent every 15 s or so."""
+MOST_PATTERNS = 200
+
+
+@dataclass(eq=False)
+class LogPatternService:
+    """Safe to use from any thread."""
+
+    _store: Reader
+
+    def of_span(self, from_ms: int, to_ms: int) -> LogPatternList:
+        """What was logged in the time of a run, against the time before.
+
+        Raises:
+            ProblemError: of the store.
+        """
+        length_ms = min(max(to_ms - from_ms, SHORTEST_BEFORE_MS), LONGEST_BEFORE_MS)
+        spans = Spans(before_ms=max(from_ms - length_ms, 0), from_ms=from_ms, to_ms=to_ms)
+        patterns, lines, followed = count_patterns(
+            self._select("log_messages_total", spans),
+            self._select("log_pattern_info", spans),
+            self._select("log_lines_total", spans),
+            spans,
+        )
+        return LogPatternList(
+            patterns=patterns[:MOST_PATTERNS],
+            lines=lines,
+            from_ms=from_ms,
+            to_ms=to_ms,
+            before_from_ms=spans.before_ms,
+            followed=followed,
+        )
+
+    def _select(self, metric: str, spans: Spans) -> Selection:
+        matcher = Matcher("__name__", MatchOperator.EQUAL, metric)
+        return self._store.select([matcher], max(spans.before_ms - MARGIN_MS, 0), spans.to_ms)

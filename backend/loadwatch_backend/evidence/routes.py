@@ -1,15 +1,21 @@
-"""Routes of runs; safe to use from any thread."""
+"""Requests of a run by route: one table, from samples or from an access log that was imported for the run."""
 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from math import sqrt
+from typing import Any, cast
 
 import numpy as np
+import orjson
+from pydantic import Field
 
 from loadwatch_backend.core.language import Language
+from loadwatch_backend.core.schemas import Count, Milliseconds, Schema
 from loadwatch_backend.core.texts.words import Texts
-from loadwatch_backend.evidence.kept_digests import KeptDigests
+from loadwatch_backend.evidence.kept_digests import MALFORMED, Digest, KeptDigests, number
 from loadwatch_backend.evidence.missing import ROUTE_COLLECTORS, Fault, fault_remarks, read_faults
 from loadwatch_backend.evidence.records.model import FloatArray
 from loadwatch_backend.evidence.route_folding import (
@@ -19,29 +25,358 @@ from loadwatch_backend.evidence.route_folding import (
     RouteKey,
     busiest_job,
     by_source,
+    folded,
     folds,
-)
-from loadwatch_backend.evidence.routes.kept_digest import parse_digest, parse_seconds
-from loadwatch_backend.evidence.routes.schemas import (
-    SHARES,
-    Counted,
-    Rank,
-    RouteFigures,
-    RouteRank,
-    RouteRanks,
-    RoutesBase,
-    RouteSource,
-    RoutesWindow,
-    RunRoute,
-    RunRoutes,
-    Window,
-    classes_of,
-    ranks_of,
-    with_same_names,
 )
 from loadwatch_backend.evidence.runs import HeldRun, RunWindow
 from loadwatch_backend.evidence.series import MOST_SERIES, BoolArray, Edges, Grown, read_grown, rhythm
 from loadwatch_backend.series.store.port import Matcher, MatchOperator, Reader
+
+SHARES: Mapping[str, float] = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "max": 1.0}
+"""Ranks that a table shows."""
+
+
+class RouteSource(StrEnum):
+    """Who counted."""
+
+    SAMPLES = "samples"
+    """What agents and applications sent while the run was under way."""
+    ACCESS_LOG = "access_log"
+    """The digest of an access log that is kept with the run."""
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """One route and method over the window.
+
+    Attributes:
+        requests: how many; statuses: of them by exact status, empty where nobody told.
+        seconds: durations together, of `timed` requests; None where nobody measured.
+        sent_bytes: of the answers; None where nobody counted.
+        ranks: by the names of `SHARES`; empty where nobody measured.
+    """
+
+    key: RouteKey
+    requests: float
+    statuses: Mapping[str, float] = field(default_factory=dict[str, float])
+    seconds: float | None = None
+    timed: float = 0.0
+    sent_bytes: float | None = None
+    ranks: Mapping[str, "RouteRank"] = field(default_factory=dict[str, "RouteRank"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Window:
+    """All routes of a window.
+
+    Attributes:
+        span: what is covered, ms since the epoch.
+        known: share of it in which somebody counted, 0 to 1.
+        counted_by: the job, or the name of the log.
+        left_out: routes that are taken together as other.
+        cut: whether there were more series than are read, so that requests are missing.
+        unreadable, outside: lines of a log that are in no figure; those outside the run.
+        whole_file: whether a kept digest is of its whole file, whatever the run's window.
+    """
+
+    source: RouteSource
+    span: tuple[int, int]
+    steady: bool = False
+    known: float = 1.0
+    routes: Sequence[Counted] = ()
+    counted_by: str = ""
+    left_out: int = 0
+    cut: bool = False
+    unreadable: int = 0
+    outside: int = 0
+    whole_file: bool = False
+
+    @property
+    def seconds(self) -> float:
+        """Length of what is known."""
+        return (self.span[1] - self.span[0]) / 1_000 * self.known
+
+
+def ranks_of(buckets: Mapping[float, float]) -> dict[str, "RouteRank"]:
+    """Ranks from a histogram's cumulative counts by upper bound; none without requests.
+
+    A value is the middle, in ratio, of the bucket it lies in: nearer to both its bounds than any other could be.
+    """
+    bounds = sorted(buckets)
+    total = round(buckets[bounds[-1]]) if bounds else 0
+    if total < 1:
+        return {}
+    found: dict[str, RouteRank] = {}
+    for name, share in SHARES.items():
+        # Growth at the window's ends is a share of a request now and then: half of one decides.
+        rank = max(share * total, 1.0) - 0.5
+        place = next((at for at, bound in enumerate(bounds) if buckets[bound] >= rank), len(bounds) - 1)
+        high, low = bounds[place], bounds[place - 1] if place else 0.0
+        if high == float("inf"):
+            found[name] = RouteRank(value=None, low=low, high=None)
+        else:
+            found[name] = RouteRank(value=sqrt(low * high) if low > 0 else None, low=low, high=high)
+    return found
+
+
+def classes_of(statuses: Mapping[str, float]) -> dict[str, float]:
+    """Requests by class of status; 304 apart, since it has no body; `none` is of those that nobody answered."""
+    found: dict[str, float] = {}
+    for status, count in sorted(statuses.items()):
+        known = len(status) == 3 and status.isascii() and status.isdigit()
+        name = "304" if status == "304" else f"{status[0]}xx" if known else "none"
+        found[name] = found.get(name, 0.0) + count
+    return {name: count for name, count in sorted(found.items()) if count > 0}
+
+
+def with_same_names(first: Window, second: Window) -> tuple[Window, Window]:
+    """Two windows in which the same routes have the same names, so that one can be held against the other."""
+    sources = [{one.key: one.requests for one in window.routes} for window in (first, second)]
+    same = folds(sources)
+    if not same:
+        return first, second
+
+    def renamed(window: Window) -> Window:
+        by = {one.key: replace(one, key=same.get(one.key, one.key)) for one in window.routes}
+        return replace(window, routes=[*folded(by, same, together).values()])
+
+    return renamed(first), renamed(second)
+
+
+def together(first: Counted, second: Counted) -> Counted:
+    """Two that are one route; of ranks nothing can be said."""
+    known = [one.seconds for one in (first, second) if one.seconds is not None]
+    sent = [one.sent_bytes for one in (first, second) if one.sent_bytes is not None]
+    codes = first.statuses.keys() | second.statuses.keys()
+    return Counted(
+        key=first.key,
+        requests=first.requests + second.requests,
+        statuses={code: first.statuses.get(code, 0.0) + second.statuses.get(code, 0.0) for code in sorted(codes)},
+        seconds=sum(known) if known else None,
+        timed=first.timed + second.timed,
+        sent_bytes=sum(sent) if sent else None,
+    )
+
+
+class RoutesWindow(StrEnum):
+    """What the figures cover."""
+
+    STEADY = "steady"
+    WHOLE = "whole"
+
+
+class RoutesBase(Schema):
+    """The run that another is held against."""
+
+    id: str
+    name: str
+
+
+class RouteRank(Schema):
+    """A duration by its rank, in seconds, with the bounds that hold it."""
+
+    value: float | None = Field(description="Null where only a bound is known: it is at most `high`, or above `low`.")
+    low: float
+    high: float | None
+
+
+class RouteRanks(Schema):
+    """Half of the requests took no longer than `p50`, and so on."""
+
+    p50: RouteRank
+    p90: RouteRank
+    p99: RouteRank
+    max: RouteRank
+
+
+class RouteFigures(Schema):
+    """What was counted of one route."""
+
+    requests: float
+    rate: float = Field(description="Requests per second.")
+    share: float | None = Field(description="Of the time of all requests; null where nobody measured.")
+    statuses: dict[str, float] = Field(
+        description="Requests by class of status, such as `2xx`; `304` apart, `none` for those that nobody answered; "
+        "empty where nobody told."
+    )
+    mean_seconds: float | None
+    ranks: RouteRanks | None = Field(description="Null where nobody measured, or for many routes together.")
+    bytes: float | None = Field(description="Of all answers together; null where nobody counted.")
+
+
+class RunRoute(RouteFigures):
+    """One route, beside what it was in the run that this one is held against."""
+
+    name: str = Field(description="Such as `GET /users/:id`.")
+    method: str
+    route: str
+    base: RouteFigures | None = Field(description="Null where the other run has no such route, or there is none.")
+
+
+class RunRoutes(Schema):
+    """Routes of a run, those with the most time first, else with the most requests."""
+
+    run_id: str
+    base: RoutesBase | None
+    source: RouteSource
+    window: RoutesWindow
+    from_ms: Milliseconds
+    to_ms: Milliseconds
+    known: float = Field(description="Share of the window in which somebody counted.")
+    counted_by: str = Field(description="The job that counted the requests, or the name of the log.")
+    rank_error: float | None = Field(description="How far a rank with a value may be off, as a share of it.")
+    requests: float
+    remarks: list[str] = Field(description="What is missing, and what to do, in words.")
+    routes: list[RunRoute]
+    routes_left_out: Count = Field(description="They are taken together as `other`.")
+    gone: list[str] = Field(description="Names of routes that the other run has and this one has not.")
+
+
+MOST_CELLS = 1_000_000
+_LARGEST = 2.0**53
+_LONGEST_STEP = 86_400
+
+
+@dataclass(frozen=True, kw_only=True)
+class RouteSeconds:
+    """Steps of one route that had requests: when each begins (ms), and its sums; None where nobody told."""
+
+    key: RouteKey
+    at_ms: FloatArray
+    requests: FloatArray
+    not_modified: FloatArray
+    failed: FloatArray
+    seconds: FloatArray | None
+    sent_bytes: FloatArray | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptSeconds:
+    """All routes of a log, in steps of `step_ms`; `known_ms` is from when to when it says all."""
+
+    file: str
+    step_ms: int
+    known_ms: tuple[int, int]
+    routes: Sequence[RouteSeconds]
+
+    def grown(self, one: RouteSeconds, values: FloatArray, times: FloatArray) -> FloatArray:
+        """[interval] of the edges `times`, ms: what was counted in each, evenly spread over a step."""
+        ends = np.cumsum(values)
+        if not len(ends):
+            return np.zeros(max(len(times) - 1, 0))
+        at = np.column_stack([one.at_ms, one.at_ms + self.step_ms]).ravel()
+        return np.diff(np.interp(times, at, np.column_stack([ends - values, ends]).ravel()))
+
+    def requests(self, from_ms: int, to_ms: int) -> float | None:
+        """Requests of a span; None where the log does not say all of it, give or take a step at either end."""
+        if from_ms < self.known_ms[0] - self.step_ms or to_ms > self.known_ms[1] + self.step_ms or to_ms <= from_ms:
+            return None
+        times = np.asarray([from_ms, to_ms], dtype=np.float64)
+        return float(sum(self.grown(one, one.requests, times).sum() for one in self.routes))
+
+
+def parse_seconds(content: bytes) -> KeptSeconds | None:
+    """Those of a digest; None where it has none, or is none of its kind."""
+    try:
+        document: Any = orjson.loads(content)
+        told: Any = document.get("seconds")
+        if told is None:
+            return None
+        step, begin = int(told["step"]), int(told["from_ms"])
+        known = int(told["known_ms"][0]), int(told["known_ms"][1])
+        run: Any = document.get("run") or {}
+        rows: Any = told["routes"][:MOST_KEPT_ROUTES]
+        if not 1 <= step <= _LONGEST_STEP or sum(len(row["at"]) for row in rows) > MOST_CELLS:
+            return None
+        return KeptSeconds(
+            file=str(run.get("file", ""))[:200],
+            step_ms=step * 1_000,
+            known_ms=known,
+            routes=[_kept_route(cast(Mapping[str, Any], row), begin, step * 1_000) for row in rows],
+        )
+    except MALFORMED:
+        return None
+
+
+def _kept_route(row: Mapping[str, Any], begin_ms: int, step_ms: int) -> RouteSeconds:
+    steps = _column(row["at"], len(row["at"]))
+    if np.any(np.diff(steps) < 1):
+        raise ValueError("steps are not in order")
+    return RouteSeconds(
+        key=RouteKey(str(row["method"])[:20], str(row["route"])[:600]),
+        at_ms=begin_ms + step_ms * steps,
+        requests=_column(row["count"], len(steps)),
+        not_modified=_column(row.get("not_modified"), len(steps)),
+        failed=_column(row.get("failed"), len(steps)),
+        seconds=_column(row["seconds"], len(steps)) if "seconds" in row else None,
+        sent_bytes=_column(row["bytes"], len(steps)) if "bytes" in row else None,
+    )
+
+
+def _column(values: Any, count: int) -> FloatArray:
+    if values is None:
+        return np.zeros(count)
+    column = np.asarray(values, dtype=np.float64)
+    if column.shape != (count,) or not np.all((column >= 0) & (column <= _LARGEST)):
+        raise ValueError("a column is of another length, or holds no counts")
+    return column
+
+
+MOST_KEPT_ROUTES = 2_000
+_UNREAD = ("unreadable", "too_long", "undated")
+
+
+def parse_digest(content: bytes, steady_ms: tuple[int, int] | None) -> Window | None:
+    """The routes of a digest: of the steady window if that is asked and in it, else of all; None of anything else."""
+    try:
+        digest = Digest(content, steady_ms)
+        span = digest.span()
+        if span is None:
+            return None
+        rows: Any = digest.rows("routes")
+        error = min(number(digest.lines.get("percentile_error", 0.0)), 1.0)
+        return Window(
+            source=RouteSource.ACCESS_LOG,
+            # Of a whole file it is the times of its first and last line.
+            span=(span[0], max(span[1] + (1 if digest.run is None else 0), span[0] + 1_000)),
+            steady=digest.steady is not None,
+            routes=[_counted(cast(Mapping[str, Any], row), error) for row in rows[:MOST_KEPT_ROUTES]],
+            counted_by=digest.file,
+            unreadable=int(sum(number(digest.lines.get(name, 0)) for name in _UNREAD)),
+            outside=digest.outside,
+            whole_file=digest.run is None,
+        )
+    except MALFORMED:
+        return None
+
+
+def _counted(row: Mapping[str, Any], error: float) -> Counted:
+    requests, total, mean = number(row["count"]), row.get("sum"), row.get("mean")
+    size: Any = row.get("bytes")
+    if isinstance(size, Mapping):  # as agents wrote it before 26 November 2026
+        size = cast(Mapping[str, Any], size).get("sum")
+    statuses: Mapping[str, Any] = row.get("status") or {}
+    known = total is not None
+    return Counted(
+        key=RouteKey(str(row["method"])[:20], str(row["route"])[:600]),
+        requests=requests,
+        statuses={str(status)[:3]: number(count) for status, count in statuses.items()},
+        seconds=number(total) if known else None,
+        # Not each request has a duration: their number is what the mean is of.
+        timed=number(total) / number(mean) if known and mean else requests,
+        sent_bytes=None if size is None else number(size),
+        ranks={
+            name: _kept_rank(number(row[name]), 0.0 if name == "max" else error)
+            for name in SHARES
+            if row.get(name) is not None
+        },
+    )
+
+
+def _kept_rank(value: float, error: float) -> RouteRank:
+    return RouteRank(value=value, low=value * (1 - error), high=value * (1 + error))
+
 
 MOST_INTERVALS, MOST_BUCKET_INTERVALS = 600, 30
 MOST_ROUTES = 100
@@ -282,18 +617,12 @@ def _route(one: Counted, seconds: float, whole: float) -> RouteFigures:
         share=one.seconds / whole if one.seconds is not None and whole > 0 else None,
         statuses=classes_of(one.statuses),
         mean_seconds=one.seconds / one.timed if one.seconds is not None and one.timed > 0 else None,
-        ranks=RouteRanks(**{name: _rank(one.ranks[name]) for name in SHARES})
-        if len(one.ranks) == len(SHARES)
-        else None,
+        ranks=RouteRanks(**{name: one.ranks[name] for name in SHARES}) if len(one.ranks) == len(SHARES) else None,
         bytes=one.sent_bytes,
     )
 
 
-def _rank(rank: Rank) -> RouteRank:
-    return RouteRank(value=rank.value, low=rank.low, high=rank.high)
-
-
-def _error(rank: Rank) -> float:
+def _error(rank: RouteRank) -> float:
     return rank.high / rank.value - 1 if rank.value and rank.high is not None else 0.0
 
 

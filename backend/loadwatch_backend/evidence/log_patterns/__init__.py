@@ -1,1 +1,0 @@
-"""Which log lines a run brought about, by their pattern."""

@@ -1,1 +1,0 @@
-"""How databases run statements, as agents found it."""

@@ -1,1 +1,0 @@
-"""How the load went: levels, ramp, and the steady window."""

@@ -1,1 +1,0 @@
-"""Gatling's simulation.log, as text and in binary."""

@@ -1,1 +1,0 @@
-"""JMeter's results, as CSV and XML."""

@@ -1,1 +1,0 @@
-"""vegeta's results, as CSV, gob and JSON."""
