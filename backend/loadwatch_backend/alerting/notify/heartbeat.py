@@ -9,13 +9,14 @@ from collections.abc import Callable
 
 import structlog
 
-from loadwatch_backend.alerting.notify.contract import Envelope, EnvelopeKind
+from loadwatch_backend.alerting.notify.contract import Envelope
 from loadwatch_backend.alerting.notify.documents import alert_document, group_document
 from loadwatch_backend.alerting.notify.model import NotifiedAlert
 from loadwatch_backend.alerting.notify.outbox.attempts import attempt
 from loadwatch_backend.alerting.notify.outbox.messages import delivery_row, message_of
 from loadwatch_backend.alerting.notify.outbox.tables import DeliveryRow
 from loadwatch_backend.alerting.notify.routing.routing import fingerprint
+from loadwatch_backend.alerting.notify.schemas import EnvelopeKind
 from loadwatch_backend.alerting.notify.senders.model import AttemptOutcome, Result, SendContext
 from loadwatch_backend.alerting.notify.senders.webhook import WebhookIntegration
 from loadwatch_backend.core.secret import Secret

@@ -90,16 +90,3 @@ class Notice:
     texts: Mapping[Language, NoticeText]
     url: str
     labels: Labels
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailingIntegration:
-    """An integration that does not take messages; `waiting` of them since `since_ms`."""
-
-    receiver: str
-    integration: str
-    reason: str
-    refused: bool
-    since_ms: int
-    next_ms: int
-    waiting: int

@@ -57,41 +57,24 @@ def _deadlock_finding(
 ) -> Finding:
     places = np.flatnonzero(focused(window, rate > 0))
     episode = Episode(int(places[0]), int(places[-1]) + 1)
-    times = window.total(rate)
-    effects = load_effects(window, episode)
-    consequence = further(effects)
+    times, most, effects = window.total(rate), largest(rate, window.focus), load_effects(window, episode)
+    shown = [evidence(window, "database-deadlocks.limit", rate, times=times, rate=most, expression=expression)]
+    waits = window[LOCK_WAITS].where(**labels).rate
+    began = window.total(waits)
+    if began >= times:
+        shown.append(evidence(window, "database-deadlocks.demand", waits, began=began, labels=labels))
     return finding(
         window,
         episode,
         "database-deadlocks.sentence",
         labels=labels,
-        evidence=[*_evidence(window, labels, rate, expression, times), *effects],
+        evidence=[*shown, *effects],
         steps=[step("database-deadlocks.step"), step("database-deadlocks.step-2")],
         name=name,
         times=times,
         source=source,
-        consequence=consequence,
+        consequence=further(effects),
     )
-
-
-def _evidence(
-    window: Window, labels: Mapping[str, str], rate: FloatArray, expression: str, times: float
-) -> list[Evidence]:
-    found = [
-        evidence(
-            window,
-            "database-deadlocks.limit",
-            rate,
-            times=times,
-            rate=largest(rate, window.focus),
-            expression=expression,
-        )
-    ]
-    waits = window[LOCK_WAITS].where(**labels).rate
-    began = window.total(waits)
-    if began >= times:
-        found.append(evidence(window, "database-deadlocks.demand", waits, began=began, labels=labels))
-    return found
 
 
 LEAST_WAITING = 3.0

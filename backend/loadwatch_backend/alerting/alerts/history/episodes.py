@@ -128,6 +128,19 @@ def transition_values(transition: Transition, actor: str) -> dict[str, Any]:
     }
 
 
+def said_values(alert: TrackedAlert | EpisodeRow, at_ms: int, reason: str, actor: str) -> dict[str, Any]:
+    """The row of what somebody says to an alert, which changes no state."""
+    return {
+        "alert_id": alert.id,
+        "from_state": str(alert.state),
+        "to_state": str(alert.state),
+        "at_ms": at_ms,
+        "value": finite(alert.value),
+        "reason": reason,
+        "actor": actor,
+    }
+
+
 def kept_annotations(alert: TrackedAlert) -> dict[str, str]:
     """Those of the rule with the finding's, which go before; they name a run, whose id stands in addresses only."""
     run, texts = alert.labels.get(RUN_LABEL, ""), {**alert.annotations, **alert.finding}

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from loadwatch_backend.alerting.notify.contract import Envelope, FollowsFrom, OutboxPort, Quiet
+from loadwatch_backend.alerting.notify.contract import Envelope, Quiet
 from loadwatch_backend.alerting.notify.file.configuration import ConfigurationFile
 from loadwatch_backend.alerting.notify.file.model import Configuration, Route
 from loadwatch_backend.alerting.notify.groups import repository as repository
@@ -19,6 +19,7 @@ from loadwatch_backend.alerting.notify.model import Notice, NotifiedAlert
 from loadwatch_backend.alerting.notify.outbox.deliveries import delivery_out
 from loadwatch_backend.alerting.notify.outbox.failing import find_failing_integrations
 from loadwatch_backend.alerting.notify.outbox.messages import IntegrationKey
+from loadwatch_backend.alerting.notify.outbox.outbox import Outbox
 from loadwatch_backend.alerting.notify.outbox.repository import find_of_alerts
 from loadwatch_backend.alerting.notify.routing.holding import Holder, Holders
 from loadwatch_backend.alerting.notify.routing.routing import (
@@ -32,7 +33,7 @@ from loadwatch_backend.alerting.notify.routing.routing import (
     routes_of,
     short_hash,
 )
-from loadwatch_backend.alerting.notify.schemas import DeliveryOut
+from loadwatch_backend.alerting.notify.schemas import DeliveryOut, FollowsFromOut
 from loadwatch_backend.alerting.notify.silences.repository import forget_silences
 from loadwatch_backend.core.database.relational import Relational, Session, Stillness
 from loadwatch_backend.series.store.port import Labels
@@ -62,7 +63,7 @@ class Dispatcher:
         relational: Relational,
         file: ConfigurationFile,
         holders: Holders,
-        outbox: OutboxPort,
+        outbox: Outbox,
         external_url: str,
         fence: Fence = no_fence,
     ) -> None:
@@ -106,7 +107,8 @@ class Dispatcher:
         self._holders.follow(gate.token, token, [kept.alert for kept in (*fresh, *changed)])
         gate = replace(gate, token=token)
 
-        due = self._join(session, _places(configuration, fresh), now_ms)
+        places = ((kept, route) for kept in fresh for route in routes_of(configuration, kept.alert.labels))
+        due = self._join(session, places, now_ms)
         moved = [kept for kept in changed if kept.alert.labels != known[kept.alert.key].alert.labels]
         due += self._move(session, configuration, moved, now_ms)
         memberships = repository.groups_of(session, known)
@@ -351,7 +353,7 @@ class Dispatcher:
                     inhibited_by=inhibitors if cause is None else tuple(dict.fromkeys([*inhibitors, cause.alert])),
                     follows_from=None
                     if cause is None
-                    else FollowsFrom(finding=cause.finding.id, sentence=cause.finding.sentence, alert=cause.alert),
+                    else FollowsFromOut(finding=cause.finding.id, sentence=cause.finding.sentence, alert=cause.alert),
                     muted=all(muting_intervals(route, configuration.time_intervals, now_ms) for route in routes),
                     receivers=receiver_names(routes),
                     undelivered=[one for one in failing if one.receiver in receiver_names(routes)],
@@ -370,10 +372,6 @@ class Dispatcher:
 
 def _kept_labels(before: Labels, after: Labels) -> Labels:
     return {name: text for name, text in before.items() if name != "run" or name in after}
-
-
-def _places(configuration: Configuration, alerts: Iterable[KeptAlert]) -> Iterable[tuple[KeptAlert, Route]]:
-    return ((kept, route) for kept in alerts for route in routes_of(configuration, kept.alert.labels))
 
 
 # Groups in time -------------------------------------------------------------------------------------------------------

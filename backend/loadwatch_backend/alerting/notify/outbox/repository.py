@@ -8,11 +8,10 @@ import orjson
 from sqlalchemy import ColumnElement, and_, delete, exists, func, insert, or_, select, tuple_, update
 from sqlalchemy.orm import Session, aliased, defer
 
-from loadwatch_backend.alerting.notify.contract import EnvelopeKind
 from loadwatch_backend.alerting.notify.outbox.messages import DueDelivery, IntegrationKey, message_of, unpack
 from loadwatch_backend.alerting.notify.outbox.schedule import RETRY_SLACK_MS, is_due
 from loadwatch_backend.alerting.notify.outbox.tables import AttemptRow, DeliveryRow, IntegrationRow
-from loadwatch_backend.alerting.notify.schemas import DeliveryState
+from loadwatch_backend.alerting.notify.schemas import DeliveryState, EnvelopeKind
 from loadwatch_backend.core.errors import NotFoundError
 
 HOLDING_ATTEMPTS = 2

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from random import random
 
-from loadwatch_backend.alerting.notify.contract import Envelope, EnvelopeKind
+from loadwatch_backend.alerting.notify.contract import Envelope
 from loadwatch_backend.alerting.notify.documents import alert_document, group_document
 from loadwatch_backend.alerting.notify.file.model import Configuration, Receiver
 from loadwatch_backend.alerting.notify.model import NotifiedAlert
@@ -34,6 +34,7 @@ from loadwatch_backend.alerting.notify.schemas import (
     DeliveryList,
     DeliveryOut,
     DeliveryState,
+    EnvelopeKind,
     IntegrationOut,
     IntegrationState,
     ReceiverList,

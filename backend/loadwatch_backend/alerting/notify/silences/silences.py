@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from loadwatch_backend.alerting.notify.contract import SilenceNote
 from loadwatch_backend.alerting.notify.file.intervals import DAY_MINUTES
 from loadwatch_backend.alerting.notify.file.matchers import LabelMatcher, all_match
-from loadwatch_backend.alerting.notify.schemas import SilenceState
+from loadwatch_backend.alerting.notify.schemas import SilenceReference, SilenceState
 from loadwatch_backend.series.store.port import Labels
 
 DAY_MS = 86_400_000
@@ -147,9 +146,9 @@ class Silence:
             return self.ends_ms
         return min(self.ends_ms, self.recurrence.end_of(now_ms))
 
-    def note(self, now_ms: int) -> SilenceNote:
+    def note(self, now_ms: int) -> SilenceReference:
         """What is said of an alert that it holds."""
-        return SilenceNote(id=self.id, comment=self.comment, ends_ms=self.until_ms(now_ms))
+        return SilenceReference(id=self.id, comment=self.comment, ends_ms=self.until_ms(now_ms))
 
 
 def holding(silences: Sequence[Silence], now_ms: int) -> list[Silence]:
