@@ -22,7 +22,7 @@ from loadwatch_backend.alerting.notify.endpoints import (
     routes_router,
     silences_router,
 )
-from loadwatch_backend.alerting.notify.outbox.failing import FailingIntegrations
+from loadwatch_backend.alerting.notify.outbox.repository import FailingIntegrations
 from loadwatch_backend.alerting.notify.outbox.service import DeliveryService
 from loadwatch_backend.alerting.notify.schemas import UndeliveredOut
 from loadwatch_backend.app.connect.endpoints import router as connect_router

@@ -9,11 +9,11 @@ from typing import Any
 
 from loadwatch_backend.alerting.notify.contract import Envelope
 from loadwatch_backend.alerting.notify.file.model import Configuration, Receiver, Route
+from loadwatch_backend.alerting.notify.model import EnvelopeKind
 from loadwatch_backend.alerting.notify.outbox.outbox import Outbox
 from loadwatch_backend.alerting.notify.outbox.service import DeliveryService
 from loadwatch_backend.alerting.notify.outbox.tables import AttemptRow, DeliveryRow
 from loadwatch_backend.alerting.notify.outbox.worker import Workers
-from loadwatch_backend.alerting.notify.schemas import EnvelopeKind
 from loadwatch_backend.alerting.notify.senders.model import Integration, SendContext
 from loadwatch_backend.alerting.notify.senders.sockets import (
     Dialer,

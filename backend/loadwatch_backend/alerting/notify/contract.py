@@ -20,7 +20,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from loadwatch_backend.alerting.notify.schemas import EnvelopeKind, FollowsFromOut, SilenceReference, UndeliveredOut
+from loadwatch_backend.alerting.notify.model import EnvelopeKind
+from loadwatch_backend.alerting.notify.schemas import FollowsFromOut, SilenceReference, UndeliveredOut
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

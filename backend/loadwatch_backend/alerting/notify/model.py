@@ -50,6 +50,14 @@ def has_stopped(annotations: Mapping[str, str]) -> bool:
     return annotations.get(ENDED_ANNOTATION) == STOPPED_SENDING
 
 
+class EnvelopeKind(StrEnum):
+    """What a delivery is about."""
+
+    ALERT = "alert"
+    RUN = "run"
+    TEST = "test"
+
+
 class NoticeKind(StrEnum):
     """What a run notice tells."""
 

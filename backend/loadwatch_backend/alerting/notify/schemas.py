@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field
 
 from loadwatch_backend.alerting.notify.file.matchers import MatchOperatorName
+from loadwatch_backend.alerting.notify.model import EnvelopeKind
 from loadwatch_backend.core.schemas import Milliseconds, Schema
 from loadwatch_backend.findings.schemas import TextOut
 
@@ -266,14 +267,6 @@ class TrialResults(Schema):
     """How a receiver took a test message."""
 
     results: list[TrialResult]
-
-
-class EnvelopeKind(StrEnum):
-    """What a delivery is about."""
-
-    ALERT = "alert"
-    RUN = "run"
-    TEST = "test"
 
 
 class DeliveryState(StrEnum):

@@ -202,8 +202,7 @@ def _imbalance_finding(window: Window, group: tuple[str, str], members: Sequence
             continue
         level = {one.name: usual(one.cpu, episode.span) for one in members}
         cold = [one for one in members if one is not hot and level[one.name] <= IMBALANCE_COLD]
-        asked = unmet(window, episode)
-        harm = [*([] if asked is None else [asked]), *load_effects(window, episode)]
+        harm = [*unmet(window, episode), *load_effects(window, episode)]
         if not cold or not harm:
             continue
         idlest = min(cold, key=lambda one: level[one.name])

@@ -95,8 +95,8 @@ def _of_program(window: Window, program: Program) -> Finding | bool:
         chosen = selector({name: program.labels[name] for name in ("job", "instance") if name in program.labels})
         limit = program.allowed
         demand.append(evidence(window, "database-cpu-full.demand", running, limit=limit, queued=queued, chosen=chosen))
-    held_up, effects = unmet(window, episode), load_effects(window, episode) or broken(window, episode)
-    demand += [] if held_up is None else [held_up]
+    demand += unmet(window, episode)
+    effects = load_effects(window, episode) or broken(window, episode)
     if not demand and not effects:
         return True
     used = usual(program.cpu, episode.span)
@@ -156,8 +156,8 @@ def _cpu_of_cloud(window: Window, database: CloudDatabase, cpu: FloatArray) -> F
         demand.append(
             evidence(window, "database-cpu-full.demand-cloud", load, limit=1.0, per_core=per_core, key=database.key)
         )
-    held_up, effects = unmet(window, episode), load_effects(window, episode) or broken(window, episode)
-    demand += [] if held_up is None else [held_up]
+    demand += unmet(window, episode)
+    effects = load_effects(window, episode) or broken(window, episode)
     if not demand and not effects:
         return True
     used, consequence = usual(cpu, episode.span) / 100, [*demand, *effects][-1].text
@@ -244,8 +244,8 @@ def _iops_of_cloud(window: Window, database: CloudDatabase, used: FloatArray, bo
     demand: list[Evidence] = []
     if queued >= CLOUD_QUEUE:
         demand.append(evidence(window, "database-iops-full.demand-cloud", depth, queued=queued, key=database.key))
-    asked, effects = unmet(window, episode), load_effects(window, episode)
-    demand += [] if asked is None else [asked]
+    demand += unmet(window, episode)
+    effects = load_effects(window, episode)
     if not demand:
         return None
     consequence = [*demand, *effects][-1].text

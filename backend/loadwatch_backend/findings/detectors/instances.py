@@ -56,8 +56,7 @@ def _share_of(metric: str) -> Callable[[Window, Mapping[str, str]], FloatArray]:
 
 
 def _lag(window: Window, labels: Mapping[str, str]) -> FloatArray:
-    most, oldest = window[LAG].where(**labels, stat="max").max, window[OLDEST].where(**labels).max
-    return np.where(np.isnan(oldest), most, np.where(np.isnan(most), oldest, np.maximum(most, oldest)))
+    return np.fmax(window[LAG].where(**labels, stat="max").max, window[OLDEST].where(**labels).max)
 
 
 def _mean_wait(window: Window, labels: Mapping[str, str]) -> FloatArray:

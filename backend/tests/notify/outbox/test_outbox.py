@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from loadwatch_backend.alerting.notify.groups.repository import KeptAlert, write_alerts
-from loadwatch_backend.alerting.notify.model import NotifiedAlert
+from loadwatch_backend.alerting.notify.model import EnvelopeKind, NotifiedAlert
 from loadwatch_backend.alerting.notify.outbox.messages import new_delivery_id
 from loadwatch_backend.alerting.notify.outbox.repository import (
     DeliveryNotFoundError,
@@ -24,7 +24,7 @@ from loadwatch_backend.alerting.notify.outbox.service import (
 )
 from loadwatch_backend.alerting.notify.outbox.tables import AttemptRow
 from loadwatch_backend.alerting.notify.outbox.worker import KEPT_MS, keep_house
-from loadwatch_backend.alerting.notify.schemas import DeliveryState, EnvelopeKind
+from loadwatch_backend.alerting.notify.schemas import DeliveryState
 from loadwatch_backend.alerting.notify.senders.model import Integration
 from loadwatch_backend.alerting.notify.senders.slack import SlackIntegration
 from loadwatch_backend.core.clock import system_clock

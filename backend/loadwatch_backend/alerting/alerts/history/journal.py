@@ -110,10 +110,7 @@ class Journal:
         joins = {
             one.id: one
             for entry in entries
-            for one in (
-                *(change.alert for change in entry.step.transitions if change.notifies),
-                *entry.step.explained,
-            )
+            for one in (*(change.alert for change in entry.step.transitions if change.notifies), *entry.step.explained)
             if one.state is AlertState.FIRING and keys_of(one)
         }
         explained = {
@@ -145,11 +142,7 @@ class Journal:
             self._told()
 
     def _join(
-        self,
-        session: Session,
-        joins: Mapping[str, TrackedAlert],
-        news: Sequence[NotifiedAlert],
-        now_ms: int,
+        self, session: Session, joins: Mapping[str, TrackedAlert], news: Sequence[NotifiedAlert], now_ms: int
     ) -> list[NotifiedAlert]:
         """Put alerts into their incidents; the news, with those that come back to an incident that is acknowledged."""
         keys = sorted({key for alert in joins.values() for key in keys_of(alert)})

@@ -17,10 +17,9 @@ from loadwatch_backend.alerting.notify.groups.groups import members_of, next_tic
 from loadwatch_backend.alerting.notify.groups.repository import Group, KeptAlert
 from loadwatch_backend.alerting.notify.model import Notice, NotifiedAlert
 from loadwatch_backend.alerting.notify.outbox.deliveries import delivery_out
-from loadwatch_backend.alerting.notify.outbox.failing import find_failing_integrations
 from loadwatch_backend.alerting.notify.outbox.messages import IntegrationKey
 from loadwatch_backend.alerting.notify.outbox.outbox import Outbox
-from loadwatch_backend.alerting.notify.outbox.repository import find_of_alerts
+from loadwatch_backend.alerting.notify.outbox.repository import find_failing_integrations, find_of_alerts
 from loadwatch_backend.alerting.notify.routing.holding import Holder, Holders
 from loadwatch_backend.alerting.notify.routing.routing import (
     announce,
@@ -105,7 +104,7 @@ class Dispatcher:
         repository.write_alerts(session, [*fresh, *changed], known)
         token = repository.new_token(session)
         self._holders.follow(gate.token, token, [kept.alert for kept in (*fresh, *changed)])
-        gate = replace(gate, token=token)
+        gate = gate._replace(token=token)
 
         places = ((kept, route) for kept in fresh for route in routes_of(configuration, kept.alert.labels))
         due = self._join(session, places, now_ms)
@@ -168,7 +167,7 @@ class Dispatcher:
         routes = configuration.routes
         groups = repository.find_groups(session, ids)
         moved = [
-            _stirred(group, routes[group.route], now_ms) if group.route in routes else replace(group, due_ms=now_ms)
+            _stirred(group, routes[group.route], now_ms) if group.route in routes else group._replace(due_ms=now_ms)
             for group in groups.values()
         ]
         repository.set_times(session, [group for group in moved if group != groups[group.id]])
@@ -256,7 +255,7 @@ class Dispatcher:
             }
             due_ms = min(waiting.values(), default=LATEST_MS)
             if waiting and len(waiting) == len(alerts) and group.flushed_ms is None:
-                changes.times.append(replace(group, due_ms=due_ms, delay_ms=due_ms - now_ms))
+                changes.times.append(group._replace(due_ms=due_ms, delay_ms=due_ms - now_ms))
                 continue
             held |= waiting.keys()
             members = members_of([(one.fingerprint, one.alert) for one in alerts], held)
@@ -265,7 +264,7 @@ class Dispatcher:
             flush.run(told, alerts, changes, failing if all(is_everybodys(one.alert.labels) for one in alerts) else ())
             holder.note(changes.envelopes[before:])
             if waiting:
-                changes.times[-1] = replace(changes.times[-1], due_ms=due_ms, delay_ms=due_ms - now_ms)
+                changes.times[-1] = changes.times[-1]._replace(due_ms=due_ms, delay_ms=due_ms - now_ms)
         return changes
 
     def _acknowledge(
@@ -400,14 +399,14 @@ def _stirred(group: Group, route: Route, now_ms: int) -> Group:
     tick = next_tick(group.flushed_ms, route.group_interval_ms, now_ms)
     if group.due_ms is not None and group.due_ms <= tick:
         return group
-    return replace(group, due_ms=tick, delay_ms=tick - now_ms)
+    return group._replace(due_ms=tick, delay_ms=tick - now_ms)
 
 
 def _sooner(group: Group, other: Group) -> Group:
     """A group before its first time is due when either is: it may wait for a finding of others."""
     if group.flushed_ms is not None or (group.due_ms or 0) <= (other.due_ms or 0):
         return group
-    return replace(group, due_ms=other.due_ms, delay_ms=other.delay_ms)
+    return group._replace(due_ms=other.due_ms, delay_ms=other.delay_ms)
 
 
 def _sort_changes(

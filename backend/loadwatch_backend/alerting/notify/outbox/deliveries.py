@@ -2,16 +2,11 @@
 
 import orjson
 
+from loadwatch_backend.alerting.notify.model import EnvelopeKind
 from loadwatch_backend.alerting.notify.outbox.messages import unpack
 from loadwatch_backend.alerting.notify.outbox.repository import find_attempts
 from loadwatch_backend.alerting.notify.outbox.tables import DeliveryRow
-from loadwatch_backend.alerting.notify.schemas import (
-    AttemptOut,
-    DeliveryDetail,
-    DeliveryOut,
-    DeliveryState,
-    EnvelopeKind,
-)
+from loadwatch_backend.alerting.notify.schemas import AttemptOut, DeliveryDetail, DeliveryOut, DeliveryState
 from loadwatch_backend.core.database.relational import Session
 
 

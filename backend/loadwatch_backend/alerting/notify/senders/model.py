@@ -8,8 +8,8 @@ from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
 from pydantic import Field
 
+from loadwatch_backend.alerting.notify.model import EnvelopeKind
 from loadwatch_backend.alerting.notify.record import INTERNAL, Duration, Flag, Record
-from loadwatch_backend.alerting.notify.schemas import EnvelopeKind
 from loadwatch_backend.alerting.notify.senders.sockets import HttpConfig
 from loadwatch_backend.alerting.notify.senders.transport import Transport
 from loadwatch_backend.core.clock import Clock

@@ -16,9 +16,7 @@ from loadwatch_backend.alerting.notify.schemas import (
     SilencePreview,
     SilenceState,
 )
-from loadwatch_backend.alerting.notify.schemas import (
-    Recurrence as RecurrenceDocument,
-)
+from loadwatch_backend.alerting.notify.schemas import Recurrence as RecurrenceDocument
 from loadwatch_backend.alerting.notify.silences.repository import SilenceBook, find_silence, write_silence
 from loadwatch_backend.alerting.notify.silences.silences import KEPT_MS, Recurrence, Silence
 from loadwatch_backend.core.clock import Clock

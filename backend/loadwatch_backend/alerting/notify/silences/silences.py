@@ -90,16 +90,9 @@ def _first_held(recurrence: Recurrence, day: date, fold: int) -> int | None:
     before, after = sorted(_instant(day, recurrence.from_minute, recurrence.zone, one) for one in (0, 1))
     while after - before > 1_000:
         middle = (before + after) // 2_000 * 1_000
-        before, after = (
-            (before, middle)
-            if _local(middle, recurrence.zone).utcoffset() == _offset_after(after, recurrence.zone)
-            else (middle, after)
-        )
+        is_behind = _local(middle, recurrence.zone).utcoffset() == _local(after, recurrence.zone).utcoffset()
+        before, after = (before, middle) if is_behind else (middle, after)
     return after if recurrence.contains(after) else None
-
-
-def _offset_after(at_ms: int, zone: ZoneInfo) -> timedelta | None:
-    return _local(at_ms, zone).utcoffset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
