@@ -5,6 +5,7 @@ same database, or the command line. From worker threads only.
 """
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from loadwatch_backend.access.principal import Principal, PrincipalKind, Role, Scope, principal_with_role
@@ -55,7 +56,10 @@ class Lookup:
                 row = bearer_of_token(connection, token_hash)
             if row is None or _is_over(row.token_expires_ms, now_ms):
                 return None
-            self._touch_token(row, now_ms)
+            if _is_due(row.token_used_ms, now_ms):
+                # A write that fails must not keep anybody out: what is lost is a minute of "last used".
+                with suppress(DatabaseError), self._relational.connect() as connection:
+                    touch_token(connection, row.token_id, now_ms)
         except DatabaseError as error:
             raise _unavailable(error) from error
         return token_principal(row, None)
@@ -89,8 +93,9 @@ class Lookup:
                 return None
             if row.user_disabled or (row.token_id is not None and _is_over(row.token_expires_ms, now_ms)):
                 return None
-            if use:
-                self._touch_session(row, now_ms)
+            if use and _is_due(row.last_seen_ms, now_ms):
+                with suppress(DatabaseError), self._relational.connect() as connection:
+                    touch_session(connection, row.id, row.user_id, now_ms)
         except DatabaseError as error:
             raise _unavailable(error) from error
         if row.file_token is not None:
@@ -102,18 +107,6 @@ class Lookup:
     def _by_file(self, token_hash: str, session_id: str | None) -> Principal | None:
         record = match_token(() if self._file is None else self._file.usable(), token_hash)
         return None if record is None else principal_of(record, session_id)
-
-    # A write that fails must not keep anybody out: what is lost is a minute of "last used".
-
-    def _touch_token(self, row: Any, now_ms: int) -> None:
-        if _is_due(row.token_used_ms, now_ms):
-            with suppress(DatabaseError), self._relational.connect() as connection:
-                touch_token(connection, row.token_id, now_ms)
-
-    def _touch_session(self, row: Any, now_ms: int) -> None:
-        if _is_due(row.last_seen_ms, now_ms):
-            with suppress(DatabaseError), self._relational.connect() as connection:
-                touch_session(connection, row.id, row.user_id, now_ms)
 
 
 def token_principal(row: Any, session_id: str | None) -> Principal:
@@ -131,10 +124,7 @@ def token_principal(row: Any, session_id: str | None) -> Principal:
 
 def user_principal(user_id: int, name: str, role: str, session_id: str | None) -> Principal:
     """A user who is signed in."""
-    whole = principal_with_role(name, Role(role), PrincipalKind.USER)
-    return Principal(
-        name=whole.name, role=whole.role, scopes=whole.scopes, kind=whole.kind, user_id=user_id, session_id=session_id
-    )
+    return replace(principal_with_role(name, Role(role), PrincipalKind.USER), user_id=user_id, session_id=session_id)
 
 
 def _is_over(expires_ms: int | None, now_ms: int) -> bool:

@@ -153,13 +153,7 @@ def dismiss(session: Session, row: UserRow) -> None:
 # Sessions -------------------------------------------------------------------------------------------------------------
 
 
-def open_session(
-    session: Session,
-    owner: SessionOwner,
-    visit: Visit,
-    *,
-    now_ms: int,
-) -> tuple[str, str]:
+def open_session(session: Session, owner: SessionOwner, visit: Visit, *, now_ms: int) -> tuple[str, str]:
     """A new session's id and its secret for the cookie; sessions that are over are cleared away."""
     _forget_over(session, now_ms)
     _keep_newest(session, owner)

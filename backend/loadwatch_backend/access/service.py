@@ -195,7 +195,10 @@ class AccessService:
             raise WrongTokenError(
                 "This token is not known here. `loadwatch token list` shows the names of those known."
             )
-        _check_may_read(principal)
+        if not principal.may(Scope.READ):
+            raise WrongTokenError(
+                f"The token {principal.name!r} cannot sign in to the page: it lacks the scope {Scope.READ.value!r}."
+            )
         with self._parts.relational.transaction() as session:
             session_id, secret = open_session(session, owner, visit, now_ms=self._parts.clock())
         principal = replace(principal, session_id=session_id)
@@ -221,10 +224,3 @@ class AccessService:
             with self._parts.relational.transaction() as session:
                 self._has_administrator = any_administrator(session)
         return self._has_administrator
-
-
-def _check_may_read(principal: Principal) -> None:
-    if not principal.may(Scope.READ):
-        raise WrongTokenError(
-            f"The token {principal.name!r} cannot sign in to the page: it lacks the scope {Scope.READ.value!r}."
-        )

@@ -137,9 +137,7 @@ def _oidc(settings: Settings, parts: AccessParts, gate: AccessService, sign_in: 
         groups=settings.oidc_groups,
     )
     # The client's secret is known to all servers of one database, so that one may finish what another one began.
-    flow_key = parts.sealing_key if secret is None else _derive(secret)
+    flow_key = parts.sealing_key
+    if secret is not None:
+        flow_key = hmac.new(secret.encode(), b"loadwatch sign-ins under way", hashlib.sha256).digest()
     return OidcSignIn(parts, gate, sign_in, OidcProvider(client), policy, flow_key)
-
-
-def _derive(secret: str) -> bytes:
-    return hmac.new(secret.encode(), b"loadwatch sign-ins under way", hashlib.sha256).digest()

@@ -6,9 +6,8 @@ from loadwatch_formats.numbers import format_duration, format_value
 
 from loadwatch_backend.alerting.notify.model import Notice, NoticeFinding, NoticeKind, NoticeText
 from loadwatch_backend.core.language import Language
-from loadwatch_backend.core.texts.words import Texts, Words
+from loadwatch_backend.core.texts.words import Texts
 from loadwatch_backend.findings.model import HeadlineKind
-from loadwatch_backend.findings.schemas import FindingOut, TextOut
 from loadwatch_backend.runs.analysis.schemas import ResourceReached, ThresholdOut, ThresholdState
 from loadwatch_backend.runs.fields import Verdict
 from loadwatch_backend.runs.registry.news import NewsDesk, RunEvent, RunNews
@@ -65,10 +64,20 @@ def notice_of(news: RunNews, external_url: str) -> Notice:
 def _text_of(run: RunOut, texts: Texts, *, started: bool) -> NoticeText:
     if started:
         title = texts("started", run=run_title(run))
-        return NoticeText(title=title, text=_plan(run, texts), facts=_start_facts(run, texts))
+        asked = ", ".join(item.expression for item in run.thresholds)
+        facts = [*_origin(run, texts), *([(texts("thresholds"), asked)] if asked else [])]
+        return NoticeText(title=title, text=_plan(run, texts), facts=facts)
     title = texts("outcome", outcome=_outcome(run, texts), run=run_title(run))
     said = [one for one in run.findings if not one.muted]
-    findings = [_finding(one, texts.language) for one in said[:MOST_FINDINGS]]
+    findings = [
+        NoticeFinding(
+            id=one.id,
+            sentence=one.sentence.ja if texts.language is Language.JA else one.sentence.en,
+            severity=one.severity,
+            certainty=one.certainty,
+        )
+        for one in said[:MOST_FINDINGS]
+    ]
     return NoticeText(title=title, text=_summary(run, texts), facts=_end_facts(run, texts), findings=findings)
 
 
@@ -99,11 +108,6 @@ def _plan(run: RunOut, texts: Texts) -> str:
     if run.target_duration_seconds:
         parts.append(texts("asked_duration", duration=format_duration(run.target_duration_seconds)))
     return ", ".join(parts)
-
-
-def _start_facts(run: RunOut, texts: Texts) -> Facts:
-    asked = ", ".join(item.expression for item in run.thresholds)
-    return [*_origin(run, texts), *([(texts("thresholds"), asked)] if asked else [])]
 
 
 def _origin(run: RunOut, texts: Texts) -> Facts:
@@ -162,16 +166,6 @@ def _end_facts(run: RunOut, texts: Texts) -> Facts:
     if nearest is not None:
         facts.append((texts("nearest_limit"), _limit(nearest, texts)))
     return [*facts, *_origin(run, texts)]
-
-
-def _finding(one: FindingOut, language: Language) -> NoticeFinding:
-    return NoticeFinding(
-        id=one.id, sentence=_in(one.sentence, language), severity=one.severity, certainty=one.certainty
-    )
-
-
-def _in(text: TextOut, language: Language) -> str:
-    return Words(text.en, text.ja).read(language)
 
 
 def _figures(run: RunOut, texts: Texts) -> Facts:

@@ -22,9 +22,9 @@ from loadwatch_backend.alerting.notify.endpoints import (
     routes_router,
     silences_router,
 )
-from loadwatch_backend.alerting.notify.outbox.failing import FailingIntegrations
+from loadwatch_backend.alerting.notify.outbox.repository import FailingIntegrations
 from loadwatch_backend.alerting.notify.outbox.service import DeliveryService
-from loadwatch_backend.alerting.notify.schemas import UndeliveredOut, undelivered_out
+from loadwatch_backend.alerting.notify.schemas import UndeliveredOut
 from loadwatch_backend.app.connect.endpoints import router as connect_router
 from loadwatch_backend.app.live.endpoints import router as live_router
 from loadwatch_backend.app.observe.endpoints import health_router, metrics_router
@@ -109,7 +109,7 @@ def read_status(services: Annotated[Services, Depends(service(Services))], princ
             since_ms=now_ms - round(standstill.seconds * 1_000), cause=standstill.outage, reason=standstill.reason
         ),
         integrations=failing.integrations,
-        undelivered=[undelivered_out(one) for one in failing.failing],
+        undelivered=list(failing.failing),
     )
 
 

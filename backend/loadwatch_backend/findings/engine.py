@@ -257,8 +257,3 @@ def _state(
     if any(one.weight is not Severity.INFO for one in findings):
         return DiagnosisState.FOUND
     return DiagnosisState.CANNOT_TELL if symptoms or unjudged or not measured else DiagnosisState.NONE
-
-
-def look_of(finding: Finding | None, clear: Words | None) -> Look:
-    """What a detector with at most one finding gives."""
-    return Look(clear=clear) if finding is None else Look(findings=(finding,))

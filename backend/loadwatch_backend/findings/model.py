@@ -213,7 +213,6 @@ class Detector:
         needs: metrics that it cannot do without; none of them in the window is "cannot tell".
         reads: further metrics that it looks at.
         follows: ids of findings that may be the cause of this one.
-        looked_at: by its title it is listed among what was checked, or what could not be.
         usual: a system of the usual kind has what it needs; without it, nobody can say that nothing ran out.
         switched_on_by: lines of loadwatch.yml that bring what it needs; empty where no line does.
         least_seconds: in a shorter time it finds nothing, and cannot tell.

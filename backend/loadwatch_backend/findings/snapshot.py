@@ -6,7 +6,7 @@ from functools import cached_property
 
 from loadwatch_backend.core.texts.words import Words
 from loadwatch_backend.findings.model import Certainty, Severity
-from loadwatch_backend.findings.schemas import FindingsOut
+from loadwatch_backend.findings.schemas import FindingsOut, TextOut
 
 STANDS_MS = 60_000
 """A finding is active for so long after it was last found: what is sampled each minute is found each minute."""
@@ -18,7 +18,7 @@ class ActiveFinding:
 
     id: str
     key: str
-    sentence: Words
+    sentence: TextOut
     severity: Severity
     certainty: Certainty
     labels: Mapping[str, str]
@@ -77,7 +77,7 @@ def snapshot_of(said: FindingsOut) -> FindingsSnapshot:
             ActiveFinding(
                 id=one.id,
                 key=one.key,
-                sentence=Words(one.sentence.en, one.sentence.ja),
+                sentence=one.sentence,
                 severity=one.severity,
                 certainty=one.certainty,
                 labels=one.labels,

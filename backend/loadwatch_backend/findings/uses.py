@@ -126,11 +126,7 @@ class UseReader:
         demands = [self._first(one.alternatives or (), grid, resource, bridged=False)[0] for one in resource.demands]
         for use in uses:
             use.wanted = [
-                Unmet(
-                    demand=demand,
-                    values=values,
-                    search=compile_pattern(demand.log).search if demand.log else None,
-                )
+                Unmet(demand=demand, values=values, search=compile_pattern(demand.log).search if demand.log else None)
                 for demand, rows in zip(resource.demands, demands, strict=True)
                 if (values := _joined(use.labels, rows)) is not None or demand.log
             ]

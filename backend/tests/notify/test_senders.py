@@ -16,7 +16,7 @@ from typing import Any, cast
 
 import pytest
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
-from loadwatch_backend.alerting.notify.contract import EnvelopeKind
+from loadwatch_backend.alerting.notify.model import EnvelopeKind
 from loadwatch_backend.alerting.notify.outbox.attempts import attempt, target_of
 from loadwatch_backend.alerting.notify.outbox.messages import delivery_row, message_of
 from loadwatch_backend.alerting.notify.outbox.tables import DeliveryRow

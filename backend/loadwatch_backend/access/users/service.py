@@ -120,7 +120,10 @@ class UserService:
             if patch.full_name is not None:
                 row.full_name = patch.full_name
             if patch.role_by_hand is False:
-                _check_brought(row)
+                if row.source == UserSource.PASSWORD.value:
+                    raise RoleByHandError(
+                        f"{row.name!r} signs in with a password, so no group brings a role; give one."
+                    )
                 row.role_source = RoleSource.GROUP.value
             if patch.role is not None:
                 give_role(session, row, GivenRole(role=patch.role, source=RoleSource.HAND))
@@ -212,11 +215,6 @@ class UserService:
 def _check_role(role: Role) -> None:
     if role is Role.AGENT:
         raise NotAPersonError("Users are viewers, editors or admins; an agent gets a token.")
-
-
-def _check_brought(row: UserRow) -> None:
-    if row.source == UserSource.PASSWORD.value:
-        raise RoleByHandError(f"{row.name!r} signs in with a password, so no group brings a role; give one.")
 
 
 def _check_administrators(session: Session, name: str) -> None:

@@ -1,8 +1,7 @@
 """Documents from rows and from what the evaluator has this moment. No I/O."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import orjson
 
@@ -26,11 +25,9 @@ from loadwatch_backend.alerting.alerts.schemas import (
     AlertOut,
     AlertRun,
     AlertState,
-    FollowsFromOut,
     IncidentMark,
     ResolvedReason,
     RunbookPart,
-    SilenceReference,
     TransitionOut,
 )
 from loadwatch_backend.alerting.notify.causes import (
@@ -40,9 +37,8 @@ from loadwatch_backend.alerting.notify.causes import (
     FINDING_SAID,
     Explain,
 )
-from loadwatch_backend.alerting.notify.contract import FollowsFrom, Quiet
+from loadwatch_backend.alerting.notify.contract import Quiet
 from loadwatch_backend.alerting.notify.model import NotifiedAlert
-from loadwatch_backend.alerting.notify.schemas import undelivered_out
 from loadwatch_backend.alerting.rules.contract import SourceKey
 from loadwatch_backend.catalogue.runbooks.rendering import Runbooks
 from loadwatch_backend.catalogue.runbooks.steps import MOST_STEPS, runbook_name
@@ -51,22 +47,21 @@ from loadwatch_backend.findings.model import Certainty
 from loadwatch_backend.findings.schemas import TextOut
 from loadwatch_backend.findings.snapshot import ActiveFinding, FindingsSnapshot
 
+NOTHING_QUIET = Quiet()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertContext:
     """What is said of an alert besides its row."""
 
     live: LiveAlert | None = None
-    quiet: Quiet = field(default_factory=Quiet)
+    quiet: Quiet = NOTHING_QUIET
     sparkline: Sequence[float | None] = ()
     evaluated_ms: int | None = None
     head: str = ""
     """Of its incident, where it is not alone."""
     snapshot: FindingsSnapshot | None = None
     """What stands now."""
-
-
-NO_CONTEXT = AlertContext()
 
 
 def alert_out(row: EpisodeRow, around: AlertContext, settings: MachineSettings) -> AlertOut:
@@ -112,14 +107,12 @@ def alert_out(row: EpisodeRow, around: AlertContext, settings: MachineSettings) 
         run=None if row.run_id is None else AlertRun(id=row.run_id, name=row.run_name),
         incident=IncidentMark(id=row.incident or row.id, head=around.head or row.id),
         acknowledged=acknowledgement_of(row),
-        silenced_by=[
-            SilenceReference(id=one.id, comment=one.comment, ends_ms=one.ends_ms) for one in around.quiet.silences
-        ],
+        silenced_by=list(around.quiet.silences),
         inhibited_by=list(around.quiet.inhibited_by),
-        follows_from=_follows_from(around.quiet.follows_from),
+        follows_from=around.quiet.follows_from,
         muted=around.quiet.muted,
         receivers=list(around.quiet.receivers),
-        undelivered=[undelivered_out(one) for one in around.quiet.undelivered],
+        undelivered=list(around.quiet.undelivered),
         sparkline=list(around.sparkline),
         threshold=facts.threshold,
         comparison=facts.comparison,
@@ -183,9 +176,7 @@ def _finding_out(annotations: Mapping[str, str], snapshot: FindingsSnapshot | No
     sentence, japanese, id, certainty = (annotations.get(name, "") for name in FINDING_ANNOTATIONS)
     now = active_finding(annotations, snapshot)
     if now is not None:
-        return AlertFinding(
-            id=id, sentence=TextOut(en=now.sentence.en, ja=now.sentence.ja), certainty=now.certainty, said_ms=None
-        )
+        return AlertFinding(id=id, sentence=now.sentence, certainty=now.certainty, said_ms=None)
     # A rule may have written the annotations itself, in words of its own.
     known = Certainty(certainty) if certainty in set(Certainty) else Certainty.POSSIBLE
     said = annotations.get(FINDING_SAID, "")
@@ -195,13 +186,6 @@ def _finding_out(annotations: Mapping[str, str], snapshot: FindingsSnapshot | No
         certainty=known,
         said_ms=int(said) if said.isdecimal() and len(said) < 16 else None,
     )
-
-
-def _follows_from(given: FollowsFrom | None) -> FollowsFromOut | None:
-    if given is None:
-        return None
-    sentence = TextOut(en=given.sentence.en, ja=given.sentence.ja)
-    return FollowsFromOut(finding=given.finding, sentence=sentence, alert=given.alert)
 
 
 def acknowledgement_of(row: EpisodeRow) -> Acknowledgement | None:
@@ -223,19 +207,6 @@ def transition_out(row: TransitionRow) -> TransitionOut:
         reason=row.reason,
         by=row.actor,
     )
-
-
-def acknowledgement_values(row: EpisodeRow, at_ms: int, reason: str, by: str) -> dict[str, Any]:
-    """The change that an acknowledgement is."""
-    return {
-        "alert_id": row.id,
-        "from_state": row.state,
-        "to_state": row.state,
-        "at_ms": at_ms,
-        "value": row.value,
-        "reason": reason,
-        "actor": by,
-    }
 
 
 def asked_alert(row: EpisodeRow, external_url: str) -> NotifiedAlert:

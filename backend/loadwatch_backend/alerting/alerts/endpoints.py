@@ -102,10 +102,10 @@ def dismiss_alert(services: Services, alert_id: AlertId, actor: Actor) -> AlertO
 @rules_router.get("", summary="List all rules")
 def list_rules(services: Services) -> RuleList:
     """Rule files, groups and rules with their last evaluation."""
-    return services.alerts.rules()
+    return services.rules.list()
 
 
 @rules_router.post("/reload", summary="Read the rule files again")
 def reload_rules(services: Services) -> RuleList:
     """Also happens by itself within a second of a change. A broken file keeps its old rules; see `files`."""
-    return services.alerts.reload_rules()
+    return services.rules.reload()

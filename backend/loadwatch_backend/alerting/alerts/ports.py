@@ -1,13 +1,12 @@
 """What alerts need of others; `app.py` puts the real ones in."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
 from loadwatch_backend.alerting.notify.contract import Quiet
 from loadwatch_backend.alerting.notify.model import NotifiedAlert
 from loadwatch_backend.alerting.notify.schemas import DeliveryOut
-from loadwatch_backend.alerting.rules.contract import Recorded, RuleResult
-from loadwatch_backend.alerting.rules.model import Rule, RuleSet
+from loadwatch_backend.alerting.rules.evaluate import Round
 from loadwatch_backend.core.database.relational import Session
 from loadwatch_backend.runs.registry.under_way import RunFacts
 
@@ -19,40 +18,8 @@ SentSource = Callable[[], Mapping[tuple[str, str], int]]
 """When each target (job, instance) was last sent; 0 of one that somebody took away."""
 
 
-class RuleRound(Protocol):
-    """The rules of one instant; `rules.evaluate.Round`."""
-
-    def prepare(self, rules: Iterable[Rule]) -> None:
-        """Read what they need in one go."""
-        ...
-
-    def alerting(self, rule: Rule) -> RuleResult:
-        """For which series the condition holds."""
-        ...
-
-    def recording(self, rule: Rule) -> Recorded:
-        """The series that the rule makes."""
-        ...
-
-
-Rounds = Callable[[int], RuleRound]
+Rounds = Callable[[int], Round]
 """Opens the round of an instant."""
-
-
-class RuleSource(Protocol):
-    """`rules.files.RuleFiles`."""
-
-    def current(self) -> RuleSet:
-        """The rules in force."""
-        ...
-
-    def reload(self) -> RuleSet:
-        """Read again what has changed."""
-        ...
-
-    def watch(self, listener: Callable[[RuleSet], None]) -> None:
-        """Call back when rules have changed."""
-        ...
 
 
 class Dispatch(Protocol):

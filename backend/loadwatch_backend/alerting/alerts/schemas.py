@@ -5,7 +5,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from loadwatch_backend.alerting.notify.model import STOPPED_SENDING
-from loadwatch_backend.alerting.notify.schemas import DeliveryOut, UndeliveredOut
+from loadwatch_backend.alerting.notify.schemas import DeliveryOut, FollowsFromOut, SilenceReference, UndeliveredOut
 from loadwatch_backend.alerting.rules.model import NoDataPolicy, RuleFileState, RuleKind
 from loadwatch_backend.core.language import Language
 from loadwatch_backend.core.schemas import Milliseconds, Schema
@@ -64,14 +64,6 @@ class AlertRun(Schema):
     name: str
 
 
-class SilenceReference(Schema):
-    """A silence that keeps an alert quiet at present."""
-
-    id: str
-    comment: str
-    ends_ms: Milliseconds
-
-
 class AlertFinding(Schema):
     """What ran out when an alert fired; docs/reference/findings.md has the ids."""
 
@@ -79,14 +71,6 @@ class AlertFinding(Schema):
     sentence: TextOut
     certainty: Certainty
     said_ms: Milliseconds | None = Field(description="When; None of what is so now.")
-
-
-class FollowsFromOut(Schema):
-    """Why an alert is held back: the finding that explains it, and the alert by which its receivers know of that."""
-
-    finding: str
-    sentence: TextOut
-    alert: str
 
 
 class IncidentMark(Schema):

@@ -2,17 +2,15 @@
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 import orjson
 import structlog
 
 from loadwatch_backend.alerting.alerts.documents import (
-    NO_CONTEXT,
+    NOTHING_QUIET,
     AlertContext,
-    acknowledgement_values,
     active_finding,
     alert_out,
     asked_alert,
@@ -27,9 +25,9 @@ from loadwatch_backend.alerting.alerts.evaluation.evaluator import Evaluator, Li
 from loadwatch_backend.alerting.alerts.evaluation.explain import NO_DATA_LABEL
 from loadwatch_backend.alerting.alerts.evaluation.machine import MachineSettings
 from loadwatch_backend.alerting.alerts.history import repository
-from loadwatch_backend.alerting.alerts.history.episodes import RuleFacts
+from loadwatch_backend.alerting.alerts.history.episodes import RuleFacts, said_values
 from loadwatch_backend.alerting.alerts.history.tables import EpisodeRow
-from loadwatch_backend.alerting.alerts.ports import Dispatch, RuleSource
+from loadwatch_backend.alerting.alerts.ports import Dispatch
 from loadwatch_backend.alerting.alerts.schemas import (
     AlertCounts,
     AlertDetail,
@@ -49,6 +47,7 @@ from loadwatch_backend.alerting.notify.causes import BEST, RANKS, Explain
 from loadwatch_backend.alerting.notify.contract import Quiet
 from loadwatch_backend.alerting.notify.file.matchers import LabelMatcher, MatcherError, all_match, parse_matchers
 from loadwatch_backend.alerting.rules.contract import SourceKey
+from loadwatch_backend.alerting.rules.files import RuleFiles
 from loadwatch_backend.alerting.rules.model import Rule, RuleGroup, RuleSet
 from loadwatch_backend.alerting.rules.presence import value_of
 from loadwatch_backend.catalogue.runbooks.rendering import Runbooks
@@ -70,12 +69,12 @@ UNKNOWN = RuleStatus()
 class RuleLister:
     """Lists rules. Health and durations are known to the server that evaluates; states to every server."""
 
-    def __init__(self, rules: RuleSource, evaluator: Evaluator, relational: Relational) -> None:
+    def __init__(self, rules: RuleFiles, evaluator: Evaluator, relational: Relational) -> None:
         self._rules = rules
         self._evaluator = evaluator
         self._relational = relational
 
-    def rules(self) -> RuleList:
+    def list(self) -> RuleList:
         """All rules in force."""
         return self._list(self._rules.current())
 
@@ -159,18 +158,13 @@ SERIES_POINTS = 500
 Values = Mapping[SourceKey, Sequence[float | None]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Kept:
-    at_ms: int
-    values: Values
-
-
 class ValueHistory:
     """Safe to use from any thread."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._kept: dict[str, _Kept] = {}
+        self._kept: dict[str, tuple[int, Values]] = {}
+        """By expression, when they were read and what was read."""
         self._lock = threading.Lock()
 
     def sparklines(self, expression: str, now_ms: int) -> Values:
@@ -178,28 +172,20 @@ class ValueHistory:
 
         Empty when the expression cannot be evaluated: a page of alerts must not fail for want of a drawing.
         """
-        kept = self._kept.get(expression)
-        if kept is not None and 0 <= now_ms - kept.at_ms < KEPT_MS:
-            return kept.values
+        kept_ms, values = self._kept.get(expression, (-KEPT_MS, {}))
+        if 0 <= now_ms - kept_ms < KEPT_MS:
+            return values
         start_ms = now_ms - (SPARKLINE_POINTS - 1) * STEP_MS
         try:
             matrix = self._range(expression, Grid(start_ms=start_ms, step_ms=STEP_MS, count=SPARKLINE_POINTS))
         except ProblemError as problem:
             log.info("no sparkline", expression=expression, reason=problem.detail)
-            values: Values = {}
+            values = {}
         else:
-            rows = _rows(matrix)
-            values = {
-                label_key(drop_labels(labels, (METRIC_NAME,))): row
-                for labels, row in zip(matrix.labels, rows, strict=True)
-            }
+            values = dict(_rows(matrix))
         with self._lock:
-            self._kept = {
-                text: one
-                for text, one in self._kept.items()
-                if 0 <= now_ms - one.at_ms < KEPT_MS and text != expression
-            }
-            self._kept[expression] = _Kept(at_ms=now_ms, values=values)
+            self._kept = {text: one for text, one in self._kept.items() if 0 <= now_ms - one[0] < KEPT_MS}
+            self._kept[expression] = now_ms, values
         return values
 
     def series(
@@ -210,22 +196,18 @@ class ValueHistory:
         grid = Grid(start_ms=start_ms, step_ms=step_ms, count=max((end_ms - start_ms) // step_ms, 0) + 1)
         matrix = self._range(expression, grid)
         times = grid.times_ms().tolist()
-        for labels, row in zip(matrix.labels, _rows(matrix), strict=True):
-            if label_key(drop_labels(labels, (METRIC_NAME,))) == key:
-                return times, row
-        return times, [None] * len(times)
+        return times, next((row for labels, row in _rows(matrix) if labels == key), [None] * len(times))
 
     def _range(self, text: str, grid: Grid) -> Matrix:
         expression = value_of(parse_expression(text)).expression
         return self._engine.range_of(expression, grid.start_ms, grid.end_ms, grid.step_ms)
 
 
-def _rows(matrix: Matrix) -> list[list[float | None]]:
+def _rows(matrix: Matrix) -> Iterator[tuple[SourceKey, list[float | None]]]:
     known = matrix.present & np.isfinite(matrix.values)
-    return [
-        [value if there else None for value, there in zip(row, mask, strict=True)]
-        for row, mask in zip(matrix.values.tolist(), known.tolist(), strict=True)
-    ]
+    for labels, row, mask in zip(matrix.labels, matrix.values.tolist(), known.tolist(), strict=True):
+        key = label_key(drop_labels(labels, (METRIC_NAME,)))
+        yield key, [value if there else None for value, there in zip(row, mask, strict=True)]
 
 
 class AlertNotFoundError(NotFoundError, code="alert-not-found"):
@@ -264,7 +246,6 @@ class AlertService:
         *,
         relational: Relational,
         evaluator: Evaluator,
-        lister: RuleLister,
         dispatch: Dispatch,
         values: ValueHistory,
         runbooks: Runbooks,
@@ -282,7 +263,6 @@ class AlertService:
         """
         self._relational = relational
         self._evaluator = evaluator
-        self._lister = lister
         self._dispatch = dispatch
         self._values = values
         self._settings = settings
@@ -379,14 +359,6 @@ class AlertService:
         times, values = self._values.series(facts.expression, watched_source(row), min(first_ms, last_ms), last_ms)
         return AlertSeries(times_ms=[*times], values=[*values], threshold=facts.threshold, unit=facts.unit)
 
-    def rules(self) -> RuleList:
-        """See the endpoint."""
-        return self._lister.rules()
-
-    def reload_rules(self) -> RuleList:
-        """See the endpoint."""
-        return self._lister.reload()
-
     # Say --------------------------------------------------------------------------------------------------------------
 
     def acknowledge(self, alert_id: str, by: str, comment: str, *, incident: bool = False) -> AlertOut:
@@ -446,9 +418,7 @@ class AlertService:
             repository.write_acknowledgement(session, [one.id for one in others], *said)
             rows = [row, *others]
             reason = "acknowledged" if acknowledged else "unacknowledged"
-            repository.write_episodes(
-                session, transitions=[acknowledgement_values(one, now_ms, reason, name) for one in rows]
-            )
+            repository.write_episodes(session, transitions=[said_values(one, now_ms, reason, name) for one in rows])
             fires = [asked_alert(one, self._external_url) for one in rows if one.state == AlertState.FIRING]
             if fires:
                 self._dispatch.take(session, fires, now_ms)
@@ -523,7 +493,7 @@ class AlertService:
                 row,
                 AlertContext(
                     live=_same_state(row, live),
-                    quiet=quiet.get(row.id, NO_CONTEXT.quiet),
+                    quiet=quiet.get(row.id, NOTHING_QUIET),
                     sparkline=self._sparkline(row, now_ms) if sparklines else (),
                     evaluated_ms=evaluated_ms,
                     snapshot=snapshot,

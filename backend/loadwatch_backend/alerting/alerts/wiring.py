@@ -31,6 +31,7 @@ class AlertServices:
     """What the endpoints, /metrics and the application use."""
 
     alerts: AlertService
+    rules: RuleLister
     prometheus: PrometheusRules
     evaluator: Evaluator
 
@@ -81,7 +82,6 @@ def open_alerts(
     service = AlertService(
         relational=relational,
         evaluator=evaluator,
-        lister=RuleLister(rules, evaluator, relational),
         dispatch=dispatch,
         values=ValueHistory(ground.engine),
         runbooks=runbooks,
@@ -97,4 +97,9 @@ def open_alerts(
     stack.callback(leadership.subscribe(lambda _held: evaluator.wake()))
     stack.callback(ground.store.on_touch(evaluator.touched))
     evaluator.start()
-    return AlertServices(alerts=service, prometheus=PrometheusRules(rules, evaluator, relational), evaluator=evaluator)
+    return AlertServices(
+        alerts=service,
+        rules=RuleLister(rules, evaluator, relational),
+        prometheus=PrometheusRules(rules, evaluator, relational),
+        evaluator=evaluator,
+    )

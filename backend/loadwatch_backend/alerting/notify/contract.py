@@ -17,21 +17,11 @@
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any
 
-from loadwatch_backend.alerting.notify.model import FailingIntegration
-from loadwatch_backend.core.database.relational import Session
-from loadwatch_backend.core.texts.words import Words
-
-
-class EnvelopeKind(StrEnum):
-    """What a delivery is about."""
-
-    ALERT = "alert"
-    RUN = "run"
-    TEST = "test"
+from loadwatch_backend.alerting.notify.model import EnvelopeKind
+from loadwatch_backend.alerting.notify.schemas import FollowsFromOut, SilenceReference, UndeliveredOut
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,40 +49,14 @@ class Envelope:
     key: str = ""
 
 
-class OutboxPort(Protocol):
-    """What the dispatcher needs of the outbox."""
-
-    def put_all(self, session: Session, envelopes: Sequence[Envelope]) -> None:
-        """Write deliveries within the caller's transaction."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SilenceNote:
-    """A silence that holds an alert."""
-
-    id: str
-    comment: str
-    ends_ms: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FollowsFrom:
-    """Why an alert is held back: a finding explains it, and all its receivers were told by another alert, `alert`."""
-
-    finding: str
-    sentence: Words
-    alert: str
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quiet:
     """Why an alert is not sent, and who would be told. `inhibited_by` are keys of alerts."""
 
-    silences: Sequence[SilenceNote] = field(default_factory=tuple)
-    inhibited_by: Sequence[str] = field(default_factory=tuple)
-    follows_from: FollowsFrom | None = None
+    silences: Sequence[SilenceReference] = ()
+    inhibited_by: Sequence[str] = ()
+    follows_from: FollowsFromOut | None = None
     muted: bool = False
-    receivers: Sequence[str] = field(default_factory=tuple)
-    undelivered: Sequence[FailingIntegration] = field(default_factory=tuple)
+    receivers: Sequence[str] = ()
+    undelivered: Sequence[UndeliveredOut] = ()
     """Integrations of these receivers that do not take messages at present."""

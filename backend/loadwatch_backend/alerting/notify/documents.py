@@ -43,7 +43,7 @@ def group_document(
     group_key: str,
     group_labels: Mapping[str, str],
     external_url: str,
-    most: int,
+    most: int = 0,
 ) -> dict[str, Any]:
     """The whole document.
 

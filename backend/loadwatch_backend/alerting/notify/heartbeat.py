@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 import structlog
 
-from loadwatch_backend.alerting.notify.contract import Envelope, EnvelopeKind
+from loadwatch_backend.alerting.notify.contract import Envelope
 from loadwatch_backend.alerting.notify.documents import alert_document, group_document
-from loadwatch_backend.alerting.notify.model import NotifiedAlert
+from loadwatch_backend.alerting.notify.model import EnvelopeKind, NotifiedAlert
 from loadwatch_backend.alerting.notify.outbox.attempts import attempt
 from loadwatch_backend.alerting.notify.outbox.messages import delivery_row, message_of
 from loadwatch_backend.alerting.notify.outbox.tables import DeliveryRow
@@ -32,21 +32,10 @@ class Heartbeat:
     """`is_well` is asked before each beat and may take its time or raise: then none is sent."""
 
     def __init__(
-        self,
-        *,
-        url: Secret,
-        seconds: float,
-        context: SendContext,
-        is_well: Callable[[], bool],
-        external_url: str,
+        self, *, url: Secret, seconds: float, context: SendContext, is_well: Callable[[], bool], external_url: str
     ) -> None:
         self.counts: Counter[str] = Counter()
-        self._integration = WebhookIntegration(
-            id="webhook-0",
-            send_resolved=False,
-            timeout_ms=TIMEOUT_MS,
-            url=url,
-        )
+        self._integration = WebhookIntegration(id="webhook-0", send_resolved=False, timeout_ms=TIMEOUT_MS, url=url)
         self._seconds = seconds
         self._context = context
         self._is_well = is_well
@@ -91,7 +80,6 @@ class Heartbeat:
             group_key=f'{{}}:{{alertname="{NAME}"}}',
             group_labels={"alertname": NAME},
             external_url=self._external_url,
-            most=0,
         )
         envelope = Envelope(
             kind=EnvelopeKind.ALERT,

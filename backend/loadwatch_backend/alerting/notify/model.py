@@ -50,6 +50,14 @@ def has_stopped(annotations: Mapping[str, str]) -> bool:
     return annotations.get(ENDED_ANNOTATION) == STOPPED_SENDING
 
 
+class EnvelopeKind(StrEnum):
+    """What a delivery is about."""
+
+    ALERT = "alert"
+    RUN = "run"
+    TEST = "test"
+
+
 class NoticeKind(StrEnum):
     """What a run notice tells."""
 
@@ -90,16 +98,3 @@ class Notice:
     texts: Mapping[Language, NoticeText]
     url: str
     labels: Labels
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailingIntegration:
-    """An integration that does not take messages; `waiting` of them since `since_ms`."""
-
-    receiver: str
-    integration: str
-    reason: str
-    refused: bool
-    since_ms: int
-    next_ms: int
-    waiting: int

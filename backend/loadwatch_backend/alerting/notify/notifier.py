@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from loadwatch_backend.alerting.notify.contract import Envelope, OutboxPort
+from loadwatch_backend.alerting.notify.contract import Envelope
 from loadwatch_backend.alerting.notify.model import Notice
+from loadwatch_backend.alerting.notify.outbox.outbox import Outbox
 from loadwatch_backend.alerting.notify.outbox.worker import Workers
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.database.relational import Relational
@@ -50,7 +51,7 @@ class Notifier:
         *,
         relational: Relational,
         dispatcher: DispatchPort,
-        outbox: OutboxPort,
+        outbox: Outbox,
         workers: Workers,
         clock: Clock,
         news: News,

@@ -3,20 +3,12 @@
 from enum import StrEnum
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import ConfigDict, Field
 
-from loadwatch_backend.alerting.notify.contract import EnvelopeKind
-from loadwatch_backend.alerting.notify.model import FailingIntegration
+from loadwatch_backend.alerting.notify.file.matchers import MatchOperatorName
+from loadwatch_backend.alerting.notify.model import EnvelopeKind
 from loadwatch_backend.core.schemas import Milliseconds, Schema
-
-
-class MatchOperatorName(StrEnum):
-    """How a matcher compares."""
-
-    EQUAL = "="
-    NOT_EQUAL = "!="
-    MATCHES = "=~"
-    MATCHES_NOT = "!~"
+from loadwatch_backend.findings.schemas import TextOut
 
 
 class MatcherDocument(Schema):
@@ -171,6 +163,22 @@ class SilenceList(Schema):
     silences: list[SilenceOut]
 
 
+class SilenceReference(Schema):
+    """A silence that keeps an alert quiet at present."""
+
+    id: str
+    comment: str
+    ends_ms: Milliseconds
+
+
+class FollowsFromOut(Schema):
+    """Why an alert is held back: the finding that explains it, and the alert by which its receivers know of that."""
+
+    finding: str
+    sentence: TextOut
+    alert: str
+
+
 class SilencePreview(Schema):
     """What matchers would match."""
 
@@ -228,18 +236,6 @@ class UndeliveredOut(Schema):
     since_ms: Milliseconds
     next_attempt_ms: Milliseconds
     waiting: int
-
-
-def undelivered_out(one: FailingIntegration) -> UndeliveredOut:
-    """The document of one."""
-    return UndeliveredOut(
-        receiver=one.receiver,
-        integration=one.integration,
-        reason=one.reason,
-        since_ms=one.since_ms,
-        next_attempt_ms=one.next_ms,
-        waiting=one.waiting,
-    )
 
 
 class ReceiverOut(Schema):
@@ -308,6 +304,8 @@ class DeliveryOut(Schema):
 
 class AttemptOut(Schema):
     """One try."""
+
+    model_config = ConfigDict(from_attributes=True)
 
     number: int
     at_ms: Milliseconds

@@ -4,7 +4,6 @@ A condition that is false and a metric that has vanished both leave nothing in t
 apart by asking a second question, made from the first by taking its filters away.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -102,21 +101,15 @@ def _binary(binary: Binary) -> Expression:
     if not compares or binary.return_bool:
         # Arithmetic takes the name away, which may make series alike: it stays as it is.
         found = _with(binary, left if scalar_left else found, found if scalar_left else right)
-    for needed in _scalar_inputs(scalar):
-        both = Matching(cardinality=Cardinality.MANY_TO_MANY, on=True)
-        found = Binary(operator="and", left=found, right=needed, matching=both)
+    for node in walk(scalar):
+        if isinstance(node, Call) and node.function == "scalar":
+            both = Matching(cardinality=Cardinality.MANY_TO_MANY, on=True)
+            found = Binary(operator="and", left=found, right=node.arguments[0], matching=both)
     return found
 
 
 def _with(binary: Binary, left: Expression, right: Expression) -> Expression:
     return binary if left is binary.left and right is binary.right else replace(binary, left=left, right=right)
-
-
-def _scalar_inputs(expression: Expression) -> Iterator[Expression]:
-    """The vectors inside of `scalar()` in an expression of type scalar."""
-    for node in walk(expression):
-        if isinstance(node, Call) and node.function == "scalar":
-            yield node.arguments[0]
 
 
 def _never_there(call: Call) -> Expression:

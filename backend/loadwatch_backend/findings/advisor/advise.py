@@ -30,6 +30,12 @@ LITTLE = "J. D. C. Little, A Proof for the Queuing Formula L = λW, Operations R
 GO_IDLE = "https://pkg.go.dev/database/sql#DB.SetMaxIdleConns"
 GO_LIFETIME = "https://github.com/go-sql-driver/mysql#important-settings"
 GO_IDLE_TIME = "https://pkg.go.dev/database/sql#DB.SetConnMaxIdleTime"
+_GO = {
+    SettingName.MAX_OPEN: "db.SetMaxOpenConns({})",
+    SettingName.MAX_IDLE: "db.SetMaxIdleConns({})",
+    SettingName.LIFETIME: "db.SetConnMaxLifetime({} * time.Second)",
+    SettingName.IDLE_TIME: "db.SetConnMaxIdleTime({} * time.Second)",
+}
 SECONDS_PER_CONNECTION = 1.0
 LEAST_LIFETIME_SECONDS = 30.0
 MOST_LIFETIME_SECONDS = 300.0
@@ -102,21 +108,7 @@ def advise_settings(size: Size, room: int | None, server: MeasuredServer | None)
 
 def go_lines(settings: Sequence[Advised]) -> str:
     """Lines of Go that set what is advised; empty where nothing is."""
-    lines: list[str] = []
-    for one in settings:
-        if one.advised is None:
-            continue
-        value = f"{round(one.advised)}"
-        match one.name:
-            case SettingName.MAX_OPEN:
-                lines.append(f"db.SetMaxOpenConns({value})")
-            case SettingName.MAX_IDLE:
-                lines.append(f"db.SetMaxIdleConns({value})")
-            case SettingName.LIFETIME:
-                lines.append(f"db.SetConnMaxLifetime({value} * time.Second)")
-            case SettingName.IDLE_TIME:
-                lines.append(f"db.SetConnMaxIdleTime({value} * time.Second)")
-    return "\n".join(lines)
+    return "\n".join(_GO[one.name].format(round(one.advised)) for one in settings if one.advised is not None)
 
 
 def _lifetime(size: int, server: MeasuredServer | None) -> float:
@@ -318,7 +310,7 @@ def advise(measured: Measurement, server: str = "", instances: Mapping[str, int]
         server=chosen,
         reserve=reserve,
         room=room,
-        now=_total_now(measured.pools),
+        now=_sum(round(pool.max_open) if pool.max_open else None for pool in measured.pools),
         wanted=_sum(None if size.wanted is None else size.wanted * size.instances for size in sizes),
         advised=_sum(None if size.each is None else size.each * size.instances for size in sizes),
         groups=[_advise_group(size, sizes, chosen, room) for size in sizes],
@@ -411,15 +403,8 @@ def _advise_group(size: Size, sizes: Sequence[Size], server: MeasuredServer | No
     )
 
 
-def _total_now(pools: Sequence[MeasuredPool]) -> float | None:
-    return _sum(None if not pool.max_open else round(pool.max_open) for pool in pools)
-
-
 def _sum(values: Iterable[int | None]) -> int | None:
     """The sum; None where one of them is unknown, or there is none."""
-    total: int | None = None
-    for value in values:
-        if value is None:
-            return None
-        total = value + (total or 0)
-    return total
+    found = list(values)
+    known = [value for value in found if value is not None]
+    return sum(known) if known and len(known) == len(found) else None

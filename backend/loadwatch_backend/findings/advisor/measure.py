@@ -8,7 +8,8 @@ import numpy as np
 from loadwatch_backend.evidence.records.model import FloatArray
 from loadwatch_backend.findings.advisor.model import Demand, MeasuredPool, MeasuredServer, Measurement
 from loadwatch_backend.findings.load import STREAMED
-from loadwatch_backend.findings.measures.facts import POOL_METRICS, Pool, added, focused, largest, pools
+from loadwatch_backend.findings.measures.facts import POOL_METRICS, Pool, added, largest, pools
+from loadwatch_backend.findings.measures.pool_waits import full_and_waiting
 from loadwatch_backend.findings.programs import INFO, START
 from loadwatch_backend.findings.window import BoolArray, Table, Window
 
@@ -39,9 +40,6 @@ METRICS = (
 
 MEAN_SECONDS = 10.0
 """Over which "busiest" is meant: shorter peaks are what the headroom is for."""
-FULL = 0.98
-LEAST_WAITING = 0.3
-"""Requests that wait at once, on average: below it a wait is an accident of two that came together."""
 LEAST_SHORT_SECONDS = 3.0
 LEAST_USED = 0.5
 """Connections in use, mean of ten seconds: below it there was no load worth measuring."""
@@ -144,10 +142,7 @@ def _demand(window: Window, pool: Pool) -> Demand | None:
 
 def _short(window: Window, pool: Pool) -> BoolArray:
     """[instant]: where requests waited for a connection; nowhere when that was for a moment only."""
-    full = pool.in_use >= FULL * pool.limit
-    # Waits that have not ended are seen by their beginning alone.
-    waiting = (pool.waiting >= LEAST_WAITING) | (full & (pool.waits >= 1.0) & ~(pool.waiting > 0))
-    holds = focused(window, waiting & (pool.limit > 0))
+    full, holds = full_and_waiting(window, pool)
     enough = max(LEAST_SHORT_SECONDS, 2 * pool.interval_ms / 1_000)
     if int(holds.sum()) * window.step_seconds < enough or not bool((full & holds).any()):
         return np.zeros_like(holds)

@@ -8,7 +8,6 @@ from pydantic import Field
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.errors import InvalidError
 from loadwatch_backend.core.schemas import Milliseconds, Schema
-from loadwatch_backend.core.texts.words import Words
 from loadwatch_backend.findings.advisor.advise import advise
 from loadwatch_backend.findings.advisor.measure import HOST_CPU, METRICS, count_cores, measure
 from loadwatch_backend.findings.advisor.model import (
@@ -17,7 +16,6 @@ from loadwatch_backend.findings.advisor.model import (
     GroupAdvice,
     MeasuredPool,
     MeasuredServer,
-    Note,
     SettingName,
     Weight,
 )
@@ -140,16 +138,8 @@ def advice_out(advice: Advice) -> PoolAdviceOut:
         wanted=advice.wanted,
         advised=advice.advised,
         groups=[_group(one) for one in advice.groups],
-        notes=[_note(one) for one in advice.notes],
+        notes=[PoolNoteOut.model_validate(one, from_attributes=True) for one in advice.notes],
     )
-
-
-def _text(words: Words) -> TextOut:
-    return TextOut(en=words.en, ja=words.ja)
-
-
-def _note(note: Note) -> PoolNoteOut:
-    return PoolNoteOut(id=note.id, weight=note.weight, text=_text(note.text), config=note.config)
 
 
 def _server(server: MeasuredServer) -> PoolServerOut:
@@ -173,60 +163,29 @@ def _group(group: GroupAdvice) -> PoolGroupOut:
         wanted=group.wanted,
         most_instances=group.most_instances,
         settings=[_setting(one, group) for one in group.settings],
-        notes=[_note(one) for one in group.notes],
+        notes=[PoolNoteOut.model_validate(one, from_attributes=True) for one in group.notes],
         code=group.code,
-        members=[_pool(one) for one in group.members],
+        members=[PoolOut.model_validate(one, from_attributes=True) for one in group.members],
     )
 
 
 def _setting(advised: Advised, group: GroupAdvice) -> PoolSettingOut:
-    now = {_now(advised.name, one) for one in group.members}
+    now = {_AS_SET[advised.name](one) for one in group.members}
     return PoolSettingOut(
         name=advised.name,
         now=sorted(value for value in now if value is not None),
         advised=advised.advised,
-        formula=_text(advised.formula),
+        formula=TextOut(en=advised.formula.en, ja=advised.formula.ja),
         source=advised.source,
     )
 
 
-def _now(name: SettingName, pool: MeasuredPool) -> float | None:
-    match name:
-        case SettingName.MAX_OPEN:
-            return pool.max_open
-        case SettingName.MAX_IDLE:
-            return pool.max_idle
-        case SettingName.LIFETIME:
-            return pool.lifetime_seconds
-        case SettingName.IDLE_TIME:
-            return pool.idle_seconds
-
-
-def _pool(pool: MeasuredPool) -> PoolOut:
-    demand = pool.demand
-    return PoolOut(
-        instance=pool.instance,
-        max_open=pool.max_open,
-        max_idle=pool.max_idle,
-        lifetime_seconds=pool.lifetime_seconds,
-        idle_seconds=pool.idle_seconds,
-        most_open=pool.most_open,
-        most_used=pool.most_used,
-        waits=pool.waits,
-        wait_seconds=pool.wait_seconds,
-        closed_idle=pool.closed_idle,
-        closed_old=pool.closed_old,
-        demand=None
-        if demand is None
-        else PoolDemandOut(
-            at_ms=demand.at_ms,
-            in_use=demand.in_use,
-            waiting=demand.waiting,
-            connections=demand.connections,
-            hold_seconds=demand.hold_seconds,
-            short=demand.short,
-        ),
-    )
+_AS_SET: Mapping[SettingName, Callable[[MeasuredPool], float | None]] = {
+    SettingName.MAX_OPEN: lambda pool: pool.max_open,
+    SettingName.MAX_IDLE: lambda pool: pool.max_idle,
+    SettingName.LIFETIME: lambda pool: pool.lifetime_seconds,
+    SettingName.IDLE_TIME: lambda pool: pool.idle_seconds,
+}
 
 
 USUAL_MS = 900_000

@@ -25,7 +25,7 @@ from loadwatch_backend.findings.measures.hosts import HOST_METRICS, cores_of, ho
 from loadwatch_backend.findings.measures.ingest_counters import ACCEPTED
 from loadwatch_backend.findings.measures.outcomes import Clear, Outcome, Unjudged, detector, finding, further
 from loadwatch_backend.findings.messages.read import message, step
-from loadwatch_backend.findings.model import Evidence, Finding, Severity
+from loadwatch_backend.findings.model import Finding, Severity
 from loadwatch_backend.findings.window import BoolArray, Episode, Load, Window, episodes
 
 LEAST_WAITING = 0.5
@@ -243,19 +243,27 @@ def _rest_is_idle(
 
 
 def _stall_finding(window: Window, load: Load, labels: Mapping[str, str], stall: _Stall) -> Finding:
-    most, slowest, quick = (
-        largest(stall.in_flight, window.focus),
-        largest(load.p99, stall.episode.span),
-        _quick(window, load),
-    )
-    used, name = usual(stall.used, stall.episode.span), program_name(window, labels) or "the application"
+    span, chosen, quick = stall.episode.span, selector(labels), _quick(window, load)
+    most, slowest = largest(stall.in_flight, window.focus), largest(load.p99, span)
+    used, cpu = usual(stall.used, span), usual(stall.cpu, span)
+    name = program_name(window, labels) or "the application"
+    cores = message("app-lock-stall.cores", cpu=cpu) if np.isfinite(cpu) else SILENT
+    shown = [
+        evidence(window, "app-lock-stall.demand", stall.in_flight, most=most, used=used, cores=cores, chosen=chosen),
+        evidence(window, "app-lock-stall.effect", load.p99, slowest=slowest, quick=quick),
+    ]
+    if len(stuck := np.flatnonzero(stall.stuck)) >= 2:
+        accepted, seconds = window[ACCEPTED].where(**labels).rate, len(stuck) * window.step_seconds
+        shown.append(
+            evidence(window, "app-lock-stall.limit", accepted, at=int(stuck[0]), seconds=seconds, chosen=chosen)
+        )
     return finding(
         window,
         stall.episode,
         "app-lock-stall.sentence",
         labels=labels,
-        evidence=_evidence(window, load, labels, stall, quick),
-        steps=_STEPS,
+        evidence=shown,
+        steps=[step("app-lock-stall.step"), step("app-lock-stall.step-2")],
         name=name,
         most=most,
         stall=stall,
@@ -263,31 +271,3 @@ def _stall_finding(window: Window, load: Load, labels: Mapping[str, str], stall:
         slowest=slowest,
         quick=quick,
     )
-
-
-def _evidence(window: Window, load: Load, labels: Mapping[str, str], stall: _Stall, quick: float) -> list[Evidence]:
-    chosen = selector(labels)
-    most, slowest = largest(stall.in_flight, window.focus), largest(load.p99, stall.episode.span)
-    used, cpu = usual(stall.used, stall.episode.span), usual(stall.cpu, stall.episode.span)
-    cores = message("app-lock-stall.cores", cpu=cpu) if np.isfinite(cpu) else SILENT
-    found = [
-        evidence(window, "app-lock-stall.demand", stall.in_flight, most=most, used=used, cores=cores, chosen=chosen),
-        evidence(window, "app-lock-stall.effect", load.p99, slowest=slowest, quick=quick),
-    ]
-    stuck = int(stall.stuck.sum())
-    if stuck >= 2:
-        accepted = window[ACCEPTED].where(**labels).rate
-        found.append(
-            evidence(
-                window,
-                "app-lock-stall.limit",
-                accepted,
-                at=int(np.flatnonzero(stall.stuck)[0]),
-                seconds=stuck * window.step_seconds,
-                chosen=chosen,
-            )
-        )
-    return found
-
-
-_STEPS = (step("app-lock-stall.step"), step("app-lock-stall.step-2"))

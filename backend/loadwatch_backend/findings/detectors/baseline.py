@@ -59,10 +59,7 @@ Points = Mapping[float, float]
 
 
 @detector(
-    "cold-cache",
-    needs=(READS, REQUESTS),
-    usual=False,
-    switched_on_by="mysql:\n  host: 127.0.0.1\n  user: loadwatch",
+    "cold-cache", needs=(READS, REQUESTS), usual=False, switched_on_by="mysql:\n  host: 127.0.0.1\n  user: loadwatch"
 )
 def cold_cache(window: Window) -> Iterator[Outcome]:
     """A finding for each database whose cache was cold, and whose run went worse than the baseline."""
@@ -74,10 +71,29 @@ def cold_cache(window: Window) -> Iterator[Outcome]:
         labels = labels_of(target)
         misses = _misses(window, labels)
         text = message("cold-cache.clear", name=labels.get("instance", target), now=now, before=before)
-        if now <= EMPTIER * before and misses is not None and effects:
-            yield _cold(window, labels, text, now, before, misses, effects)
-        else:
+        if now > EMPTIER * before or misses is None or not effects:
             yield Clear(text)
+            continue
+        reads, asked = window[READS].where(**labels).rate, window[REQUESTS].where(**labels).rate
+        missed = np.where(asked > 0, reads / np.where(asked > 0, asked, 1.0), np.nan)
+        name, nothing = labels.get("instance", "the database"), np.full(window.grid.count, np.nan)
+        yield finding(
+            window,
+            whole(window),
+            "cold-cache.sentence",
+            labels=labels,
+            name=name,
+            now=now,
+            before=before,
+            misses=misses,
+            effect=effects[0].text,
+            evidence=[
+                evidence(window, "cold-cache.filled", nothing, labels=labels, value=now, limit=before, text=text),
+                evidence(window, "cold-cache.misses", missed, labels=labels, value=misses),
+                *effects,
+            ],
+            steps=[step("cold-cache.warm")],
+        )
 
 
 def _misses(window: Window, labels: dict[str, str]) -> float | None:
@@ -95,37 +111,6 @@ def _misses(window: Window, labels: dict[str, str]) -> float | None:
     warmed = parts[0] >= MISSES and parts[1] <= 0.5 * parts[0]
     quicker = window.load is not None and usual(window.load.p95, last) <= WARMER * usual(window.load.p95, first)
     return parts[0] if warmed and quicker else None
-
-
-def _cold(
-    window: Window,
-    labels: dict[str, str],
-    text: Words,
-    now: float,
-    before: float,
-    misses: float,
-    effects: list[Evidence],
-) -> Finding:
-    reads, asked = window[READS].where(**labels).rate, window[REQUESTS].where(**labels).rate
-    missed = np.where(asked > 0, reads / np.where(asked > 0, asked, 1.0), np.nan)
-    name, nothing = labels.get("instance", "the database"), np.full(window.grid.count, np.nan)
-    return finding(
-        window,
-        whole(window),
-        "cold-cache.sentence",
-        labels=labels,
-        name=name,
-        now=now,
-        before=before,
-        misses=misses,
-        effect=effects[0].text,
-        evidence=[
-            evidence(window, "cold-cache.filled", nothing, labels=labels, value=now, limit=before, text=text),
-            evidence(window, "cold-cache.misses", missed, labels=labels, value=misses),
-            *effects,
-        ],
-        steps=[step("cold-cache.warm")],
-    )
 
 
 @detector(
@@ -185,12 +170,7 @@ def _grown(window: Window, labels: dict[str, str], name: str, text: Words, now: 
     )
 
 
-@detector(
-    "tables-grown",
-    needs=(ROWS, ESTIMATE),
-    usual=False,
-    switched_on_by="freshness:\n  tables:\n    - name: hits",
-)
+@detector("tables-grown", needs=(ROWS, ESTIMATE), usual=False, switched_on_by="freshness:\n  tables:\n    - name: hits")
 def tables_grown(window: Window) -> Iterator[Outcome]:
     """One finding for each database of which a table grew, where the run went worse than the baseline."""
     baseline = window.baseline

@@ -40,7 +40,7 @@ from loadwatch_backend.findings.measures.facts import (
 )
 from loadwatch_backend.findings.measures.outcomes import Clear, Observation, Outcome, detector, finding
 from loadwatch_backend.findings.messages.read import message, step
-from loadwatch_backend.findings.model import Evidence, Finding, Link, Step
+from loadwatch_backend.findings.model import Finding, Link
 from loadwatch_backend.findings.window import BoolArray, Episode, Window, least_instants
 
 EXHAUSTED_FULL = 0.98
@@ -127,12 +127,9 @@ def clients_locked_out(window: Window) -> Iterator[Outcome]:
         most = largest(database.connected, window.focus)
         if not np.isfinite(database.bound + most) or database.bound <= 0:
             continue
-        found = _locked_out(window, database, rest)
-        if found is not None:
-            yield found
-            continue
         left = max(database.bound - most, 0)
-        yield Clear(message("clients-locked-out.clear", name=database.name, left=left))
+        clear = Clear(message("clients-locked-out.clear", name=database.name, left=left))
+        yield _locked_out(window, database, rest) or clear
 
 
 def _locked_out(window: Window, database: Database, rest: tuple[BoolArray, FloatArray, FloatArray]) -> Finding | None:
@@ -218,16 +215,30 @@ def _locked_out_finding(
     after = from_ms >= window.to_ms
     since = message("clients-locked-out.when") if after else since_start(window, from_ms, "at ")
     use = message("clients-locked-out.use", busy=busy) if np.isfinite(busy) else SILENT
-    gone = SILENT
+    shown = [level_shown(window, database), refusals_shown(window, database)]
+    held_most, gone = largest(held, episode.span), SILENT
+    if np.isfinite(held_most + busy):
+        shown.append(evidence(window, "clients-locked-out.limit", held, value=held_most, at=episode.first, busy=busy))
     if displaced is not None:
-        gone = message("clients-locked-out.gone", user=displaced[1], before=displaced[2])
+        at, user, before, level = displaced
+        gone = message("clients-locked-out.gone", user=user, before=before)
+        target = selector({**database.labels, "mysql_user": user})
+        shown.append(
+            evidence(window, "clients-locked-out.effect", level, at=at, user=user, before=before, target=target)
+        )
+    number = max(len(names), 1)
+    size = max(int(database.bound * 0.8 // number), 1)
     return finding(
         window,
         episode,
         "clients-locked-out.sentence",
         labels=database.labels,
-        evidence=_locked_out_evidence(window, database, episode, held, used, displaced),
-        steps=[*steps_for_growth(window, database, episode), *_locked_out_steps(database, len(names))],
+        evidence=shown,
+        steps=[
+            *steps_for_growth(window, database, episode),
+            step("clients-locked-out.step", number=number, size=size),
+            step("clients-locked-out.step-2"),
+        ],
         database=database,
         since=since,
         by=by,
@@ -236,39 +247,6 @@ def _locked_out_finding(
         times=times,
         gone=gone,
     )
-
-
-def _locked_out_evidence(
-    window: Window,
-    database: Database,
-    episode: Episode,
-    held: FloatArray,
-    used: FloatArray,
-    displaced: tuple[int, str, float, FloatArray] | None,
-) -> list[Evidence]:
-    found = [level_shown(window, database), refusals_shown(window, database)]
-    most, busy = largest(held, episode.span), largest(used, episode.span)
-    if np.isfinite(most + busy):
-        found.append(evidence(window, "clients-locked-out.limit", held, value=most, at=episode.first, busy=busy))
-    if displaced is not None:
-        at, user, before, level = displaced
-        found.append(
-            evidence(
-                window,
-                "clients-locked-out.effect",
-                level,
-                at=at,
-                user=user,
-                before=before,
-                target=selector({**database.labels, "mysql_user": user}),
-            )
-        )
-    return found
-
-
-def _locked_out_steps(database: Database, number: int) -> list[Step]:
-    size = max(int(database.bound * 0.8 // max(number, 1)), 1)
-    return [step("clients-locked-out.step", number=max(number, 1), size=size), step("clients-locked-out.step-2")]
 
 
 LEAST_RATE = 1.0
@@ -331,41 +309,31 @@ def _dialled(window: Window, database: Database, aborted: FloatArray, episode: E
 
 
 def _storm_finding(window: Window, database: Database, aborted: FloatArray, episode: Episode) -> Finding:
-    effects = load_effects(window, episode)
     dropped = window.total(aborted, episode.span)
     opened = window.total(database.logins, episode.span)
     patience = largest(window.load.p99, episode.span) if window.load is not None else float("nan")
     after = message("cancel-storm.after", patience=patience) if np.isfinite(patience) else SILENT
+    chosen, most = selector(database.labels), largest(aborted, window.focus)
+    seconds = max(patience / 2, 0.1) if np.isfinite(patience) else 1.0
     return finding(
         window,
         episode,
         "cancel-storm.sentence",
         labels=database.labels,
-        evidence=[*_storm_evidence(window, database, aborted, dropped, opened), *effects],
-        steps=_storm_steps(patience),
+        evidence=[
+            evidence(window, "cancel-storm.limit", aborted, dropped=dropped, most=most, chosen=chosen),
+            evidence(window, "cancel-storm.demand", database.logins, opened=opened, chosen=chosen),
+            *load_effects(window, episode),
+        ],
+        steps=[
+            step("cancel-storm.step", seconds=seconds, milliseconds=round(seconds * 1000)),
+            step("cancel-storm.step-2", seconds=seconds),
+        ],
         after=after,
         dropped=dropped,
         name=database.name,
         opened=opened,
     )
-
-
-def _storm_evidence(
-    window: Window, database: Database, aborted: FloatArray, dropped: float, opened: float
-) -> list[Evidence]:
-    chosen, most = selector(database.labels), largest(aborted, window.focus)
-    return [
-        evidence(window, "cancel-storm.limit", aborted, dropped=dropped, most=most, chosen=chosen),
-        evidence(window, "cancel-storm.demand", database.logins, opened=opened, chosen=chosen),
-    ]
-
-
-def _storm_steps(patience: float) -> list[Step]:
-    seconds = max(patience / 2, 0.1) if np.isfinite(patience) else 1.0
-    return [
-        step("cancel-storm.step", seconds=seconds, milliseconds=round(seconds * 1000)),
-        step("cancel-storm.step-2", seconds=seconds),
-    ]
 
 
 FELL_SECONDS = 5.0

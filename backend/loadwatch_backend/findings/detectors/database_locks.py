@@ -6,7 +6,7 @@ import numpy as np
 
 from loadwatch_backend.core.texts.words import SILENT, Words
 from loadwatch_backend.evidence.records.model import FloatArray
-from loadwatch_backend.findings.measures.cloud import CloudDatabase, cloud_databases
+from loadwatch_backend.findings.measures.cloud import cloud_databases
 from loadwatch_backend.findings.measures.databases import SWITCHED_ON_BY
 from loadwatch_backend.findings.measures.evidence import evidence
 from loadwatch_backend.findings.measures.facts import focused, largest, load_effects, longest_episode, selector
@@ -32,7 +32,10 @@ def deadlocks(window: Window) -> Iterator[Outcome]:
         (labels.get("instance", "the database"), labels, table.rate, f"rate({DEADLOCKS}{selector(labels)}[5s])", SILENT)
         for labels, table in window[DEADLOCKS].by("job", "instance")
     ]
-    seen += [_of_cloud(window, database) for database in cloud_databases(window, CLOUD_DEADLOCKS)]
+    source = message("database-deadlocks.source")
+    for one in cloud_databases(window, CLOUD_DEADLOCKS):
+        expression = f"{CLOUD_DEADLOCKS}{selector(one.key)}"
+        seen.append((one.name, one.labels, one.values(window, CLOUD_DEADLOCKS), expression, source))
     for name, labels, rate, expression, source in seen:
         if not np.isfinite(window.inside(rate)).any():
             continue
@@ -46,52 +49,29 @@ def deadlocks(window: Window) -> Iterator[Outcome]:
         yield _deadlock_finding(during, name, labels, rate, expression, source)
 
 
-def _of_cloud(window: Window, database: CloudDatabase) -> tuple[str, Mapping[str, str], FloatArray, str, Words]:
-    source = message("database-deadlocks.source")
-    rate = database.values(window, CLOUD_DEADLOCKS)
-    return database.name, database.labels, rate, f"{CLOUD_DEADLOCKS}{selector(database.key)}", source
-
-
 def _deadlock_finding(
     window: Window, name: str, labels: Mapping[str, str], rate: FloatArray, expression: str, source: Words
 ) -> Finding:
     places = np.flatnonzero(focused(window, rate > 0))
     episode = Episode(int(places[0]), int(places[-1]) + 1)
-    times = window.total(rate)
-    effects = load_effects(window, episode)
-    consequence = further(effects)
+    times, most, effects = window.total(rate), largest(rate, window.focus), load_effects(window, episode)
+    shown = [evidence(window, "database-deadlocks.limit", rate, times=times, rate=most, expression=expression)]
+    waits = window[LOCK_WAITS].where(**labels).rate
+    began = window.total(waits)
+    if began >= times:
+        shown.append(evidence(window, "database-deadlocks.demand", waits, began=began, labels=labels))
     return finding(
         window,
         episode,
         "database-deadlocks.sentence",
         labels=labels,
-        evidence=[*_evidence(window, labels, rate, expression, times), *effects],
+        evidence=[*shown, *effects],
         steps=[step("database-deadlocks.step"), step("database-deadlocks.step-2")],
         name=name,
         times=times,
         source=source,
-        consequence=consequence,
+        consequence=further(effects),
     )
-
-
-def _evidence(
-    window: Window, labels: Mapping[str, str], rate: FloatArray, expression: str, times: float
-) -> list[Evidence]:
-    found = [
-        evidence(
-            window,
-            "database-deadlocks.limit",
-            rate,
-            times=times,
-            rate=largest(rate, window.focus),
-            expression=expression,
-        )
-    ]
-    waits = window[LOCK_WAITS].where(**labels).rate
-    began = window.total(waits)
-    if began >= times:
-        found.append(evidence(window, "database-deadlocks.demand", waits, began=began, labels=labels))
-    return found
 
 
 LEAST_WAITING = 3.0

@@ -161,12 +161,9 @@ def read_write_imbalance(window: Window) -> Iterator[Outcome]:
         # Two writers are two databases, not two members of one.
         if len(members) < 2 or sum(one.role == "writer" for one in members) > 1:
             continue
-        found = _imbalance_finding(window, group, members)
-        if found is not None:
-            yield found
-            continue
         parts = [f"{one.name} {share(largest(one.cpu, window.focus))}" for one in members[:5]]
-        yield Clear(message("read-write-imbalance.clear", members=", ".join(parts)))
+        clear = Clear(message("read-write-imbalance.clear", members=", ".join(parts)))
+        yield _imbalance_finding(window, group, members) or clear
 
 
 def _members(window: Window) -> Iterator[_Member]:
@@ -205,40 +202,27 @@ def _imbalance_finding(window: Window, group: tuple[str, str], members: Sequence
             continue
         level = {one.name: usual(one.cpu, episode.span) for one in members}
         cold = [one for one in members if one is not hot and level[one.name] <= IMBALANCE_COLD]
-        asked = unmet(window, episode)
-        harm = [*([] if asked is None else [asked]), *load_effects(window, episode)]
+        harm = [*unmet(window, episode), *load_effects(window, episode)]
         if not cold or not harm:
             continue
         idlest = min(cold, key=lambda one: level[one.name])
-        return _imbalance_text(window, group, hot, idlest, (level[hot.name], level[idlest.name]), episode, harm)
+        advice = "read-write-imbalance.step-readers" if hot.role == "writer" else "read-write-imbalance.step-spread"
+        return finding(
+            window,
+            episode,
+            "read-write-imbalance.sentence",
+            labels={group[0]: group[1]},
+            evidence=[*(_cpu_shown(window, one, level[one.name], episode) for one in (hot, idlest)), *harm],
+            steps=[step(advice), step("read-write-imbalance.step")],
+            hot=hot,
+            hot_role=_role(hot),
+            used=level[hot.name],
+            cold=idlest,
+            cold_role=_role(idlest),
+            idle=level[idlest.name],
+            harm=harm[-1].text,
+        )
     return None
-
-
-def _imbalance_text(
-    window: Window,
-    group: tuple[str, str],
-    hot: _Member,
-    cold: _Member,
-    levels: tuple[float, float],
-    episode: Episode,
-    harm: Sequence[Evidence],
-) -> Finding:
-    advice = "read-write-imbalance.step-readers" if hot.role == "writer" else "read-write-imbalance.step-spread"
-    return finding(
-        window,
-        episode,
-        "read-write-imbalance.sentence",
-        labels={group[0]: group[1]},
-        evidence=[_cpu_shown(window, hot, levels[0], episode), _cpu_shown(window, cold, levels[1], episode), *harm],
-        steps=[step(advice), step("read-write-imbalance.step")],
-        hot=hot,
-        hot_role=_role(hot),
-        used=levels[0],
-        cold=cold,
-        cold_role=_role(cold),
-        idle=levels[1],
-        harm=harm[-1].text,
-    )
 
 
 def _role(member: _Member) -> Words:

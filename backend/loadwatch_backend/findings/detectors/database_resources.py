@@ -90,9 +90,13 @@ def _of_program(window: Window, program: Program) -> Finding | bool:
     running = window[RUNNING].where(**target).max
     episode = _led_to(window, program, running, full)
     queued = usual(running, episode.span)
-    demand = [_queue_shown(window, program, running, queued)] if queued > CPU_QUEUE * program.allowed + 1 else []
-    held_up, effects = unmet(window, episode), load_effects(window, episode) or broken(window, episode)
-    demand += [] if held_up is None else [held_up]
+    demand: list[Evidence] = []
+    if queued > CPU_QUEUE * program.allowed + 1:
+        chosen = selector({name: program.labels[name] for name in ("job", "instance") if name in program.labels})
+        limit = program.allowed
+        demand.append(evidence(window, "database-cpu-full.demand", running, limit=limit, queued=queued, chosen=chosen))
+    demand += unmet(window, episode)
+    effects = load_effects(window, episode) or broken(window, episode)
     if not demand and not effects:
         return True
     used = usual(program.cpu, episode.span)
@@ -102,7 +106,19 @@ def _of_program(window: Window, program: Program) -> Finding | bool:
         episode,
         "database-cpu-full.sentence",
         labels=program.labels,
-        evidence=[_cores_shown(window, program, used, episode), *demand, *effects],
+        evidence=[
+            evidence(
+                window,
+                "database-cpu-full.limit",
+                program.cpu,
+                value=used,
+                at=episode.first,
+                limit=program.allowed,
+                labels=program.labels,
+            ),
+            *demand,
+            *effects,
+        ],
         steps=_STEPS,
         program=program,
         used=used,
@@ -140,8 +156,8 @@ def _cpu_of_cloud(window: Window, database: CloudDatabase, cpu: FloatArray) -> F
         demand.append(
             evidence(window, "database-cpu-full.demand-cloud", load, limit=1.0, per_core=per_core, key=database.key)
         )
-    held_up, effects = unmet(window, episode), load_effects(window, episode) or broken(window, episode)
-    demand += [] if held_up is None else [held_up]
+    demand += unmet(window, episode)
+    effects = load_effects(window, episode) or broken(window, episode)
     if not demand and not effects:
         return True
     used, consequence = usual(cpu, episode.span) / 100, [*demand, *effects][-1].text
@@ -161,23 +177,6 @@ def _cpu_of_cloud(window: Window, database: CloudDatabase, cpu: FloatArray) -> F
         minutes=len(episode) * window.step_seconds / 60,
         consequence=consequence,
     )
-
-
-def _cores_shown(window: Window, program: Program, used: float, episode: Episode) -> Evidence:
-    return evidence(
-        window,
-        "database-cpu-full.limit",
-        program.cpu,
-        value=used,
-        at=episode.first,
-        limit=program.allowed,
-        labels=program.labels,
-    )
-
-
-def _queue_shown(window: Window, program: Program, running: FloatArray, queued: float) -> Evidence:
-    chosen = selector({name: program.labels[name] for name in ("job", "instance") if name in program.labels})
-    return evidence(window, "database-cpu-full.demand", running, limit=program.allowed, queued=queued, chosen=chosen)
 
 
 _STEPS: Sequence[Step] = (
@@ -229,12 +228,9 @@ def iops_full(window: Window) -> Iterator[Outcome]:
         bound, most = database.fact(window, PROVISIONED), largest(used, window.focus)
         if not np.isfinite(bound + most) or bound <= 0:
             continue
-        found = _iops_of_cloud(window, database, used, bound)
         words = message("database-iops-full.figures-cloud", name=database.name, most=most, bound=bound)
-        if found is not None:
-            yield found
-        else:
-            yield Observation(words) if most >= IOPS_FULL * bound else Clear(words)
+        seen = _iops_of_cloud(window, database, used, bound) or bool(most >= IOPS_FULL * bound)
+        yield _outcome(seen, words)
     for labels, _ in window[CONNECTED].by("job", "instance"):
         yield from _of_disks(window, labels)
 
@@ -248,8 +244,8 @@ def _iops_of_cloud(window: Window, database: CloudDatabase, used: FloatArray, bo
     demand: list[Evidence] = []
     if queued >= CLOUD_QUEUE:
         demand.append(evidence(window, "database-iops-full.demand-cloud", depth, queued=queued, key=database.key))
-    asked, effects = unmet(window, episode), load_effects(window, episode)
-    demand += [] if asked is None else [asked]
+    demand += unmet(window, episode)
+    effects = load_effects(window, episode)
     if not demand:
         return None
     consequence = [*demand, *effects][-1].text
@@ -274,16 +270,14 @@ def _iops_of_cloud(window: Window, database: CloudDatabase, used: FloatArray, bo
 def _of_disks(window: Window, labels: Mapping[str, str]) -> Iterator[Outcome]:
     """The busiest disk of the host that a database runs on."""
     place, name = instance_of_host(window, labels), labels.get("instance", "the database")
-    seen = (
-        []
-        if place is None
-        else [
-            (group.get("device", ""), table.rate, table.slowest_ms)
-            for group, table in window[BUSY_TIME].where(instance=place or "").by("device")
-        ]
-    )
-    seen = [one for one in seen if np.isfinite(largest(one[1], window.focus))]
-    if place is None or not seen:
+    if place is None:
+        return
+    seen = [
+        (group.get("device", ""), table.rate, table.slowest_ms)
+        for group, table in window[BUSY_TIME].where(instance=place).by("device")
+        if np.isfinite(largest(table.rate, window.focus))
+    ]
+    if not seen:
         return
     device, busy, interval_ms = max(seen, key=lambda one: float(np.nansum(window.inside(one[1]))))
     on_disk = {"instance": place, "device": device}
@@ -358,21 +352,14 @@ def memory_low(window: Window) -> Iterator[Outcome]:
         least = -largest(-free, window.focus)
         if not np.isfinite(least + whole) or whole <= 0:
             continue
-        found = _memory_of_cloud(window, database, free, whole)
         words = message("database-memory-low.figures-cloud", name=database.name, least=least, whole=whole)
-        if found is not None:
-            yield found
-        else:
-            yield Observation(words) if least < MEMORY_LOW * whole else Clear(words)
+        yield _outcome(_memory_of_cloud(window, database, free, whole) or least < MEMORY_LOW * whole, words)
     for labels, table in window[PAGE_WAITS].by("job", "instance"):
         if not np.isfinite(window.inside(table.rate)).any():
             continue
-        found = _of_pages(window, dict(labels), table)
-        if found is not None:
-            yield found
-            continue
         waits, name = window.total(table.rate), labels.get("instance", "the database")
-        yield Clear(message("database-memory-low.clear", waits=waits, name=name))
+        clear = Clear(message("database-memory-low.clear", waits=waits, name=name))
+        yield _of_pages(window, dict(labels), table) or clear
 
 
 def _memory_of_cloud(window: Window, database: CloudDatabase, free: FloatArray, whole: float) -> Finding | None:
@@ -425,12 +412,18 @@ def _of_pages(window: Window, labels: dict[str, str], table: Table) -> Finding |
     times = window.total(waits, episode.span)
     whole, name = largest(window[POOL_SIZE].where(**labels).held, slice(None)), labels.get("instance", "the database")
     of = message("database-memory-low.of", whole=whole) if np.isfinite(whole) else SILENT
+    free, shown = window[PAGES].where(**labels, state="free").max, list[Evidence]()
+    if np.isfinite(least := usual(free, episode.span)):
+        target = {**labels, "state": "free"}
+        shown.append(evidence(window, "database-memory-low.limit", free, value=least, at=episode.first, target=target))
+    most = largest(waits, window.focus)
+    shown.append(evidence(window, "database-memory-low.demand", waits, most=most, labels=labels))
     return finding(
         window,
         episode,
         "database-memory-low.sentence",
         labels=labels,
-        evidence=[*_pages_shown(window, labels, episode.span), _waits_shown(window, labels, waits), *effects],
+        evidence=[*shown, *effects],
         steps=[
             Step(
                 text=message("database-memory-low.step"),
@@ -443,23 +436,6 @@ def _of_pages(window: Window, labels: dict[str, str], table: Table) -> Finding |
         times=times,
         text=effects[0].text,
     )
-
-
-def _pages_shown(window: Window, labels: dict[str, str], span: slice) -> list[Evidence]:
-    free = window[PAGES].where(**labels, state="free").max
-    least = usual(free, span)
-    if not np.isfinite(least):
-        return []
-    return [
-        evidence(
-            window, "database-memory-low.limit", free, value=least, at=span.start, target={**labels, "state": "free"}
-        )
-    ]
-
-
-def _waits_shown(window: Window, labels: dict[str, str], waits: FloatArray) -> Evidence:
-    most = largest(waits, window.focus)
-    return evidence(window, "database-memory-low.demand", waits, most=most, labels=labels)
 
 
 STORAGE_FULL = 0.01
@@ -537,11 +513,10 @@ def _storages(window: Window) -> Iterator[_Storage]:
 def _harm(window: Window, episode: Episode) -> list[Evidence]:
     """Rows that could not be stored, and what the load felt; both are wanted: a full disk may be anybody's."""
     lost = window[NOT_STORED].rate
-    failed, effects = window.total(lost, episode.span), load_effects(window, episode)
+    failed = window.total(lost, episode.span)
     if failed < LEAST_FAILED or not np.isfinite(failed):
         return []
-    shown = evidence(window, "database-storage-full.demand", lost, failed=failed)
-    return [shown, *effects]
+    return [evidence(window, "database-storage-full.demand", lost, failed=failed), *load_effects(window, episode)]
 
 
 def _finding(window: Window, storage: _Storage, episode: Episode, least: float, harm: list[Evidence]) -> Finding:

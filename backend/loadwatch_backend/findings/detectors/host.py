@@ -326,8 +326,8 @@ def _queued(window: Window, way: Way, episode: Episode) -> Evidence | None:
 
 
 def _capped(window: Window, way: Way, episode: Episode, *, flat: bool) -> Finding | None:
-    asked, queued = unmet(window, episode), _queued(window, way, episode)
-    harm = [*([] if asked is None else [asked]), *load_effects(window, episode)]
+    queued = _queued(window, way, episode)
+    harm = [*unmet(window, episode), *load_effects(window, episode)]
     # A flat top alone may be any limit; sockets that cannot get rid of what they send make it the network's.
     if not harm or (flat and queued is None):
         return None

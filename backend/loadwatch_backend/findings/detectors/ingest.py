@@ -22,7 +22,7 @@ from loadwatch_backend.findings.measures.ingest_counters import (
 )
 from loadwatch_backend.findings.measures.outcomes import Clear, Outcome, Unjudged, detector, finding
 from loadwatch_backend.findings.messages.read import message, step
-from loadwatch_backend.findings.model import Evidence, Finding, Severity, Step
+from loadwatch_backend.findings.model import Evidence, Finding, Severity
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
 
 PAUSE_SECONDS = 10.0
@@ -276,13 +276,20 @@ def _lag_finding(window: Window, flow: IngestCounters, growth: _Growth) -> Findi
     writing = message("ingest-lag-growing.writing", time=growth.end / growth.speed) if growth.speed > 0 else SILENT
     full = message("ingest-lag-growing.full", limit=limit, left=left) if math.isfinite(left) else SILENT
     grave = math.isfinite(lag) and lag >= GRAVE_SECONDS
+    factor = f" ({growth.accepted / growth.speed:.1f} ×)" if growth.speed > 0 else ""
+    steps = [
+        step("ingest-lag-growing.step", accepted=growth.accepted, factor=factor),
+        step("ingest-lag-growing.step-2", growth=growth),
+    ]
+    if growth.speed > 0 and not limit > 0:
+        steps.append(step("ingest-lag-growing.step-3", bound=max(round(growth.speed * 10), 1)))
     return finding(
         window,
         episode,
         "ingest-lag-growing.sentence",
         labels=flow.labels,
         evidence=_evidence(window, flow, growth, lag),
-        steps=_lag_steps(growth, limit),
+        steps=steps,
         severity=Severity.CRITICAL if grave else None,
         name=flow.name,
         growth=growth,
@@ -324,15 +331,3 @@ def _evidence(window: Window, flow: IngestCounters, growth: _Growth, lag: float)
     if seen >= BEHIND_SECONDS:
         found.append(evidence(window, "ingest-lag-growing.effect-probe", flow.probe, seen=seen, chosen=flow.chosen))
     return found
-
-
-def _lag_steps(growth: _Growth, limit: float) -> list[Step]:
-    factor = f" ({growth.accepted / growth.speed:.1f} ×)" if growth.speed > 0 else ""
-    steps = [
-        step("ingest-lag-growing.step", accepted=growth.accepted, factor=factor),
-        step("ingest-lag-growing.step-2", growth=growth),
-    ]
-    if growth.speed > 0 and not limit > 0:
-        bound = max(round(growth.speed * 10), 1)
-        steps.append(step("ingest-lag-growing.step-3", bound=bound))
-    return steps

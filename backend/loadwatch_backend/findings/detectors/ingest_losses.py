@@ -25,7 +25,7 @@ from loadwatch_backend.findings.measures.ingest_counters import (
 )
 from loadwatch_backend.findings.measures.outcomes import Clear, Observation, Outcome, Unjudged, detector, finding
 from loadwatch_backend.findings.messages.read import message, step
-from loadwatch_backend.findings.model import Evidence, Finding, Step
+from loadwatch_backend.findings.model import Evidence, Finding
 from loadwatch_backend.findings.window import Episode, Window
 
 REST_SHARE = 0.05
@@ -156,7 +156,11 @@ def _loss_finding(window: Window, flow: IngestCounters, taken: float, loss: _Los
         "rows-lost.sentence",
         labels=flow.labels,
         evidence=_loss_evidence(window, flow, taken, loss),
-        steps=_steps(loss),
+        steps=[
+            step("rows-lost.step"),
+            *([step("rows-lost.step-2")] if loss.failed else []),
+            *([step("rows-lost.step-3")] if loss.silent else []),
+        ],
         name=flow.name,
         least=least,
         lost=loss.total,
@@ -198,15 +202,6 @@ def _loss_evidence(window: Window, flow: IngestCounters, taken: float, loss: _Lo
     if told is not None and told > stored + tolerance(taken):
         found.append(evidence(window, "rows-lost.effect-2", flow.accepted, value=told, at=window.focus.stop - 1))
     return found
-
-
-def _steps(loss: _Loss) -> list[Step]:
-    steps = [step("rows-lost.step")]
-    if loss.failed:
-        steps.append(step("rows-lost.step-2"))
-    if loss.silent:
-        steps.append(step("rows-lost.step-3"))
-    return steps
 
 
 STARTED = "process_start_time_seconds"
@@ -297,12 +292,20 @@ def _waiting(window: Window, death: _Death) -> float:
 def _kill_finding(window: Window, death: _Death, told: float, rows: float, waiting: float) -> Finding:
     name, lost = program_name(window, death.labels) or "The process", told - rows
     labels = {key: death.labels[key] for key in ("job", "instance") if key in death.labels}
+    chosen, end, table = selector(labels), window.focus.stop - 1, window[TABLE_ROWS].max
+    found = [
+        evidence(window, "rows-lost-at-kill.limit", death.values, at=death.at, metric=death.metric, chosen=chosen),
+        evidence(window, "rows-lost-at-kill.effect", table, value=lost, at=end, told=told, rows=rows),
+    ]
+    if waiting >= 1:
+        queue = window[QUEUE].where(**labels).sum
+        found.append(evidence(window, "rows-lost-at-kill.demand", queue, value=waiting, at=death.at, chosen=chosen))
     return finding(
         window,
         Episode(death.at, window.focus.stop),
         "rows-lost-at-kill.sentence",
         labels=labels,
-        evidence=_kill_evidence(window, death, told, rows, waiting),
+        evidence=found,
         steps=[step("rows-lost-at-kill.step"), step("rows-lost-at-kill.step-2")],
         name=name,
         lost=lost,
@@ -310,32 +313,3 @@ def _kill_finding(window: Window, death: _Death, told: float, rows: float, waiti
         rows=rows,
         part=lost / told,
     )
-
-
-def _kill_evidence(window: Window, death: _Death, told: float, rows: float, waiting: float) -> list[Evidence]:
-    chosen = selector({key: death.labels[key] for key in ("job", "instance") if key in death.labels})
-    found = [
-        evidence(window, "rows-lost-at-kill.limit", death.values, at=death.at, metric=death.metric, chosen=chosen),
-        evidence(
-            window,
-            "rows-lost-at-kill.effect",
-            window[TABLE_ROWS].max,
-            value=told - rows,
-            at=window.focus.stop - 1,
-            told=told,
-            rows=rows,
-        ),
-    ]
-    if waiting >= 1:
-        labels = {key: death.labels[key] for key in ("job", "instance") if key in death.labels}
-        found.append(
-            evidence(
-                window,
-                "rows-lost-at-kill.demand",
-                window[QUEUE].where(**labels).sum,
-                value=waiting,
-                at=death.at,
-                chosen=chosen,
-            )
-        )
-    return found

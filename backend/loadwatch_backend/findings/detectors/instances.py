@@ -56,8 +56,7 @@ def _share_of(metric: str) -> Callable[[Window, Mapping[str, str]], FloatArray]:
 
 
 def _lag(window: Window, labels: Mapping[str, str]) -> FloatArray:
-    most, oldest = window[LAG].where(**labels, stat="max").max, window[OLDEST].where(**labels).max
-    return np.where(np.isnan(oldest), most, np.where(np.isnan(most), oldest, np.maximum(most, oldest)))
+    return np.fmax(window[LAG].where(**labels, stat="max").max, window[OLDEST].where(**labels).max)
 
 
 def _mean_wait(window: Window, labels: Mapping[str, str]) -> FloatArray:
@@ -106,7 +105,8 @@ def _signs(window: Window, job: str) -> tuple[dict[str, list[tuple[Episode, Evid
         if group is None:
             continue
         most = max(most, len(group.instances))
-        for place in _far(window, group, measure):
+        levels = np.nanmedian(window.inside(group.values), axis=1)
+        for place in np.flatnonzero(far_above(levels, measure.floor)).tolist():
             seen = _bad_episode(window, group, place, measure)
             if seen is not None and not _loaded_unevenly(taken, group.instances[place]):
                 found.setdefault(group.instances[place], []).append(seen)
@@ -127,11 +127,6 @@ def _at_work(taken: Mapping[str, float], instance: str) -> bool:
 def _loaded_unevenly(taken: Mapping[str, float], instance: str) -> bool:
     rest = [value for name, value in taken.items() if name != instance and value > 0]
     return bool(rest) and taken.get(instance, 0.0) > MORE_LOAD * float(np.median(rest))
-
-
-def _far(window: Window, group: Peers, measure: _Measure) -> list[int]:
-    levels = np.nanmedian(window.inside(group.values), axis=1)
-    return [int(place) for place in np.flatnonzero(far_above(levels, measure.floor))]
 
 
 def _bad_episode(window: Window, group: Peers, place: int, measure: _Measure) -> tuple[Episode, Evidence] | None:
@@ -226,13 +221,9 @@ def hotspot(window: Window) -> Iterator[Outcome]:
 
 def _shares(window: Window, job: str, instances: list[str]) -> dict[str, FloatArray]:
     """[instant]: share of the cores that it may use, for each instance of which these are known."""
-    found: dict[str, FloatArray] = {}
-    for instance in instances:
-        labels = {"job": job, "instance": instance}
-        cores = cores_of(window, labels)
-        if cores is not None:
-            found[instance] = window[PROCESS_CPU].where(**labels).rate / cores
-    return found
+    cores = {instance: cores_of(window, {"job": job, "instance": instance}) for instance in instances}
+    cpu = window[PROCESS_CPU]
+    return {name: cpu.where(job=job, instance=name).rate / number for name, number in cores.items() if number}
 
 
 def _hot(window: Window, group: Peers, place: int) -> Finding | None:
@@ -246,13 +237,8 @@ def _hot(window: Window, group: Peers, place: int) -> Finding | None:
     effects = load_effects(window, episode)
     if not effects:
         return None
-    return _hotspot_finding(window, group, place, episode)
-
-
-def _hotspot_finding(window: Window, group: Peers, place: int, episode: Episode) -> Finding:
-    own, others = group.values[place], group.others(place)
     level, rest = float(np.nanmedian(own[episode.span])), float(np.nanmedian(others[episode.span]))
-    instance, count = group.instances[place], len(group.instances)
+    instance, seconds = group.instances[place], len(episode) * window.step_seconds
     labels = {"job": group.job, "instance": instance}
     return finding(
         window,
@@ -261,15 +247,13 @@ def _hotspot_finding(window: Window, group: Peers, place: int, episode: Episode)
         labels=labels,
         evidence=[
             evidence(window, "hotspot.limit", own, value=level, limit=1.0, instance=instance, labels=labels),
-            evidence(
-                window, "hotspot.demand", others, value=rest, seconds=len(episode) * window.step_seconds, job=group.job
-            ),
-            *load_effects(window, episode),
+            evidence(window, "hotspot.demand", others, value=rest, seconds=seconds, job=group.job),
+            *effects,
         ],
         steps=[step("hotspot.step", instance=instance)],
         instance=instance,
         level=level,
-        others=count - 1,
+        others=len(group.instances) - 1,
         job=group.job,
         rest=rest,
     )

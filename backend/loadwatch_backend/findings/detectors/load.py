@@ -223,11 +223,8 @@ def warm_up_in_window(window: Window) -> Iterator[Outcome]:
 
 def _parts(values: FloatArray, steady: slice) -> FloatArray:
     """Medians of the parts of the window; NaN where one has too few values."""
-    found: list[float] = []
-    for part in np.array_split(values[steady], PARTS):
-        known = part[np.isfinite(part)]
-        found.append(float(np.median(known)) if known.size >= 3 else float("nan"))
-    return np.array(found, dtype=np.float64)
+    known = [part[np.isfinite(part)] for part in np.array_split(values[steady], PARTS)]
+    return np.array([float(np.median(part)) if part.size >= 3 else np.nan for part in known], dtype=np.float64)
 
 
 def _is_even(levels: FloatArray) -> bool:

@@ -62,11 +62,7 @@ YOUNG_SECONDS = 20.0
 LEAST_RENEWED_SECONDS = 10.0
 """Connections that were opened together are closed together: a shorter time may hold one such burst."""
 BY_AGE = ("go_sql_max_lifetime_closed_total", "go_sql_connection_max_lifetime_seconds", "SetConnMaxLifetime")
-BY_IDLENESS = (
-    "go_sql_max_idle_time_closed_total",
-    "go_sql_connection_max_idle_time_seconds",
-    "SetConnMaxIdleTime",
-)
+BY_IDLENESS = ("go_sql_max_idle_time_closed_total", "go_sql_connection_max_idle_time_seconds", "SetConnMaxIdleTime")
 
 HELD_SHARE = 0.5
 """Of max_connections, that the pools held when logins were refused: with less it is others who fill the database."""
@@ -364,9 +360,29 @@ def pool_lifetime_churn(window: Window) -> Iterator[Outcome]:
         episode = _renewed(window, pool, rates[worse], setting_values)
         if episode is None:
             yield Clear(message("pool-lifetime-churn.clear", name=pool.name, closed=sum(totals)))
-        else:
-            during = window.during(episode)
-            yield _lifetime_churn(during, pool, rates[worse], setting_values, metric, function, episode)
+            continue
+        during, closed = window.during(episode), rates[worse]
+        times, asked = during.total(closed), during.total(requests_of(during, pool.labels))
+        set_to, of = largest(setting_values, during.focus), SILENT
+        if asked > 0:
+            of = message("pool-lifetime-churn.of_requests", share=times / asked, requests=asked)
+        yield finding(
+            during,
+            episode,
+            "pool-lifetime-churn.sentence",
+            labels=pool.labels,
+            name=pool.name,
+            times=times,
+            setting=f"{function}({duration(set_to)})" if set_to > 0 else function,
+            of=of,
+            life=usual(pool.open, during.focus) * len(episode) * during.step_seconds / times,
+            evidence=[
+                evidence(during, "pool-lifetime-churn.closed", closed, metric=metric, function=function),
+                *_logins(during, "pool-lifetime-churn.logins", times),
+                *load_effects(during, episode),
+            ],
+            steps=[step("pool-lifetime-churn.live_longer", function=function)],
+        )
 
 
 def _renewed(window: Window, pool: Pool, closed: FloatArray, setting: FloatArray) -> Episode | None:
@@ -382,39 +398,6 @@ def _renewed(window: Window, pool: Pool, closed: FloatArray, setting: FloatArray
     asked = np.nan_to_num(usual(requests_of(window, pool.labels), episode.span))
     young = np.isfinite(opened) and opened > 0 and opened / rate < YOUNG_SECONDS
     return episode if young and rate >= max(LEAST_RENEWED, LEAST_SHARE * asked) else None
-
-
-def _lifetime_churn(
-    window: Window,
-    pool: Pool,
-    closed: FloatArray,
-    setting: FloatArray,
-    metric: str,
-    function: str,
-    episode: Episode,
-) -> Finding:
-    times, asked = window.total(closed), window.total(requests_of(window, pool.labels))
-    set_to = largest(setting, window.focus)
-    of = SILENT
-    if asked > 0:
-        of = message("pool-lifetime-churn.of_requests", share=times / asked, requests=asked)
-    return finding(
-        window,
-        episode,
-        "pool-lifetime-churn.sentence",
-        labels=pool.labels,
-        name=pool.name,
-        times=times,
-        setting=f"{function}({duration(set_to)})" if set_to > 0 else function,
-        of=of,
-        life=usual(pool.open, window.focus) * len(episode) * window.step_seconds / times,
-        evidence=[
-            evidence(window, "pool-lifetime-churn.closed", closed, metric=metric, function=function),
-            *_logins(window, "pool-lifetime-churn.logins", times),
-            *load_effects(window, episode),
-        ],
-        steps=[step("pool-lifetime-churn.live_longer", function=function)],
-    )
 
 
 @detector(

@@ -193,11 +193,10 @@ def _cpu_is_full(program: Program) -> BoolArray:
 
 def _cpu_full(window: Window, program: Program, episode: Episode) -> Finding | None:
     """None where nothing shows that more was wanted."""
-    asked = unmet(window, episode)
+    harm = unmet(window, episode)
     effects = load_effects(window, episode) or queued(window, program, episode) or broken(window, episode)
-    if asked is None and not effects:
+    if not harm and not effects:
         return None
-    harm = [] if asked is None else [asked]
     host = program.host
     if host is not None and (waiting := usual(host.waiting, episode.span)) >= LEAST_WAITING:
         harm.append(
@@ -291,8 +290,7 @@ def one_core_busy(window: Window) -> Iterator[Outcome]:
 def _one_core(window: Window, program: Program, cores: int, episode: Episode) -> Finding | None:
     alone = replace(program, allowed=1.0)
     effects = load_effects(window, episode) or queued(window, alone, episode) or broken(window, episode)
-    asked = unmet(window, episode)
-    harm = [*([] if asked is None else [asked]), *effects]
+    harm = [*unmet(window, episode), *effects]
     if not harm:
         return None
     window = window.during(episode)

@@ -38,7 +38,7 @@ from loadwatch_backend.findings.timeouts.readings import (
 )
 from loadwatch_backend.findings.timeouts.rules import check_ladder
 from loadwatch_backend.findings.timeouts.rungs import build_rungs
-from loadwatch_backend.findings.timeouts.writing import CheckOut, write_ladder
+from loadwatch_backend.findings.timeouts.writing import write_ladder
 from loadwatch_backend.findings.window import Baseline, Episode, Window, episodes
 
 MIX_TAKES = 0.5
@@ -247,14 +247,27 @@ def _refusal_finding(
     length = len(episode) * window.step_seconds
     who = SILENT if gone is None else message("connections-refused.who", name=gone.name)
     refused = load.failed("refused")
-    demand = evidence(window, "connections-refused.demand", refused, times=times, sent=sent, part=times / sent)
+    shown = [evidence(window, "connections-refused.demand", refused, times=times, sent=sent, part=times / sent)]
+    if gone is not None:
+        shown.insert(
+            0,
+            evidence(
+                window,
+                "connections-refused.limit",
+                gone.running,
+                value=0.0,
+                at=min(gone.at, window.grid.count - 1),
+                name=gone.name,
+                target={**gone.labels, "collector": "process"},
+            ),
+        )
     effects = [one for one in load_effects(window, episode) if 'outcome="refused"' not in one.expression]
     return finding(
         window,
         episode,
         "connections-refused.sentence",
         labels={} if gone is None else gone.labels,
-        evidence=[*_gone(window, gone), demand, *effects],
+        evidence=[*shown, *effects],
         steps=[step("connections-refused.step")],
         severity=Severity.INFO if restarted else None,
         times=times,
@@ -262,22 +275,6 @@ def _refusal_finding(
         length=length,
         who=who,
     )
-
-
-def _gone(window: Window, gone: Death | None) -> list[Evidence]:
-    if gone is None:
-        return []
-    return [
-        evidence(
-            window,
-            "connections-refused.limit",
-            gone.running,
-            value=0.0,
-            at=min(gone.at, window.grid.count - 1),
-            name=gone.name,
-            target={**gone.labels, "collector": "process"},
-        )
-    ]
 
 
 HURTS: Mapping[str, tuple[str, ...]] = {
@@ -313,23 +310,13 @@ def timeouts_order(window: Window) -> Iterator[Outcome]:
             yield Clear(message("timeouts-out-of-order.clear", name=name))
         for check in wrong:
             words = _words(Ladder(job=path.job, direct=path.direct, rungs=rungs, checks=(check,)))
-            found = _order_finding(window, check, path.job, words)
-            if found is None:
-                yield Observation(words.consequence)
-            else:
-                yield found
+            yield _order_finding(window, check, path.job, words) or Observation(words[0])
 
 
-class _Said:
-    """What the rule says, in both languages."""
-
-    def __init__(self, en: CheckOut, ja: CheckOut) -> None:
-        self.consequence = Words(en.consequence, ja.consequence)
-        self.remedy = Words(en.remedy, ja.remedy)
-
-
-def _words(ladder: Ladder) -> _Said:
-    return _Said(*(write_ladder(ladder, language).checks[0] for language in (Language.EN, Language.JA)))
+def _words(ladder: Ladder) -> tuple[Words, Words]:
+    """Consequence and remedy."""
+    en, ja = (write_ladder(ladder, language).checks[0] for language in (Language.EN, Language.JA))
+    return Words(en.consequence, ja.consequence), Words(en.remedy, ja.remedy)
 
 
 def _latest(window: Window) -> Sequence[Latest]:
@@ -347,7 +334,7 @@ def _latest(window: Window) -> Sequence[Latest]:
     return found
 
 
-def _order_finding(window: Window, check: Check, job: str, words: _Said) -> Finding | None:
+def _order_finding(window: Window, check: Check, job: str, words: tuple[Words, Words]) -> Finding | None:
     """None where nothing failed as it does for this, or no connection can have idled for so long."""
     load = window.load
     longer = math.inf if check.longer is None else check.longer.seconds
@@ -381,18 +368,14 @@ def _order_finding(window: Window, check: Check, job: str, words: _Said) -> Find
                 sent=sent,
                 part=times / sent,
                 failed=largest(failed, window.focus),
-                expression=_expression(check),
+                expression=f'sum(rate(loadtest_requests_total{{outcome=~"{"|".join(HURTS[check.rule])}"}}[5s]))',
             ),
         ],
-        steps=[Step(text=words.remedy)],
+        steps=[Step(text=words[1])],
         times=times,
         sent=sent,
-        consequence=words.consequence,
+        consequence=words[0],
     )
-
-
-def _expression(check: Check) -> str:
-    return f'sum(rate(loadtest_requests_total{{outcome=~"{"|".join(HURTS[check.rule])}"}}[5s]))'
 
 
 LEAST_SHARE = 0.1

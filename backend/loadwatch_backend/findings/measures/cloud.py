@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from loadwatch_backend.evidence.records.model import FloatArray
-from loadwatch_backend.findings.measures.facts import focused, largest
-from loadwatch_backend.findings.window import BoolArray, Episode, Table, Window, episodes, least_instants
+from loadwatch_backend.findings.measures.facts import largest, longest_episode
+from loadwatch_backend.findings.window import BoolArray, Episode, Window
 
 PERIOD_MS = 60_000
 SWITCHED_ON_BY = "cloudwatch:\n  regions: [ap-northeast-1]\n  presets: [rds]"
@@ -27,7 +27,7 @@ class CloudDatabase:
 
     def values(self, window: Window, metric: str) -> FloatArray:
         """[instant]: a metric of it; NaN where unknown."""
-        return _of(window, metric, self.key).max
+        return window[metric].where(**{name: self.key.get(name, "") for name in _IDENTITY}).max
 
     def fact(self, window: Window, metric: str) -> float:
         """What discovery has found, anywhere in the window; NaN where it found nothing."""
@@ -42,13 +42,6 @@ def cloud_databases(window: Window, metric: str) -> Iterator[CloudDatabase]:
             yield CloudDatabase(key=key, labels={"instance": key[DATABASE], **region})
 
 
-def for_minutes(window: Window, holds: BoolArray, *, samples: int = 3) -> Episode | None:
-    """Where something held for so many values of CloudWatch on end, from the first to the last of them."""
-    inside = focused(window, holds)
-    least = least_instants(window.grid, PERIOD_MS, samples=samples)
-    found = episodes(inside, least=least, gap=2)
-    return window.one_of(found) if found else None
-
-
-def _of(window: Window, metric: str, key: Mapping[str, str]) -> Table:
-    return window[metric].where(**{name: key.get(name, "") for name in _IDENTITY})
+def for_minutes(window: Window, holds: BoolArray) -> Episode | None:
+    """Where something held for three values of CloudWatch on end, from the first to the last of them."""
+    return longest_episode(window, holds, PERIOD_MS, gap=2)

@@ -2,13 +2,11 @@
 
 import numpy as np
 
-from loadwatch_backend.catalogue.signals.model import Unit
 from loadwatch_backend.core.texts.words import Words
 from loadwatch_backend.evidence.cost.model import Cost, RouteCost, Share, Statement, StatementCost
 from loadwatch_backend.evidence.cost.solve import is_repeated
-from loadwatch_backend.evidence.records.model import FloatArray
-from loadwatch_backend.findings.measures.evidence import evidence, show
-from loadwatch_backend.findings.model import Evidence, Link
+from loadwatch_backend.findings.measures.evidence import evidence
+from loadwatch_backend.findings.model import Evidence
 from loadwatch_backend.findings.window import Episode, Window
 
 LEAST_SHARE = 0.2
@@ -50,36 +48,13 @@ def callers(one: StatementCost) -> Words:
     return Words(f", asked by {' and '.join(names)}", f"({'、'.join(names)}が実行)") if names else Words("", "")
 
 
-def level(window: Window, value: float) -> FloatArray:
-    """[instant]: a figure of the whole focus."""
-    values = np.full(window.grid.count, np.nan)
-    values[window.focus] = value
-    return values
-
-
-def state(
-    window: Window, text: Words, *, link: Link, expression: str, unit: Unit, value: float, limit: float | None = None
-) -> Evidence:
-    """Evidence of a figure that covers the focus."""
-    values = level(window, value)
-    return show(
-        window,
-        text,
-        link=link,
-        expression=expression,
-        unit=unit,
-        values=values,
-        value=value,
-        at=window.focus.start,
-        limit=limit,
-    )
-
-
 def evidence_of_whole(
     window: Window, key: str, value: float, /, *, limit: float | None = None, **fields: object
 ) -> Evidence:
     """Evidence of a figure that covers the focus, as `evidence` has it."""
-    return evidence(window, key, level(window, value), value=value, at=window.focus.start, limit=limit, **fields)
+    values = np.full(window.grid.count, np.nan)
+    values[window.focus] = value
+    return evidence(window, key, values, value=value, at=window.focus.start, limit=limit, **fields)
 
 
 def of_digest(statement: Statement, metric: str) -> str:

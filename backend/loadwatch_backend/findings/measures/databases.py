@@ -135,12 +135,7 @@ def level_shown(window: Window, database: Database) -> Evidence:
     """Connections against max_connections."""
     most = largest(database.connected, window.focus)
     return evidence(
-        window,
-        "databases.connections",
-        database.connected,
-        limit=database.bound,
-        most=most,
-        database=database,
+        window, "databases.connections", database.connected, limit=database.bound, most=most, database=database
     )
 
 

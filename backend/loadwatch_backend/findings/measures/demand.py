@@ -77,28 +77,30 @@ def of_whole_run(window: Window, episode: Episode, effects: Sequence[Words]) -> 
     ]
 
 
-def unmet(window: Window, episode: Episode) -> Evidence | None:
+def unmet(window: Window, episode: Episode) -> list[Evidence]:
     """The load asked for more than it got: a rate that was not reached, or users that brought no further requests."""
     load = window.load
     if load is None:
-        return None
+        return []
     asked, sent = usual(load.target, episode.span), usual(load.rate, episode.span)
     if np.isfinite(asked + sent) and asked > 0 and sent < UNMET * asked:
-        return evidence(window, "demand.not-sent", load.rate, value=sent, at=episode.first, limit=asked)
+        return [evidence(window, "demand.not-sent", load.rate, value=sent, at=episode.first, limit=asked)]
     part = len(episode) // 3
     if part < LEAST_PART:
-        return None
+        return []
     early, late = slice(episode.first, episode.first + part), slice(episode.end - part, episode.end)
     users = usual(load.users, early), usual(load.users, late)
     rates = usual(load.rate, early), usual(load.rate, late)
     if not np.isfinite([*users, *rates]).all() or users[1] < GREW * users[0] or rates[1] > FOLLOWED * rates[0]:
-        return None
-    return evidence(
-        window,
-        "demand.more-users",
-        load.users,
-        users_before=users[0],
-        users_after=users[1],
-        rate_before=rates[0],
-        rate_after=rates[1],
-    )
+        return []
+    return [
+        evidence(
+            window,
+            "demand.more-users",
+            load.users,
+            users_before=users[0],
+            users_after=users[1],
+            rate_before=rates[0],
+            rate_after=rates[1],
+        )
+    ]

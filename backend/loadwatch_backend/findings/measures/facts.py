@@ -13,7 +13,16 @@ from loadwatch_backend.evidence.records.model import FloatArray
 from loadwatch_backend.findings.measures.evidence import evidence
 from loadwatch_backend.findings.messages.read import message
 from loadwatch_backend.findings.model import Evidence
-from loadwatch_backend.findings.window import APART_MS, BoolArray, Episode, Table, Window, episodes, least_instants
+from loadwatch_backend.findings.window import (
+    APART_MS,
+    BoolArray,
+    Episode,
+    Load,
+    Table,
+    Window,
+    episodes,
+    least_instants,
+)
 
 IMPACT_SHARE = 0.005
 """Share of requests that has to fail before the load has felt anything."""
@@ -225,7 +234,7 @@ def load_effects(window: Window, episode: Episode | None = None, delay: float = 
                 name=name,
             )
         )
-    slower = _slower(window, episode, delay)
+    slower = _slower(window, load, episode, delay)
     return found + ([] if slower is None else [slower])
 
 
@@ -237,10 +246,7 @@ def failures(window: Window, episode: Episode, *outcomes: str) -> float:
     return window.total(window.load.failed(*outcomes), span)
 
 
-def _slower(window: Window, episode: Episode, delay: float) -> Evidence | None:
-    load = window.load
-    if load is None:
-        return None
+def _slower(window: Window, load: Load, episode: Episode, delay: float) -> Evidence | None:
     during = usual(load.p95, episode.span)
     # A refusal is quick: only where answers were good do they show what the system can do.
     good = np.nan_to_num(load.failed()) <= IMPACT_SHARE * np.nan_to_num(load.rate)

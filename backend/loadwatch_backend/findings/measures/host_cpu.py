@@ -1,6 +1,6 @@
 """Who uses the CPU of a host: the watched programs, others, or other machines on the same hardware. Pure."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -140,7 +140,7 @@ def names(items: Sequence[str], most: int = 3) -> str:
 
 
 def _host(window: Window, labels: Mapping[str, str], table: Table) -> HostCpu:
-    modes = dict(_modes(table))
+    modes = {own.get("mode", ""): one.rate for own, one in table.by("mode")}
     nothing = np.full(window.grid.count, np.nan)
     interval = table.slowest_ms
     busy = [modes[mode] for mode in modes if mode not in ("idle", "iowait", "steal")]
@@ -153,11 +153,6 @@ def _host(window: Window, labels: Mapping[str, str], table: Table) -> HostCpu:
         waiting=smooth(window, window[PRESSURE].where(**labels).rate, interval),
         interval_ms=interval,
     )
-
-
-def _modes(table: Table) -> Iterator[tuple[str, FloatArray]]:
-    for labels, one in table.by("mode"):
-        yield labels.get("mode", ""), one.rate
 
 
 def _watched(window: Window, host: Mapping[str, str]) -> FloatArray:
@@ -182,18 +177,12 @@ def _allowed(window: Window, labels: Mapping[str, str], host: HostCpu | None) ->
         return float(known.min()) if known.size else float("nan")
 
     quota, period = lowest(window[QUOTA].where(**target)), lowest(window[PERIOD].where(**target))
-    declared = [row for row, one in enumerate(window[DECLARED].labels) if _declares(one, target)]
     bounds = {
         "quota": quota / period if period > 0 else float("nan"),
-        "declared": lowest(window[DECLARED].take(declared)) if declared else float("nan"),
+        "declared": lowest(window[DECLARED].where(**target, unit="cores")),
         "GOMAXPROCS": lowest(window[GOMAXPROCS].where(**target)),
         "host": float(host.cores) if host is not None else float("nan"),
     }
     known = [(bound, why) for why, bound in bounds.items() if np.isfinite(bound) and bound > 0]
     # Where the host has as many cores as a program allows itself, it is the host that bounds it.
     return min(known, key=lambda one: (one[0], one[1] != "host")) if known else (float("nan"), "")
-
-
-def _declares(limit: Mapping[str, str], target: Mapping[str, str]) -> bool:
-    same = all(limit.get(name, "") == value for name, value in target.items())
-    return same and limit.get("unit") == "cores"

@@ -81,7 +81,7 @@ def ingest_counters(window: Window) -> Iterator[IngestCounters]:
             in_flight=of(IN_FLIGHT).sum,
             queue=of(QUEUE).sum,
             queue_limit=of(QUEUE_LIMIT).sum,
-            lag=_largest(of(LAG, stat="max").max, of(OLDEST).max),
+            lag=np.fmax(of(LAG, stat="max").max, of(OLDEST).max),
             probe=of(PROBE).max,
             restarts=_restarts(window, accepted),
             interval_ms=max(accepted.slowest_ms, of(STORED).slowest_ms),
@@ -94,12 +94,6 @@ def floor_of(values: FloatArray, instants: int) -> FloatArray:
     padded = np.concatenate([np.full(instants - 1, np.inf), np.where(np.isfinite(values), values, np.inf)])
     lowest = np.lib.stride_tricks.sliding_window_view(padded, instants).min(axis=1)
     return np.where(np.isfinite(lowest), lowest, np.nan)
-
-
-def _largest(*values: FloatArray) -> FloatArray:
-    stacked = np.stack(values)
-    known = np.isfinite(stacked).any(axis=0)
-    return np.where(known, np.where(np.isfinite(stacked), stacked, -np.inf).max(axis=0), np.nan)
 
 
 def _restarts(window: Window, counter: Table) -> IntArray:

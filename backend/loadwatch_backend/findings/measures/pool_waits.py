@@ -4,7 +4,7 @@ import numpy as np
 
 from loadwatch_backend.findings.measures.facts import Pool, focused
 from loadwatch_backend.findings.measures.process_ends import process_starts
-from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
+from loadwatch_backend.findings.window import BoolArray, Episode, Window, episodes, least_instants
 
 FULL = 0.98
 LEAST_WAITING = 0.3
@@ -12,12 +12,17 @@ LEAST_WAITING = 0.3
 LEAST_MEAN_SECONDS = 0.002
 
 
-def exhausted(window: Window, pool: Pool) -> Episode | None:
-    """Where requests waited and the pool was full, with one limit and in one life of its process."""
+def full_and_waiting(window: Window, pool: Pool) -> tuple[BoolArray, BoolArray]:
+    """[instant]: where the pool was full, and where in the focus requests waited for it."""
     full = pool.in_use >= FULL * pool.limit
     # Waits that begin and never end are seen by their beginning, the others by the time that they took.
     waiting = (pool.waiting >= LEAST_WAITING) | (full & (pool.waits >= 1.0) & ~(pool.waiting > 0))
-    holds = focused(window, waiting & (pool.limit > 0))
+    return full, focused(window, waiting & (pool.limit > 0))
+
+
+def exhausted(window: Window, pool: Pool) -> Episode | None:
+    """Where requests waited and the pool was full, with one limit and in one life of its process."""
+    full, holds = full_and_waiting(window, pool)
     least = least_instants(window.grid, pool.interval_ms)
     found = episodes(holds, least=least, gap=max(least, 3))
     if not found:

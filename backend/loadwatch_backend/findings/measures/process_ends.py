@@ -122,9 +122,7 @@ def _starts(window: Window, target: Mapping[str, str]) -> int | None:
 
 def _gone(window: Window, target: Mapping[str, str], running: FloatArray, interval_ms: int) -> int | None:
     """The first instant in the focus from which the process was not found, while nothing else of it answered."""
-    others = [row for row, one in enumerate(window[UP].where(**target).labels) if one.get("collector") == "dbstats"]
-    answers = window[UP].where(**target).take(others).max if others else np.full(window.grid.count, np.nan)
-    missing = (running == 0) & ~(answers > 0)
+    missing = (running == 0) & ~(window[UP].where(**target, collector="dbstats").max > 0)
     least = least_instants(window.grid, interval_ms, samples=2, seconds=2)
     for one in episodes(missing, least=least, gap=1):
         seen_before = bool((running[: one.first] > 0).any())

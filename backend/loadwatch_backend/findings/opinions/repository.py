@@ -7,35 +7,20 @@ from sqlalchemy.orm import Session
 
 from loadwatch_backend.findings.opinions.tables import OpinionRow
 
+MOST_MUTES = 500
+
 
 def find_marks(session: Session, run_ids: Sequence[str]) -> Sequence[OpinionRow]:
     """Marks on the findings of runs."""
     return session.scalars(select(OpinionRow).where(OpinionRow.run_id.in_(run_ids)).order_by(OpinionRow.id)).all()
 
 
-def find_mutes(session: Session, limit: int) -> Sequence[OpinionRow]:
+def find_mutes(session: Session) -> Sequence[OpinionRow]:
     """Mutes, the newest first."""
-    query = select(OpinionRow).where(OpinionRow.run_id.is_(None)).order_by(OpinionRow.id.desc()).limit(limit)
+    query = select(OpinionRow).where(OpinionRow.run_id.is_(None)).order_by(OpinionRow.id.desc()).limit(MOST_MUTES)
     return session.scalars(query).all()
 
 
-def find_newest(session: Session, limit: int) -> Sequence[OpinionRow]:
+def find_newest(session: Session) -> Sequence[OpinionRow]:
     """Mutes and marks of all runs, the newest first."""
-    return session.scalars(select(OpinionRow).order_by(OpinionRow.id.desc()).limit(limit)).all()
-
-
-def find_mark(session: Session, mark_id: int) -> OpinionRow | None:
-    """One mute or mark."""
-    return session.get(OpinionRow, mark_id)
-
-
-def add_mark(session: Session, row: OpinionRow) -> None:
-    """Write a new one; it has its id then."""
-    session.add(row)
-    session.flush()
-
-
-def delete_mark(session: Session, row: OpinionRow) -> None:
-    """Take one back."""
-    session.delete(row)
-    session.flush()
+    return session.scalars(select(OpinionRow).order_by(OpinionRow.id.desc()).limit(MOST_MUTES)).all()

@@ -9,19 +9,10 @@ from loadwatch_backend.core.database.relational import Relational, Session
 from loadwatch_backend.core.errors import InvalidError, NotFoundError
 from loadwatch_backend.findings.documents import headline_of
 from loadwatch_backend.findings.model import Opinion, key_of
-from loadwatch_backend.findings.opinions.repository import (
-    add_mark,
-    delete_mark,
-    find_mark,
-    find_marks,
-    find_mutes,
-    find_newest,
-)
+from loadwatch_backend.findings.opinions.repository import MOST_MUTES, find_marks, find_mutes, find_newest
 from loadwatch_backend.findings.opinions.schemas import MarkedOut, MarkIn, MarkList
 from loadwatch_backend.findings.opinions.tables import OpinionRow
 from loadwatch_backend.findings.schemas import FindingOut, FindingsOut, MarkOut
-
-MOST_MUTES = 500
 
 
 class MarkNotFoundError(NotFoundError, code="mark-not-found"):
@@ -44,10 +35,12 @@ class Opinions:
         with self._relational.transaction() as session:
             for row in find_marks(session, [run_id]):
                 if row.finding_key == finding.key:
-                    delete_mark(session, row)
+                    session.delete(row)
+            session.flush()
             row = self._row(Opinion.REJECTED, finding.id, finding.labels, given.reason, actor)
             row.run_id, row.finding_key = run_id, finding.key
-            add_mark(session, row)
+            session.add(row)
+            session.flush()  # it has its id then
             return _marked_out(row)
 
     def mute(self, finding_id: str, labels: Mapping[str, str], reason: str, actor: str) -> MarkedOut:
@@ -57,14 +50,15 @@ class Opinions:
             MuteLimitError: there are as many as there may be.
         """
         with self._relational.transaction() as session:
-            mutes = find_mutes(session, MOST_MUTES)
+            mutes = find_mutes(session)
             for row in mutes:
                 if row.finding_id == finding_id and _labels(row) == labels:
                     return _marked_out(row)
             if len(mutes) >= MOST_MUTES:
                 raise MuteLimitError(f"There are {MOST_MUTES} mutes already; take one back first.")
             row = self._row(Opinion.MUTED, finding_id, labels, reason, actor)
-            add_mark(session, row)
+            session.add(row)
+            session.flush()
             return _marked_out(row)
 
     def take_back(self, mark_id: int) -> None:
@@ -74,24 +68,24 @@ class Opinions:
             MarkNotFoundError: there is none.
         """
         with self._relational.transaction() as session:
-            row = find_mark(session, mark_id)
+            row = session.get(OpinionRow, mark_id)
             if row is None:
                 raise MarkNotFoundError(f"There is no mark {mark_id}.")
-            delete_mark(session, row)
+            session.delete(row)
 
     def marks(self) -> MarkList:
         """Mutes and marks, the newest first."""
         with self._relational.transaction() as session:
-            return MarkList(marks=[_marked_out(row) for row in find_newest(session, MOST_MUTES)])
+            return MarkList(marks=[_marked_out(row) for row in find_newest(session)])
 
     def judged(self, session: Session, findings: Sequence[FindingOut], run_id: str | None = None) -> list[FindingOut]:
         """Findings with what people said of them."""
         marks = {} if run_id is None else {row.finding_key: row for row in find_marks(session, [run_id])}
-        return with_opinions(findings, marks, find_mutes(session, MOST_MUTES))
+        return with_opinions(findings, marks, find_mutes(session))
 
     def muted(self, session: Session, run_ids: Sequence[str]) -> Callable[[str, str, Mapping[str, str]], bool]:
         """Whether a finding of a run, by its id and labels, is muted or marked wrong: asked once for many."""
-        mutes, marks = find_mutes(session, MOST_MUTES), find_marks(session, run_ids)
+        mutes, marks = find_mutes(session), find_marks(session, run_ids)
         rejected = {(mark.run_id, mark.finding_key) for mark in marks if mark.opinion == Opinion.REJECTED}
         return lambda run_id, id, labels: (
             (run_id, key_of(id, labels)) in rejected or any(_mutes(mute, id, labels) for mute in mutes)

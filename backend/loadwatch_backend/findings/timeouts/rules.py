@@ -168,7 +168,9 @@ def compare(shorter: Rung, longer: Rung) -> OrderVerdict:
 
 
 def _look(rule: Rule, rungs: Sequence[Rung], direct: bool) -> Check | None:
-    if rule.direct not in (None, direct) or _is_moot(rule, rungs):
+    # A server that keeps no connection, and says so, ends none under a request.
+    is_moot = _APP_IDLE in rule.longer and any(rung.seconds == 0 for rung in _in_force(_APP_IDLE, rungs))
+    if is_moot or rule.direct not in (None, direct):
         return None
     # With several values of one timeout, the worst is looked at.
     shorter = _side(rule.shorter, rungs, max)
@@ -197,11 +199,6 @@ def _size(rung: Rung) -> tuple[float, bool]:
 
 def _in_force(place: TimeoutKey, rungs: Sequence[Rung]) -> list[Rung]:
     return [rung for rung in rungs if rung.place == place and rung.in_force]
-
-
-def _is_moot(rule: Rule, rungs: Sequence[Rung]) -> bool:
-    """A server that keeps no connection, and says so, ends none under a request."""
-    return _APP_IDLE in rule.longer and any(rung.seconds == 0 for rung in _in_force(_APP_IDLE, rungs))
 
 
 def _keep_alive(rungs: Sequence[Rung]) -> list[Check]:

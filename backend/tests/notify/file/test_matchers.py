@@ -1,7 +1,7 @@
 """Meaning is compared with Alertmanager in test_reference.py; here, what errors say."""
 
 import pytest
-from loadwatch_backend.alerting.notify.file.matchers import LabelMatcher, LabelOperator, MatcherError, parse_utf8
+from loadwatch_backend.alerting.notify.file.matchers import LabelMatcher, MatcherError, MatchOperatorName, parse_utf8
 from loadwatch_backend.core.text import quote
 
 
@@ -25,7 +25,7 @@ def test_an_error_says_where(text: str, words: str) -> None:
 
 
 def test_patterns_match_the_whole_value_and_no_line_feed() -> None:
-    matcher = LabelMatcher("a", LabelOperator.MATCHES, "b.")
+    matcher = LabelMatcher("a", MatchOperatorName.MATCHES, "b.")
     assert matcher.matches("bc")
     assert not matcher.matches("bcd")
     assert not matcher.matches("b\n")

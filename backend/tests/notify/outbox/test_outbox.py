@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loadwatch_backend.alerting.notify.contract import EnvelopeKind
 from loadwatch_backend.alerting.notify.groups.repository import KeptAlert, write_alerts
-from loadwatch_backend.alerting.notify.model import NotifiedAlert
+from loadwatch_backend.alerting.notify.model import EnvelopeKind, NotifiedAlert
 from loadwatch_backend.alerting.notify.outbox.messages import new_delivery_id
 from loadwatch_backend.alerting.notify.outbox.repository import (
     DeliveryNotFoundError,

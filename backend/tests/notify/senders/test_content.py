@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from loadwatch_backend.alerting.notify.contract import EnvelopeKind
+from loadwatch_backend.alerting.notify.model import EnvelopeKind
 from loadwatch_backend.alerting.notify.senders.content import Content, content_of, plain_text
 from loadwatch_backend.alerting.notify.senders.model import Message
 from loadwatch_backend.alerting.notify.senders.pagerduty import PagerDutyIntegration, alert_event

@@ -4,7 +4,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_backend.alerting.notify.file.matchers import LabelMatcher, LabelOperator
+from loadwatch_backend.alerting.notify.file.matchers import LabelMatcher, MatchOperatorName
 from loadwatch_backend.alerting.notify.schemas import SilenceState
 from loadwatch_backend.alerting.notify.silences.silences import Recurrence, Silence, holding, match_silences
 
@@ -21,7 +21,7 @@ def at(text: str, zone: ZoneInfo = BERLIN, fold: int = 0) -> int:
 def silence(starts: int, ends: int, recurrence: Recurrence | None = None) -> Silence:
     return Silence(
         id="s",
-        matchers=(LabelMatcher("alertname", LabelOperator.EQUAL, "Lag"),),
+        matchers=(LabelMatcher("alertname", MatchOperatorName.EQUAL, "Lag"),),
         starts_ms=starts,
         ends_ms=ends,
         comment="",

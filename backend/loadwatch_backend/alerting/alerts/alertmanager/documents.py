@@ -14,10 +14,15 @@ import yaml
 from loadwatch_formats.times import format_rfc3339
 
 from loadwatch_backend.alerting.notify.contract import Quiet
-from loadwatch_backend.alerting.notify.file.matchers import LabelMatcher, LabelOperator, MatcherError, parse_matchers
+from loadwatch_backend.alerting.notify.file.matchers import (
+    LabelMatcher,
+    MatcherError,
+    MatchOperatorName,
+    parse_matchers,
+)
 from loadwatch_backend.alerting.notify.file.model import Configuration, NamedInterval, Route
 from loadwatch_backend.alerting.notify.model import NotifiedAlert
-from loadwatch_backend.alerting.notify.schemas import MatcherDocument, MatchOperatorName, SilenceOut
+from loadwatch_backend.alerting.notify.schemas import MatcherDocument, SilenceOut
 from loadwatch_backend.core.errors import BadRequestError, MethodNotAllowedError
 from loadwatch_backend.core.language import Language, in_language
 from loadwatch_backend.core.schemas import LAST_MILLISECOND
@@ -36,10 +41,10 @@ RESOLVE_MS = 300_000
 """Alertmanager's default `resolve_timeout`."""
 
 _OPERATORS = {
-    (True, False): LabelOperator.EQUAL,
-    (False, False): LabelOperator.NOT_EQUAL,
-    (True, True): LabelOperator.MATCHES,
-    (False, True): LabelOperator.MATCHES_NOT,
+    (True, False): MatchOperatorName.EQUAL,
+    (False, False): MatchOperatorName.NOT_EQUAL,
+    (True, True): MatchOperatorName.MATCHES,
+    (False, True): MatchOperatorName.MATCHES_NOT,
 }
 _SIGNS = {operator: sign for sign, operator in _OPERATORS.items()}
 
@@ -99,14 +104,13 @@ def silence_document(silence: SilenceOut) -> dict[str, Any]:
 
 
 def _matcher(given: MatcherDocument) -> dict[str, Any]:
-    is_equal, is_regex = _SIGNS[LabelOperator(given.operator.value)]
+    is_equal, is_regex = _SIGNS[given.operator]
     return {"isEqual": is_equal, "isRegex": is_regex, "name": given.name, "value": given.value}
 
 
 def matcher_of(*, name: str, value: str, is_regex: bool, is_equal: bool) -> MatcherDocument:
     """A matcher of a posted silence, as our own API takes it."""
-    operator = _OPERATORS[is_equal, is_regex]
-    return MatcherDocument(name=name, operator=MatchOperatorName(operator.value), value=value)
+    return MatcherDocument(name=name, operator=_OPERATORS[is_equal, is_regex], value=value)
 
 
 def parse_filter(texts: Iterable[str]) -> list[LabelMatcher]:

@@ -103,11 +103,11 @@ class AlertmanagerApi:
         """
         configuration, now_ms = self._configuration(), self._clock()
         receives = _pattern(question.receiver)
-        found: list[dict[str, Any]] = []
-        for shown in self._shown(configuration, question, now_ms):
-            names = [name for name in shown.quiet.receivers if receives(name)]
-            if names:
-                found.append(alert_document(shown, shown.quiet.receivers, now_ms))
+        found = [
+            alert_document(shown, shown.quiet.receivers, now_ms)
+            for shown in self._shown(configuration, question, now_ms)
+            if any(map(receives, shown.quiet.receivers))
+        ]
         return sorted(found, key=lambda one: one["fingerprint"])
 
     def groups(self, question: AlertQuestion) -> list[dict[str, Any]]:
@@ -243,12 +243,8 @@ def _same(before: Sequence[MatcherDocument], after: Sequence[MatcherDocument]) -
 
 
 def _muting(configuration: Configuration, labels: Mapping[str, str], now_ms: int) -> list[str]:
-    names = [
-        name
-        for route in routes_of(configuration, labels)
-        for name in muting_intervals(route, configuration.time_intervals, now_ms)
-    ]
-    return list(dict.fromkeys(names))
+    found = [muting_intervals(one, configuration.time_intervals, now_ms) for one in routes_of(configuration, labels)]
+    return list(dict.fromkeys(name for names in found for name in names))
 
 
 def _is_wanted(shown: ShownAlert, question: AlertQuestion) -> bool:

@@ -23,9 +23,10 @@ from loadwatch_backend.alerting.alerts.evaluation.machine import Machine
 from loadwatch_backend.alerting.alerts.evaluation.recorder import Recorder
 from loadwatch_backend.alerting.alerts.history.episodes import RuleFacts
 from loadwatch_backend.alerting.alerts.history.journal import Entry
-from loadwatch_backend.alerting.alerts.ports import Rounds, RuleRound, RunSource, SentSource
+from loadwatch_backend.alerting.alerts.ports import Rounds, RunSource, SentSource
 from loadwatch_backend.alerting.alerts.schemas import RuleHealth
 from loadwatch_backend.alerting.rules.contract import RuleResult
+from loadwatch_backend.alerting.rules.evaluate import Round
 from loadwatch_backend.alerting.rules.model import Rule, RuleGroup, RuleKind
 from loadwatch_backend.alerting.rules.presence import metrics_of
 from loadwatch_backend.core.errors import ProblemError
@@ -256,7 +257,7 @@ class Evaluation:
     def _step(
         self,
         rule: Rule,
-        round_: RuleRound,
+        round_: Round,
         states: Mapping[str, RuleStates],
         facts: RuleFacts,
         at_ms: int,

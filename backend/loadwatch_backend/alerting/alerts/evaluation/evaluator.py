@@ -21,9 +21,10 @@ from loadwatch_backend.alerting.alerts.evaluation.machine import Machine, dismis
 from loadwatch_backend.alerting.alerts.evaluation.recorder import Recorder, WatchList, make_watch_list
 from loadwatch_backend.alerting.alerts.history.episodes import RuleFacts, facts_of
 from loadwatch_backend.alerting.alerts.history.journal import Entry, Journal, Remembered, Request
-from loadwatch_backend.alerting.alerts.ports import Lead, Rounds, RuleSource, RunSource, SentSource
+from loadwatch_backend.alerting.alerts.ports import Lead, Rounds, RunSource, SentSource
 from loadwatch_backend.alerting.alerts.schemas import AlertState, ResolvedReason
 from loadwatch_backend.alerting.rules.contract import SourceKey
+from loadwatch_backend.alerting.rules.files import RuleFiles
 from loadwatch_backend.alerting.rules.model import NoDataPolicy, Rule, RuleFileState, RuleKind, RuleSet
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.database.leadership import LeadershipLostError
@@ -107,7 +108,7 @@ class Evaluator:
     def __init__(
         self,
         *,
-        rules: RuleSource,
+        rules: RuleFiles,
         rounds: Rounds,
         journal: Journal,
         recorder: Recorder,

@@ -15,7 +15,6 @@ from loadwatch_backend.alerting.alerts.schemas import AlertState, ResolvedReason
 from loadwatch_backend.alerting.notify.causes import FINDING_ANNOTATIONS, FINDING_ID, FINDING_OWN
 from loadwatch_backend.alerting.notify.model import ENDED_ANNOTATION, RUN_NAME, STOPPED_SENDING, NotifiedAlert
 from loadwatch_backend.alerting.rules import model
-from loadwatch_backend.alerting.rules.contract import SourceKey
 from loadwatch_backend.alerting.rules.model import Rule, RuleGroup
 from loadwatch_backend.alerting.rules.presence import value_of
 from loadwatch_backend.core.language import Language, in_language
@@ -70,17 +69,13 @@ def facts_of(group: RuleGroup, rule: Rule) -> RuleFacts:
     )
 
 
-def identity_of(rule_id: str, key: SourceKey) -> str:
-    """Of an alert over its episodes."""
-    return hashlib.sha256(orjson.dumps([rule_id, key])).hexdigest()[:32]
-
-
 def episode_values(facts: RuleFacts, alert: TrackedAlert, now_ms: int) -> dict[str, Any]:
     """The row of an episode that begins."""
     annotations = kept_annotations(alert)
+    identity = hashlib.sha256(orjson.dumps([facts.rule_id, source_key(alert.source)]))
     return {
         "id": alert.id,
-        "identity": identity_of(facts.rule_id, source_key(alert.source)),
+        "identity": identity.hexdigest()[:32],
         "rule_id": facts.rule_id,
         "rule": facts.to_json(),
         "source": to_json(alert.source),
@@ -124,6 +119,19 @@ def transition_values(transition: Transition, actor: str) -> dict[str, Any]:
         "at_ms": transition.at_ms,
         "value": finite(transition.alert.value),
         "reason": str(transition.reason),
+        "actor": actor,
+    }
+
+
+def said_values(alert: TrackedAlert | EpisodeRow, at_ms: int, reason: str, actor: str) -> dict[str, Any]:
+    """The row of what somebody says to an alert, which changes no state."""
+    return {
+        "alert_id": alert.id,
+        "from_state": str(alert.state),
+        "to_state": str(alert.state),
+        "at_ms": at_ms,
+        "value": finite(alert.value),
+        "reason": reason,
         "actor": actor,
     }
 

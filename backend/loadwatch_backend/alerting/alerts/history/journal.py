@@ -12,16 +12,16 @@ from loadwatch_backend.alerting.alerts.history.episodes import (
     RuleFacts,
     changing_values,
     episode_values,
-    finite,
     kept_annotations,
     notified_alert,
     notified_annotations,
+    said_values,
     to_json,
     tracked_alert,
     transition_values,
     words_of,
 )
-from loadwatch_backend.alerting.alerts.history.incidents import Joining, join, keys_of
+from loadwatch_backend.alerting.alerts.history.incidents import join, keys_of
 from loadwatch_backend.alerting.alerts.history.repository import (
     Request,
     find_acknowledged,
@@ -110,10 +110,7 @@ class Journal:
         joins = {
             one.id: one
             for entry in entries
-            for one in (
-                *(change.alert for change in entry.step.transitions if change.notifies),
-                *entry.step.explained,
-            )
+            for one in (*(change.alert for change in entry.step.transitions if change.notifies), *entry.step.explained)
             if one.state is AlertState.FIRING and keys_of(one)
         }
         explained = {
@@ -145,11 +142,7 @@ class Journal:
             self._told()
 
     def _join(
-        self,
-        session: Session,
-        joins: Mapping[str, TrackedAlert],
-        news: Sequence[NotifiedAlert],
-        now_ms: int,
+        self, session: Session, joins: Mapping[str, TrackedAlert], news: Sequence[NotifiedAlert], now_ms: int
     ) -> list[NotifiedAlert]:
         """Put alerts into their incidents; the news, with those that come back to an incident that is acknowledged."""
         keys = sorted({key for alert in joins.values() for key in keys_of(alert)})
@@ -158,7 +151,8 @@ class Journal:
             del joining.acknowledged[id]
         write_joining(session, joining)
         seen = joining.acknowledged
-        write_episodes(session, transitions=[_joined_values(joins[id], joining, now_ms) for id in seen])
+        said = [said_values(joins[id], now_ms, JOINED, given.by) for id, given in seen.items()]
+        write_episodes(session, transitions=said)
         others = [one for one in news if one.key not in seen]
         return [*others, *(self.notified(joins[id], acknowledged=True) for id in seen)]
 
@@ -222,28 +216,10 @@ class Journal:
 
 def _sorted_episodes(entries: Sequence[Entry], now_ms: int) -> tuple[list[dict[str, Any]], list[TrackedAlert]]:
     """Rows of episodes that begin, and episodes that go on."""
-    begun: list[dict[str, Any]] = []
-    going: list[TrackedAlert] = []
-    for entry in entries:
-        new = {one.alert.id for one in entry.step.transitions if one.before is None}
-        for alert in entry.step.changed:
-            if alert.id in new:
-                begun.append(episode_values(entry.facts, alert, now_ms))
-            else:
-                going.append(alert)
-    return begun, going
-
-
-def _joined_values(alert: TrackedAlert, joining: Joining, at_ms: int) -> dict[str, Any]:
-    return {
-        "alert_id": alert.id,
-        "from_state": str(alert.state),
-        "to_state": str(alert.state),
-        "at_ms": at_ms,
-        "value": finite(alert.value),
-        "reason": JOINED,
-        "actor": joining.acknowledged[alert.id].by,
-    }
+    new = {one.alert.id for entry in entries for one in entry.step.transitions if one.before is None}
+    changed = [(entry.facts, alert) for entry in entries for alert in entry.step.changed]
+    begun = [episode_values(facts, alert, now_ms) for facts, alert in changed if alert.id in new]
+    return begun, [alert for _, alert in changed if alert.id not in new]
 
 
 def _texts_of(alert: TrackedAlert) -> dict[str, Any]:
@@ -252,11 +228,5 @@ def _texts_of(alert: TrackedAlert) -> dict[str, Any]:
 
 
 def _times_of(alert: TrackedAlert) -> dict[str, Any]:
-    return {
-        "active_ms": alert.active_ms,
-        "held_from_ms": alert.held_from_ms,
-        "fired_ms": alert.fired_ms,
-        "false_since_ms": alert.false_since_ms,
-        "swung_ms": alert.swung_ms,
-        "no_data_since_ms": alert.no_data_since_ms,
-    }
+    names = ("active_ms", "held_from_ms", "fired_ms", "false_since_ms", "swung_ms", "no_data_since_ms")
+    return {name: getattr(alert, name) for name in names}

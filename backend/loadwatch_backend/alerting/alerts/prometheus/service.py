@@ -14,8 +14,8 @@ from loadwatch_backend.alerting.alerts.evaluation.evaluator import Evaluator
 from loadwatch_backend.alerting.alerts.history import repository
 from loadwatch_backend.alerting.alerts.history.episodes import sent_annotations
 from loadwatch_backend.alerting.alerts.history.tables import EpisodeRow
-from loadwatch_backend.alerting.alerts.ports import RuleSource
 from loadwatch_backend.alerting.alerts.schemas import AlertState
+from loadwatch_backend.alerting.rules.files import RuleFiles
 from loadwatch_backend.alerting.rules.model import Rule, RuleGroup, RuleKind
 from loadwatch_backend.core.database.relational import Relational
 from loadwatch_backend.core.errors import BadRequestError
@@ -41,7 +41,7 @@ class RuleQuestion:
 class PrometheusRules:
     """Documents below `data`."""
 
-    def __init__(self, rules: RuleSource, evaluator: Evaluator, relational: Relational) -> None:
+    def __init__(self, rules: RuleFiles, evaluator: Evaluator, relational: Relational) -> None:
         self._rules = rules
         self._evaluator = evaluator
         self._relational = relational

@@ -24,8 +24,8 @@ class MatcherError(ValueError):
     """The text is no matcher; says where it went wrong."""
 
 
-class LabelOperator(StrEnum):
-    """How a matcher compares; in the order in which Alertmanager sorts them."""
+class MatchOperatorName(StrEnum):
+    """How a matcher compares."""
 
     EQUAL = "="
     NOT_EQUAL = "!="
@@ -33,7 +33,8 @@ class LabelOperator(StrEnum):
     MATCHES_NOT = "!~"
 
 
-_ORDER = {operator: place for place, operator in enumerate(LabelOperator)}
+_ORDER = {operator: place for place, operator in enumerate(MatchOperatorName)}
+"""As Alertmanager sorts them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,23 +46,23 @@ class LabelMatcher:
     """
 
     name: str
-    operator: LabelOperator
+    operator: MatchOperatorName
     value: str
 
     def __post_init__(self) -> None:
-        if self.operator in (LabelOperator.MATCHES, LabelOperator.MATCHES_NOT):
+        if self.operator in (MatchOperatorName.MATCHES, MatchOperatorName.MATCHES_NOT):
             _pattern(self.value)
 
     def matches(self, value: str) -> bool:
         """Whether a value of the label fulfils it."""
         match self.operator:
-            case LabelOperator.EQUAL:
+            case MatchOperatorName.EQUAL:
                 return value == self.value
-            case LabelOperator.NOT_EQUAL:
+            case MatchOperatorName.NOT_EQUAL:
                 return value != self.value
-            case LabelOperator.MATCHES:
+            case MatchOperatorName.MATCHES:
                 return _pattern(self.value)(value)
-            case LabelOperator.MATCHES_NOT:
+            case MatchOperatorName.MATCHES_NOT:
                 return not _pattern(self.value)(value)
 
     def __str__(self) -> str:
@@ -165,7 +166,7 @@ def _parse_one_classic(text: str) -> LabelMatcher:
     if found is None:
         raise MatcherError(f"bad matcher format: {text}")
     name, operator, raw = found.groups()
-    return LabelMatcher(name, LabelOperator(operator), _unescape_classic(raw.rstrip("\t\n\f\r ")))
+    return LabelMatcher(name, MatchOperatorName(operator), _unescape_classic(raw.rstrip("\t\n\f\r ")))
 
 
 def _unescape_classic(given: str) -> str:
@@ -236,7 +237,7 @@ class _Utf8Parser:
         name = self._expect(("quoted", "bare"), "expected label name")
         operator = self._expect(("operator",), "expected an operator such as '=', '!=', '=~' or '!~'")
         value = self._expect(("quoted", "bare"), "expected label value")
-        return LabelMatcher(_unquote(name), LabelOperator(operator.text), _unquote(value))
+        return LabelMatcher(_unquote(name), MatchOperatorName(operator.text), _unquote(value))
 
     def _peek(self) -> _Token:
         return self._tokens[self._place]

@@ -15,8 +15,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, SkipValidation
 from loadwatch_backend.alerting.notify.file.intervals import TimeInterval
 from loadwatch_backend.alerting.notify.file.matchers import (
     LabelMatcher,
-    LabelOperator,
     MatcherError,
+    MatchOperatorName,
     parse_matchers,
     sort_matchers,
 )
@@ -75,7 +75,9 @@ def _with_older(key: str, listed: Any, older: Mapping[str, Any], folder: Path) -
                 raise error_at((name, label), "must be a text")
             # Alertmanager keeps these patterns with their anchors, also in group keys.
             pattern = name.endswith("_re")
-            operator, value = (LabelOperator.MATCHES, f"^(?:{text})$") if pattern else (LabelOperator.EQUAL, text)
+            operator, value = (
+                (MatchOperatorName.MATCHES, f"^(?:{text})$") if pattern else (MatchOperatorName.EQUAL, text)
+            )
             try:
                 found.append(LabelMatcher(label, operator, value))
             except MatcherError as error:

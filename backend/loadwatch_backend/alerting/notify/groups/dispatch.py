@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from loadwatch_backend.alerting.notify.contract import Envelope, FollowsFrom, OutboxPort, Quiet
+from loadwatch_backend.alerting.notify.contract import Envelope, Quiet
 from loadwatch_backend.alerting.notify.file.configuration import ConfigurationFile
 from loadwatch_backend.alerting.notify.file.model import Configuration, Route
 from loadwatch_backend.alerting.notify.groups import repository as repository
@@ -17,9 +17,9 @@ from loadwatch_backend.alerting.notify.groups.groups import members_of, next_tic
 from loadwatch_backend.alerting.notify.groups.repository import Group, KeptAlert
 from loadwatch_backend.alerting.notify.model import Notice, NotifiedAlert
 from loadwatch_backend.alerting.notify.outbox.deliveries import delivery_out
-from loadwatch_backend.alerting.notify.outbox.failing import find_failing_integrations
 from loadwatch_backend.alerting.notify.outbox.messages import IntegrationKey
-from loadwatch_backend.alerting.notify.outbox.repository import find_of_alerts
+from loadwatch_backend.alerting.notify.outbox.outbox import Outbox
+from loadwatch_backend.alerting.notify.outbox.repository import find_failing_integrations, find_of_alerts
 from loadwatch_backend.alerting.notify.routing.holding import Holder, Holders
 from loadwatch_backend.alerting.notify.routing.routing import (
     announce,
@@ -32,7 +32,7 @@ from loadwatch_backend.alerting.notify.routing.routing import (
     routes_of,
     short_hash,
 )
-from loadwatch_backend.alerting.notify.schemas import DeliveryOut
+from loadwatch_backend.alerting.notify.schemas import DeliveryOut, FollowsFromOut
 from loadwatch_backend.alerting.notify.silences.repository import forget_silences
 from loadwatch_backend.core.database.relational import Relational, Session, Stillness
 from loadwatch_backend.series.store.port import Labels
@@ -62,7 +62,7 @@ class Dispatcher:
         relational: Relational,
         file: ConfigurationFile,
         holders: Holders,
-        outbox: OutboxPort,
+        outbox: Outbox,
         external_url: str,
         fence: Fence = no_fence,
     ) -> None:
@@ -104,9 +104,10 @@ class Dispatcher:
         repository.write_alerts(session, [*fresh, *changed], known)
         token = repository.new_token(session)
         self._holders.follow(gate.token, token, [kept.alert for kept in (*fresh, *changed)])
-        gate = replace(gate, token=token)
+        gate = gate._replace(token=token)
 
-        due = self._join(session, _places(configuration, fresh), now_ms)
+        places = ((kept, route) for kept in fresh for route in routes_of(configuration, kept.alert.labels))
+        due = self._join(session, places, now_ms)
         moved = [kept for kept in changed if kept.alert.labels != known[kept.alert.key].alert.labels]
         due += self._move(session, configuration, moved, now_ms)
         memberships = repository.groups_of(session, known)
@@ -166,7 +167,7 @@ class Dispatcher:
         routes = configuration.routes
         groups = repository.find_groups(session, ids)
         moved = [
-            _stirred(group, routes[group.route], now_ms) if group.route in routes else replace(group, due_ms=now_ms)
+            _stirred(group, routes[group.route], now_ms) if group.route in routes else group._replace(due_ms=now_ms)
             for group in groups.values()
         ]
         repository.set_times(session, [group for group in moved if group != groups[group.id]])
@@ -254,7 +255,7 @@ class Dispatcher:
             }
             due_ms = min(waiting.values(), default=LATEST_MS)
             if waiting and len(waiting) == len(alerts) and group.flushed_ms is None:
-                changes.times.append(replace(group, due_ms=due_ms, delay_ms=due_ms - now_ms))
+                changes.times.append(group._replace(due_ms=due_ms, delay_ms=due_ms - now_ms))
                 continue
             held |= waiting.keys()
             members = members_of([(one.fingerprint, one.alert) for one in alerts], held)
@@ -263,7 +264,7 @@ class Dispatcher:
             flush.run(told, alerts, changes, failing if all(is_everybodys(one.alert.labels) for one in alerts) else ())
             holder.note(changes.envelopes[before:])
             if waiting:
-                changes.times[-1] = replace(changes.times[-1], due_ms=due_ms, delay_ms=due_ms - now_ms)
+                changes.times[-1] = changes.times[-1]._replace(due_ms=due_ms, delay_ms=due_ms - now_ms)
         return changes
 
     def _acknowledge(
@@ -351,7 +352,7 @@ class Dispatcher:
                     inhibited_by=inhibitors if cause is None else tuple(dict.fromkeys([*inhibitors, cause.alert])),
                     follows_from=None
                     if cause is None
-                    else FollowsFrom(finding=cause.finding.id, sentence=cause.finding.sentence, alert=cause.alert),
+                    else FollowsFromOut(finding=cause.finding.id, sentence=cause.finding.sentence, alert=cause.alert),
                     muted=all(muting_intervals(route, configuration.time_intervals, now_ms) for route in routes),
                     receivers=receiver_names(routes),
                     undelivered=[one for one in failing if one.receiver in receiver_names(routes)],
@@ -370,10 +371,6 @@ class Dispatcher:
 
 def _kept_labels(before: Labels, after: Labels) -> Labels:
     return {name: text for name, text in before.items() if name != "run" or name in after}
-
-
-def _places(configuration: Configuration, alerts: Iterable[KeptAlert]) -> Iterable[tuple[KeptAlert, Route]]:
-    return ((kept, route) for kept in alerts for route in routes_of(configuration, kept.alert.labels))
 
 
 # Groups in time -------------------------------------------------------------------------------------------------------
@@ -402,14 +399,14 @@ def _stirred(group: Group, route: Route, now_ms: int) -> Group:
     tick = next_tick(group.flushed_ms, route.group_interval_ms, now_ms)
     if group.due_ms is not None and group.due_ms <= tick:
         return group
-    return replace(group, due_ms=tick, delay_ms=tick - now_ms)
+    return group._replace(due_ms=tick, delay_ms=tick - now_ms)
 
 
 def _sooner(group: Group, other: Group) -> Group:
     """A group before its first time is due when either is: it may wait for a finding of others."""
     if group.flushed_ms is not None or (group.due_ms or 0) <= (other.due_ms or 0):
         return group
-    return replace(group, due_ms=other.due_ms, delay_ms=other.delay_ms)
+    return group._replace(due_ms=other.due_ms, delay_ms=other.delay_ms)
 
 
 def _sort_changes(

@@ -1,10 +1,10 @@
 """What one group's messages are at one instant: which integrations are told what, and when the group is due again."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from loadwatch_backend.alerting.notify.contract import Envelope, EnvelopeKind
+from loadwatch_backend.alerting.notify.contract import Envelope
 from loadwatch_backend.alerting.notify.documents import alert_document, group_document, sort_alerts, subject_of
 from loadwatch_backend.alerting.notify.file.model import Configuration, Route
 from loadwatch_backend.alerting.notify.groups.groups import (
@@ -16,6 +16,7 @@ from loadwatch_backend.alerting.notify.groups.groups import (
     next_due,
 )
 from loadwatch_backend.alerting.notify.groups.repository import Group, KeptAlert
+from loadwatch_backend.alerting.notify.model import EnvelopeKind
 from loadwatch_backend.alerting.notify.outbox.messages import IntegrationKey
 from loadwatch_backend.alerting.notify.routing.routing import short_hash
 from loadwatch_backend.alerting.notify.senders.model import Integration
@@ -98,7 +99,7 @@ class Flush:
         if passed_over:
             due_ms = min(self.now_ms + self.route.group_interval_ms, due_ms or LATEST_MS)
         delay_ms = 0 if due_ms is None else due_ms - self.now_ms
-        changes.times.append(replace(self.group, flushed_ms=self.now_ms, due_ms=due_ms, delay_ms=delay_ms))
+        changes.times.append(self.group._replace(flushed_ms=self.now_ms, due_ms=due_ms, delay_ms=delay_ms))
 
     def acknowledge(self, told: dict[str, Notified], changes: Changes) -> None:
         """Send what an acknowledgement changes."""

@@ -96,11 +96,7 @@ def decide(members: Members, told: Notified | None, now_ms: int, repeat_ms: int,
     for print_, before in known.items():
         if print_ in members.held:
             flags[print_] = before & ~(TOLD | ACKNOWLEDGED)
-    return Decision(
-        firing=firing,
-        resolved=over,
-        told=Notified(sent_ms=now_ms, alerts=flags) if flags else None,
-    )
+    return Decision(firing=firing, resolved=over, told=Notified(sent_ms=now_ms, alerts=flags) if flags else None)
 
 
 def _repeats(members: Members, firing: Sequence[str], told: Notified | None, now_ms: int, repeat_ms: int) -> bool:

@@ -7,8 +7,8 @@ from loadwatch_backend.alerting.notify.file.model import Configuration
 from loadwatch_backend.alerting.notify.groups import repository
 from loadwatch_backend.alerting.notify.groups.flush import notified_id
 from loadwatch_backend.alerting.notify.groups.groups import TOLD
-from loadwatch_backend.alerting.notify.outbox.failing import find_failing_integrations
 from loadwatch_backend.alerting.notify.outbox.messages import IntegrationKey
+from loadwatch_backend.alerting.notify.outbox.repository import find_failing_integrations
 from loadwatch_backend.core.database.relational import Session
 
 

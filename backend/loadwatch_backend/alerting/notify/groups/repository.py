@@ -7,7 +7,7 @@ read before the gate may be old by then (MySQL's transactions read as of their f
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import orjson
 from sqlalchemy import BigInteger, bindparam, delete, func, insert, or_, select, update
@@ -38,8 +38,7 @@ def chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
 # The gate -------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gate:
+class Gate(NamedTuple):
     """See GateRow."""
 
     token: str
@@ -50,18 +49,13 @@ class Gate:
 def pass_gate(session: Session) -> Gate:
     """Wait until no other transaction is behind the gate, and keep the rest out until this one ends."""
     session.execute(update(GateRow).where(GateRow.id == GATE_ID).values(turns=GateRow.turns + 1))
-    return _gate(session, lock=True)
+    return read_gate(session, lock=True)
 
 
-def read_gate(session: Session) -> Gate:
-    """What the gate says, for those who only read."""
-    return _gate(session, lock=False)
-
-
-def _gate(session: Session, *, lock: bool) -> Gate:
+def read_gate(session: Session, *, lock: bool = False) -> Gate:
+    """What the gate says; without a lock for those who only read."""
     query = select(GateRow.token, GateRow.routed_by, GateRow.silences).where(GateRow.id == GATE_ID)
-    token, routed_by, silences = session.execute(query.with_for_update() if lock else query).one()
-    return Gate(token=token, routed_by=routed_by, silences=silences)
+    return Gate(*session.execute(query.with_for_update() if lock else query).one())
 
 
 def new_token(session: Session) -> str:
@@ -177,8 +171,7 @@ def forget_alerts(session: Session, keys: Iterable[str]) -> None:
 # Groups ---------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class Group(NamedTuple):
     """See GroupRow; `route` is the id of its route."""
 
     id: str
@@ -190,28 +183,12 @@ class Group:
     delay_ms: int
 
 
-_GROUP = (
-    GroupRow.id,
-    GroupRow.route,
-    GroupRow.group_key,
-    GroupRow.labels,
-    GroupRow.flushed_ms,
-    GroupRow.due_ms,
-    GroupRow.delay_ms,
-)
+_GROUP = tuple(GroupRow.__table__.c[name] for name in Group._fields)
 
 
 def _group(row: Sequence[Any]) -> Group:
-    id, route, group_key, labels, flushed_ms, due_ms, delay_ms = row
-    return Group(
-        id=id,
-        route=route,
-        group_key=group_key,
-        labels=orjson.loads(labels),
-        flushed_ms=flushed_ms,
-        due_ms=due_ms,
-        delay_ms=delay_ms,
-    )
+    id, route, group_key, labels, *times = row
+    return Group(id, route, group_key, orjson.loads(labels), *times)
 
 
 def find_groups(session: Session, ids: Iterable[str], *, lock: bool = True) -> dict[str, Group]:
@@ -262,18 +239,7 @@ def first_due(session: Session) -> int | None:
 
 def add_groups(session: Session, groups: Sequence[Group]) -> None:
     """Make groups."""
-    rows = [
-        {
-            "id": group.id,
-            "route": group.route,
-            "group_key": group.group_key,
-            "labels": orjson.dumps(dict(group.labels)).decode(),
-            "flushed_ms": group.flushed_ms,
-            "due_ms": group.due_ms,
-            "delay_ms": group.delay_ms,
-        }
-        for group in groups
-    ]
+    rows = [{**group._asdict(), "labels": orjson.dumps(dict(group.labels)).decode()} for group in groups]
     for some in chunks(rows):
         session.execute(insert(GroupRow), some)
 

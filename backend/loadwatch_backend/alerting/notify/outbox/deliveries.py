@@ -2,7 +2,7 @@
 
 import orjson
 
-from loadwatch_backend.alerting.notify.contract import EnvelopeKind
+from loadwatch_backend.alerting.notify.model import EnvelopeKind
 from loadwatch_backend.alerting.notify.outbox.messages import unpack
 from loadwatch_backend.alerting.notify.outbox.repository import find_attempts
 from loadwatch_backend.alerting.notify.outbox.tables import DeliveryRow
@@ -37,19 +37,7 @@ def detail_out(session: Session, row: DeliveryRow, now_ms: int) -> DeliveryDetai
     """A delivery with its attempts and what was sent."""
     return DeliveryDetail(
         delivery=delivery_out(row, now_ms),
-        attempts=[
-            AttemptOut(
-                number=attempt.number,
-                at_ms=attempt.at_ms,
-                seconds=attempt.seconds,
-                status_code=attempt.status_code,
-                outcome=attempt.outcome,
-                error=attempt.error,
-                response=attempt.response,
-                address=attempt.address,
-            )
-            for attempt in find_attempts(session, row.seq)
-        ],
+        attempts=[AttemptOut.model_validate(attempt) for attempt in find_attempts(session, row.seq)],
         document=orjson.loads(unpack(row.document)),
         alert_keys=orjson.loads(unpack(row.alert_keys)),
     )

@@ -4,11 +4,11 @@ from dataclasses import dataclass, replace
 
 from loadwatch_backend.alerting.notify.outbox.messages import IntegrationKey
 from loadwatch_backend.alerting.notify.outbox.repository import (
-    add_attempt,
     find_integration,
     hasten_integration,
     lock_delivery,
     overtake,
+    settle_integration,
 )
 from loadwatch_backend.alerting.notify.outbox.schedule import LEAST_PAUSE_MS, SECOND_MS, Random, delay_ms
 from loadwatch_backend.alerting.notify.outbox.tables import (
@@ -87,7 +87,7 @@ def record(session: Session, seq: int, claim: str, attempt: Attempt, random: Ran
         return False
     mine = row.state == DeliveryState.SENDING and row.claim == claim
     row.attempts += 1
-    add_attempt(session, attempt_row(seq, row.attempts, attempt))
+    session.add(attempt_row(seq, row.attempts, attempt))
     row.last_status = attempt.result.status_code
     row.last_seconds = attempt.seconds
     note_integration(session, attempt, random)
@@ -97,17 +97,15 @@ def record(session: Session, seq: int, claim: str, attempt: Attempt, random: Ran
         overtake(session, row)
     elif mine:
         _settle(row, DeliveryState.WAITING, attempt.result.error)
-        state = RetryState(step=row.step, next_ms=row.next_ms, delay_ms=row.delay_ms, refused=row.refused)
-        state = next_retry(
-            attempt.result,
-            state,
-            early=attempt.early,
-            seconds=attempt.seconds,
-            now_ms=attempt.ended_ms,
-            random=random,
-        )
-        row.step, row.next_ms, row.delay_ms, row.refused = state.step, state.next_ms, state.delay_ms, state.refused
+        _reschedule(row, attempt, random, early=attempt.early)
     return mine
+
+
+def _reschedule(row: DeliveryRow | IntegrationRow, attempt: Attempt, random: Random, *, early: bool) -> None:
+    state = RetryState(step=row.step, next_ms=row.next_ms, delay_ms=row.delay_ms, refused=row.refused)
+    seconds, ended_ms = attempt.seconds, attempt.ended_ms
+    state = next_retry(attempt.result, state, early=early, seconds=seconds, now_ms=ended_ms, random=random)
+    row.step, row.next_ms, row.delay_ms, row.refused = state.step, state.next_ms, state.delay_ms, state.refused
 
 
 def _settle(row: DeliveryRow, state: DeliveryState, reason: str) -> None:
@@ -139,32 +137,16 @@ def note_integration(session: Session, attempt: Attempt, random: Random) -> None
     if attempt.result.outcome is AttemptOutcome.DELIVERED:
         row.last_success_ms = attempt.ended_ms
         if row.failing:
-            _settle_integration(row)
+            settle_integration(row)
             hasten_integration(session, attempt.key, attempt.ended_ms)
         return
-    state = RetryState(step=row.step, next_ms=row.next_ms, delay_ms=row.delay_ms, refused=row.refused)
-    state = next_retry(
-        attempt.result,
-        state,
-        early=row.failing and (attempt.early or attempt.fresh),
-        seconds=attempt.seconds,
-        now_ms=attempt.ended_ms,
-        random=random,
-    )
-    row.step, row.next_ms, row.delay_ms, row.refused = state.step, state.next_ms, state.delay_ms, state.refused
+    _reschedule(row, attempt, random, early=row.failing and (attempt.early or attempt.fresh))
     if not row.failing:
         row.since_ms = attempt.ended_ms
     row.failing = True
     row.last_failure_ms = attempt.ended_ms
     row.target = attempt.target
     row.reason = cut(attempt.result.error, REASON_LENGTH)
-
-
-def _settle_integration(row: IntegrationRow) -> None:
-    row.failing = row.refused = False
-    row.reason = row.target = ""
-    row.since_ms = None
-    row.step = row.next_ms = row.delay_ms = 0
 
 
 def postpone(session: Session, seq: int, claim: str, reason: str, now_ms: int, pause_ms: int) -> None:

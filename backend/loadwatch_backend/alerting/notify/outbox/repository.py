@@ -8,11 +8,12 @@ import orjson
 from sqlalchemy import ColumnElement, and_, delete, exists, func, insert, or_, select, tuple_, update
 from sqlalchemy.orm import Session, aliased, defer
 
-from loadwatch_backend.alerting.notify.contract import EnvelopeKind
+from loadwatch_backend.alerting.notify.file.model import Configuration
+from loadwatch_backend.alerting.notify.model import EnvelopeKind
 from loadwatch_backend.alerting.notify.outbox.messages import DueDelivery, IntegrationKey, message_of, unpack
 from loadwatch_backend.alerting.notify.outbox.schedule import RETRY_SLACK_MS, is_due
 from loadwatch_backend.alerting.notify.outbox.tables import AttemptRow, DeliveryRow, IntegrationRow
-from loadwatch_backend.alerting.notify.schemas import DeliveryState
+from loadwatch_backend.alerting.notify.schemas import DeliveryState, UndeliveredOut
 from loadwatch_backend.core.errors import NotFoundError
 
 HOLDING_ATTEMPTS = 2
@@ -24,6 +25,8 @@ MOST_OF_ALERTS = 1_000
 WORDS = 20
 UNFINISHED = (DeliveryState.WAITING.value, DeliveryState.SENDING.value)
 ENDED = (DeliveryState.DELIVERED.value, DeliveryState.WITHDRAWN.value, DeliveryState.DEAD.value)
+
+_WAITS = DeliveryRow.state == DeliveryState.WAITING.value
 
 # The log --------------------------------------------------------------------------------------------------------------
 
@@ -110,17 +113,6 @@ def find_attempts(session: Session, seq: int) -> Sequence[AttemptRow]:
     return session.scalars(select(AttemptRow).where(AttemptRow.delivery_seq == seq).order_by(AttemptRow.number)).all()
 
 
-def add_delivery(session: Session, row: DeliveryRow) -> None:
-    """Write one that is over already; it has its number then."""
-    session.add(row)
-    session.flush()
-
-
-def add_attempt(session: Session, row: AttemptRow) -> None:
-    """Write what came of an attempt."""
-    session.add(row)
-
-
 def lock_delivery(session: Session, seq: int) -> DeliveryRow | None:
     """One delivery, which nobody else changes before the transaction ends."""
     return session.scalars(select(DeliveryRow).where(DeliveryRow.seq == seq).with_for_update()).one_or_none()
@@ -153,23 +145,18 @@ def find_integration(session: Session, key: IntegrationKey) -> IntegrationRow:
     """One integration; a new row when nothing is known of it yet."""
     row = session.get(IntegrationRow, key)
     if row is None:
-        row = _new_integration(key)
+        row = IntegrationRow(receiver=key[0], integration=key[1])
+        settle_integration(row)
         session.add(row)
     return row
 
 
-def _new_integration(key: IntegrationKey) -> IntegrationRow:
-    return IntegrationRow(
-        receiver=key[0],
-        integration=key[1],
-        failing=False,
-        refused=False,
-        reason="",
-        target="",
-        step=0,
-        next_ms=0,
-        delay_ms=0,
-    )
+def settle_integration(row: IntegrationRow) -> None:
+    """It does not fail, or not any more."""
+    row.failing = row.refused = False
+    row.reason = row.target = ""
+    row.since_ms = None
+    row.step = row.next_ms = row.delay_ms = 0
 
 
 def find_failing(session: Session) -> Sequence[IntegrationRow]:
@@ -185,6 +172,34 @@ def count_unfinished(session: Session) -> dict[IntegrationKey, int]:
         .group_by(DeliveryRow.receiver, DeliveryRow.integration)
     )
     return {(receiver, integration): count for receiver, integration, count in session.execute(query)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailingIntegrations:
+    """All of them, the one that has failed for longest first, of so many integrations of the configuration."""
+
+    failing: Sequence[UndeliveredOut]
+    integrations: int
+
+
+def find_failing_integrations(session: Session, configuration: Configuration) -> FailingIntegrations:
+    """Integrations of the configuration that fail while something waits for them."""
+    known = {(one.name, two.id) for one in configuration.receivers.values() for two in one.integrations}
+    rows = find_failing(session)
+    waiting = count_unfinished(session) if rows else {}
+    failing = [
+        UndeliveredOut(
+            receiver=row.receiver,
+            integration=row.integration,
+            reason=row.reason,
+            since_ms=row.since_ms or row.last_failure_ms or 0,
+            next_attempt_ms=row.next_ms,
+            waiting=waiting[key],
+        )
+        for row in rows
+        if (key := (row.receiver, row.integration)) in known and key in waiting
+    ]
+    return FailingIntegrations(failing=sorted(failing, key=lambda one: one.since_ms), integrations=len(known))
 
 
 # New messages ---------------------------------------------------------------------------------------------------------
@@ -209,20 +224,20 @@ def find_waiting_of_groups(session: Session, hashes: Sequence[str]) -> Iterator[
     for start in range(0, len(hashes), INSERT_ROWS):
         yield from session.execute(
             select(DeliveryRow.seq, DeliveryRow.order_hash, DeliveryRow.firing, DeliveryRow.alert_keys)
-            .where(DeliveryRow.order_hash.in_(hashes[start : start + INSERT_ROWS]))
-            .where(DeliveryRow.state == DeliveryState.WAITING.value)
+            .where(DeliveryRow.order_hash.in_(hashes[start : start + INSERT_ROWS]), _WAITS)
             .order_by(DeliveryRow.seq)
         )
 
 
-def withdraw(session: Session, seqs: Sequence[int], reason: str) -> None:
+def withdraw(
+    session: Session, seqs: Sequence[int], reason: str, state: DeliveryState = DeliveryState.WITHDRAWN
+) -> None:
     """Stop trying those that wait still."""
     for start in range(0, len(seqs), INSERT_ROWS):
         session.execute(
             update(DeliveryRow)
-            .where(DeliveryRow.seq.in_(seqs[start : start + INSERT_ROWS]))
-            .where(DeliveryRow.state == DeliveryState.WAITING.value)
-            .values(state=DeliveryState.WITHDRAWN.value, reason=reason, early=False)
+            .where(DeliveryRow.seq.in_(seqs[start : start + INSERT_ROWS]), _WAITS)
+            .values(state=state.value, reason=reason, early=False)
         )
 
 
@@ -232,7 +247,7 @@ def withdraw(session: Session, seqs: Sequence[int], reason: str) -> None:
 _FIRST = aliased(DeliveryRow)
 _BEFORE = aliased(DeliveryRow)
 """Made once: an alias costs more than the question, which is asked each second."""
-_ANY_WAITING = select(DeliveryRow.seq).where(DeliveryRow.state == DeliveryState.WAITING.value).limit(1)
+_ANY_WAITING = select(DeliveryRow.seq).where(_WAITS).limit(1)
 _HEAD = (
     select(func.min(_FIRST.seq))
     .where(_FIRST.order_hash == DeliveryRow.order_hash, _FIRST.seq < DeliveryRow.seq)
@@ -260,7 +275,7 @@ def find_due(
     """
     query = (
         select(DeliveryRow, _HEAD)
-        .where(DeliveryRow.state == DeliveryState.WAITING.value, _is_due(DeliveryRow, now_ms), ~_is_held(now_ms))
+        .where(_WAITS, _is_due(DeliveryRow, now_ms), ~_is_held(now_ms))
         .order_by(DeliveryRow.next_ms, DeliveryRow.urgency, DeliveryRow.seq)
         .limit(limit)
     )
@@ -311,12 +326,8 @@ def _due(row: DeliveryRow, head: int | None, now_ms: int) -> DueDelivery:
 
 def claim(session: Session, seq: int, token: str) -> bool:
     """Take a delivery to send it; False when somebody else has it or it is no longer to be sent."""
-    return _changed(
-        session,
-        update(DeliveryRow)
-        .where(DeliveryRow.seq == seq, DeliveryRow.state == DeliveryState.WAITING.value)
-        .values(state=DeliveryState.SENDING.value, claim=token),
-    )
+    query = update(DeliveryRow).where(DeliveryRow.seq == seq, _WAITS)
+    return _rows(session.execute(query.values(state=DeliveryState.SENDING.value, claim=token))) == 1
 
 
 def take_back(session: Session, mine: Collection[str]) -> int:
@@ -328,8 +339,7 @@ def take_back(session: Session, mine: Collection[str]) -> int:
     query = update(DeliveryRow).where(DeliveryRow.state == DeliveryState.SENDING.value)
     if mine:
         query = query.where(DeliveryRow.claim.not_in(sorted(mine)))
-    result = session.execute(query.values(state=DeliveryState.WAITING.value, claim="", early=True))
-    return _rows(result)
+    return _rows(session.execute(query.values(state=DeliveryState.WAITING.value, claim="", early=True)))
 
 
 def hasten_integration(session: Session, key: IntegrationKey, now_ms: int) -> int:
@@ -342,12 +352,11 @@ def hasten_integration(session: Session, key: IntegrationKey, now_ms: int) -> in
         .where(IntegrationRow.receiver == key[0], IntegrationRow.integration == key[1])
         .values(next_ms=now_ms, delay_ms=0)
     )
-    waiting = session.scalars(_waiting_of(key).with_only_columns(DeliveryRow.seq)).all()
+    waiting = _waiting_of(session, key)
     for start in range(0, len(waiting), INSERT_ROWS):
         session.execute(
             update(DeliveryRow)
-            .where(DeliveryRow.seq.in_(waiting[start : start + INSERT_ROWS]))
-            .where(DeliveryRow.state == DeliveryState.WAITING.value)
+            .where(DeliveryRow.seq.in_(waiting[start : start + INSERT_ROWS]), _WAITS)
             .values(next_ms=now_ms, delay_ms=0)
         )
     return len(waiting)
@@ -355,23 +364,19 @@ def hasten_integration(session: Session, key: IntegrationKey, now_ms: int) -> in
 
 def withdraw_all(session: Session, key: IntegrationKey, reason: str) -> int:
     """Stop trying what waits for an integration; how many messages there were."""
-    waiting = session.scalars(_waiting_of(key).with_only_columns(DeliveryRow.seq)).all()
+    waiting = _waiting_of(session, key)
     withdraw(session, waiting, reason)
     return len(waiting)
 
 
-def _waiting_of(key: IntegrationKey) -> Any:
-    return select(DeliveryRow).where(
-        DeliveryRow.receiver == key[0],
-        DeliveryRow.integration == key[1],
-        DeliveryRow.state == DeliveryState.WAITING.value,
-    )
+def _waiting_of(session: Session, key: IntegrationKey) -> Sequence[int]:
+    place = DeliveryRow.receiver == key[0], DeliveryRow.integration == key[1]
+    return session.scalars(select(DeliveryRow.seq).where(*place, _WAITS)).all()
 
 
 def hasten(session: Session, seq: int) -> None:
     """Try one that waits at once."""
-    query = update(DeliveryRow).where(DeliveryRow.seq == seq, DeliveryRow.state == DeliveryState.WAITING.value)
-    session.execute(query.values(early=True))
+    session.execute(update(DeliveryRow).where(DeliveryRow.seq == seq, _WAITS).values(early=True))
 
 
 def overtake(session: Session, row: DeliveryRow) -> None:
@@ -382,14 +387,9 @@ def overtake(session: Session, row: DeliveryRow) -> None:
     if row.kind == EnvelopeKind.ALERT:
         session.execute(
             update(DeliveryRow)
-            .where(DeliveryRow.order_hash == row.order_hash, DeliveryRow.seq < row.seq)
-            .where(DeliveryRow.state == DeliveryState.WAITING.value)
+            .where(DeliveryRow.order_hash == row.order_hash, DeliveryRow.seq < row.seq, _WAITS)
             .values(state=DeliveryState.WITHDRAWN.value, reason=OVERTAKEN, early=False)
         )
-
-
-def _changed(session: Session, query: Any) -> bool:
-    return _rows(session.execute(query)) == 1
 
 
 def _rows(result: Any) -> int:
@@ -403,18 +403,9 @@ def find_waiting_since(session: Session, before_ms: int) -> Sequence[Any]:
     """Seq, receiver, integration and keys of alerts of what has waited since then."""
     return session.execute(
         select(DeliveryRow.seq, DeliveryRow.receiver, DeliveryRow.integration, DeliveryRow.alert_keys).where(
-            DeliveryRow.state == DeliveryState.WAITING.value, DeliveryRow.created_ms < before_ms
+            _WAITS, DeliveryRow.created_ms < before_ms
         )
     ).all()
-
-
-def give_up(session: Session, seq: int, reason: str) -> None:
-    """End one that waits still."""
-    session.execute(
-        update(DeliveryRow)
-        .where(DeliveryRow.seq == seq, DeliveryRow.state == DeliveryState.WAITING.value)
-        .values(state=DeliveryState.DEAD.value, reason=reason, early=False)
-    )
 
 
 def forget_ended(session: Session, before_ms: int, limit: int) -> int:

@@ -32,7 +32,9 @@ def delay_ms(step: int, random: Random, *, refused: bool) -> int:
 
     `refused`: the answer looks permanent. Jitter only shortens, so that the longest pause is the one that is stated.
     """
-    seconds = _refused_seconds(step) if refused else _passing_seconds(step)
+    seconds = _passing_seconds(step)
+    if refused:
+        seconds = min(REFUSED_SECONDS * REFUSED_GROWTH ** min(step, 100), LONGEST_REFUSED_SECONDS)
     return round(seconds * SECOND_MS * (1 - JITTER * random()))
 
 
@@ -43,10 +45,6 @@ def _passing_seconds(step: int) -> float:
     if later < 0:
         return OFTEN_SECONDS
     return LATER_SECONDS[later] if later < len(LATER_SECONDS) else LONGEST_SECONDS
-
-
-def _refused_seconds(step: int) -> float:
-    return min(REFUSED_SECONDS * REFUSED_GROWTH ** min(step, 100), LONGEST_REFUSED_SECONDS)
 
 
 def is_due(next_ms: int, delay_ms: int, now_ms: int) -> bool:

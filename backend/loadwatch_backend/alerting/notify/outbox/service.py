@@ -3,25 +3,25 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from random import random
 
-from loadwatch_backend.alerting.notify.contract import Envelope, EnvelopeKind
+from loadwatch_backend.alerting.notify.contract import Envelope
 from loadwatch_backend.alerting.notify.documents import alert_document, group_document
 from loadwatch_backend.alerting.notify.file.model import Configuration, Receiver
-from loadwatch_backend.alerting.notify.model import NotifiedAlert
+from loadwatch_backend.alerting.notify.model import EnvelopeKind, NotifiedAlert
 from loadwatch_backend.alerting.notify.outbox.attempts import attempt, digest_of, target_of
 from loadwatch_backend.alerting.notify.outbox.deliveries import delivery_out, detail_out
-from loadwatch_backend.alerting.notify.outbox.failing import FailingIntegrations, find_failing_integrations
 from loadwatch_backend.alerting.notify.outbox.messages import IntegrationKey, delivery_row, message_of
 from loadwatch_backend.alerting.notify.outbox.outcomes import Attempt, attempt_row, note_integration
 from loadwatch_backend.alerting.notify.outbox.repository import (
     DeliveryFilter,
-    add_attempt,
-    add_delivery,
+    FailingIntegrations,
     count_by_integration,
     count_deliveries,
     find_deliveries,
     find_delivery,
+    find_failing_integrations,
     find_integrations,
     hasten_integration,
     oldest_unfinished_ms,
@@ -68,7 +68,6 @@ def trial_envelope(receiver: str, integration: Integration, external_url: str, n
         group_key=f'{{}}:{{alertname="LoadwatchTest", at="{now_ms}"}}',
         group_labels={"alertname": "LoadwatchTest"},
         external_url=external_url,
-        most=0,
     )
     return Envelope(
         kind=EnvelopeKind.TEST,
@@ -77,54 +76,6 @@ def trial_envelope(receiver: str, integration: Integration, external_url: str, n
         order_key=f"test:{integration.id}:{now_ms}",
         subject=subject,
         document=document,
-    )
-
-
-def run_trials(
-    receiver: str,
-    integrations: Sequence[Integration],
-    *,
-    relational: Relational,
-    context: SendContext,
-    external_url: str,
-) -> list[TrialResult]:
-    """Send a test message to each, all at once, and note it in the log."""
-
-    def one(integration: Integration) -> TrialResult:
-        return _run(receiver, integration, relational, context, external_url)
-
-    if not integrations:
-        return []
-    with ThreadPoolExecutor(min(THREADS, len(integrations)), thread_name_prefix="notify-test") as pool:
-        return list(pool.map(one, integrations))
-
-
-def _run(
-    receiver: str, integration: Integration, relational: Relational, context: SendContext, external_url: str
-) -> TrialResult:
-    at_ms, began = context.clock(), time.monotonic()
-    envelope = trial_envelope(receiver, integration, external_url, at_ms)
-    row = DeliveryRow(**delivery_row(envelope, at_ms))
-    result = attempt(integration, message_of(row), context)
-    done = Attempt(
-        key=(receiver, integration.id),
-        at_ms=at_ms,
-        ended_ms=context.clock(),
-        seconds=time.monotonic() - began,
-        result=result,
-        target=digest_of(integration),
-        early=True,
-        fresh=True,
-    )
-    with relational.transaction() as session:
-        _note(session, row, done)
-    return TrialResult(
-        integration=integration.id,
-        ok=result.outcome is AttemptOutcome.DELIVERED,
-        status_code=result.status_code,
-        seconds=done.seconds,
-        error=result.error,
-        response=result.response,
     )
 
 
@@ -137,8 +88,9 @@ def _note(session: Session, row: DeliveryRow, done: Attempt) -> None:
     row.attempts = 1
     row.last_status = done.result.status_code
     row.last_seconds = done.seconds
-    add_delivery(session, row)
-    add_attempt(session, attempt_row(row.seq, 1, done))
+    session.add(row)
+    session.flush()  # it has its number then
+    session.add(attempt_row(row.seq, 1, done))
     note_integration(session, done, random)
 
 
@@ -198,14 +150,36 @@ class DeliveryService:
         """
         found = self._receiver(receiver)
         chosen = found.integrations if integration is None else [_integration(found, integration)]
-        results = run_trials(
-            receiver,
-            chosen,
-            relational=self._relational,
-            context=self._context,
-            external_url=self._external_url,
+        if not chosen:
+            return TrialResults(results=[])
+        with ThreadPoolExecutor(min(THREADS, len(chosen)), thread_name_prefix="notify-test") as pool:
+            return TrialResults(results=[*pool.map(partial(self._try, receiver), chosen)])
+
+    def _try(self, receiver: str, integration: Integration) -> TrialResult:
+        at_ms, began = self._context.clock(), time.monotonic()
+        envelope = trial_envelope(receiver, integration, self._external_url, at_ms)
+        row = DeliveryRow(**delivery_row(envelope, at_ms))
+        result = attempt(integration, message_of(row), self._context)
+        done = Attempt(
+            key=(receiver, integration.id),
+            at_ms=at_ms,
+            ended_ms=self._context.clock(),
+            seconds=time.monotonic() - began,
+            result=result,
+            target=digest_of(integration),
+            early=True,
+            fresh=True,
         )
-        return TrialResults(results=results)
+        with self._relational.transaction() as session:
+            _note(session, row, done)
+        return TrialResult(
+            integration=integration.id,
+            ok=result.outcome is AttemptOutcome.DELIVERED,
+            status_code=result.status_code,
+            seconds=done.seconds,
+            error=result.error,
+            response=result.response,
+        )
 
     def retry_all(self, receiver: str, integration: str) -> ReceiverOut:
         """Try all that waits for an integration at once, in its order.

@@ -34,12 +34,13 @@ from loadwatch_backend.alerting.notify.outbox.repository import (
     find_failing,
     find_waiting_since,
     forget_ended,
-    give_up,
     hasten,
     hasten_integration,
     take_back,
+    withdraw,
 )
 from loadwatch_backend.alerting.notify.outbox.schedule import CARE_MS, Random, is_due
+from loadwatch_backend.alerting.notify.schemas import DeliveryState
 from loadwatch_backend.alerting.notify.senders.model import AttemptOutcome, Integration, Result, SendContext, SendRules
 from loadwatch_backend.alerting.notify.senders.registry import sender_of
 from loadwatch_backend.core.clock import Clock
@@ -82,7 +83,7 @@ def _give_up(session: Session, now_ms: int, known: Collection[IntegrationKey]) -
         has_place = (row.receiver, row.integration) in known
         if has_place and not firing.keys().isdisjoint(orjson.loads(unpack(row.alert_keys))):
             continue
-        give_up(session, row.seq, GIVEN_UP if has_place else NOWHERE)
+        withdraw(session, [row.seq], GIVEN_UP if has_place else NOWHERE, DeliveryState.DEAD)
 
 
 logger = structlog.get_logger(__name__)
@@ -206,13 +207,11 @@ class Workers:
             self._welcome(begins=not self._routed_by)
             self._looked, self._routed_by = time.monotonic(), digest
         if time.monotonic() - self._house_kept >= HOUSE_SECONDS:
-            keep_house(self._relational, self._clock(), self._fence, self._known())
+            receivers = self._configuration().receivers.values()
+            known = {(one.name, integration.id) for one in receivers for integration in one.integrations}
+            keep_house(self._relational, self._clock(), self._fence, known)
             self._house_kept = time.monotonic()
         return self._feed()
-
-    def _known(self) -> set[IntegrationKey]:
-        receivers = self._configuration().receivers.values()
-        return {(receiver.name, integration.id) for receiver in receivers for integration in receiver.integrations}
 
     def _welcome(self, *, begins: bool) -> None:
         """Try integrations at once that fail and lead elsewhere now, and when sending begins those that refuse.

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
-from loadwatch_backend.alerting.notify.contract import EnvelopeKind
-from loadwatch_backend.alerting.notify.model import RUN_NAME, has_stopped
+from loadwatch_backend.alerting.notify.model import RUN_NAME, EnvelopeKind, has_stopped
 from loadwatch_backend.alerting.notify.senders.model import Message
 from loadwatch_backend.core.language import Language
 from loadwatch_backend.core.texts.words import Texts

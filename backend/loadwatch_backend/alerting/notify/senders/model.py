@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
 from pydantic import Field
 
-from loadwatch_backend.alerting.notify.contract import EnvelopeKind
+from loadwatch_backend.alerting.notify.model import EnvelopeKind
 from loadwatch_backend.alerting.notify.record import INTERNAL, Duration, Flag, Record
 from loadwatch_backend.alerting.notify.senders.sockets import HttpConfig
 from loadwatch_backend.alerting.notify.senders.transport import Transport

@@ -100,7 +100,9 @@ class PagerDutySender(Sender[PagerDutyIntegration]):
         """Post one event; two for a test."""
         content = content_of(message, own.language)
         if content.is_news:
-            return _post(own, change_url(own.url), change_event(own, content), context, seconds)
+            # Change events go beside the address of alerts.
+            url = own.url.replace("/v2/enqueue", "/v2/change/enqueue")
+            return _post(own, url, change_event(own, content), context, seconds)
         event = alert_event(own, content)
         result = _post(own, own.url, event, context, seconds)
         if content.is_test and result.outcome is AttemptOutcome.DELIVERED:
@@ -113,11 +115,6 @@ def _post(
     own: PagerDutyIntegration, url: str, event: Mapping[str, Any], context: SendContext, seconds: float
 ) -> Result:
     return judge(post_json(url, orjson.dumps(event), {}, own.http, context, seconds), context.clock())
-
-
-def change_url(url: str) -> str:
-    """Where change events go, beside the address of alerts."""
-    return url.replace("/v2/enqueue", "/v2/change/enqueue")
 
 
 def dedup_key(group_key: str) -> str:

@@ -8,7 +8,7 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
 from loadwatch_backend.alerting.notify.file.intervals import parse_location
-from loadwatch_backend.alerting.notify.file.matchers import LabelMatcher, LabelOperator
+from loadwatch_backend.alerting.notify.file.matchers import LabelMatcher, MatchOperatorName
 from loadwatch_backend.alerting.notify.groups.repository import GATE_ID, pass_gate
 from loadwatch_backend.alerting.notify.groups.tables import GateRow
 from loadwatch_backend.alerting.notify.silences.silences import KEPT_MS, Recurrence, Silence
@@ -53,7 +53,7 @@ def silence_of(row: SilenceRow) -> Silence:
     return Silence(
         id=row.id,
         matchers=tuple(
-            LabelMatcher(one["name"], LabelOperator(one["operator"]), one["value"])
+            LabelMatcher(one["name"], MatchOperatorName(one["operator"]), one["value"])
             for one in orjson.loads(row.matchers)
         ),
         starts_ms=row.starts_ms,

@@ -5,21 +5,18 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from loadwatch_backend.alerting.notify.file.intervals import IntervalError, parse_location, parse_time
-from loadwatch_backend.alerting.notify.file.matchers import LabelMatcher, LabelOperator, MatcherError, all_match
+from loadwatch_backend.alerting.notify.file.matchers import LabelMatcher, MatcherError, all_match
 from loadwatch_backend.alerting.notify.groups.repository import pass_gate, read_gate
 from loadwatch_backend.alerting.notify.routing.holding import Holders
 from loadwatch_backend.alerting.notify.schemas import (
     MatcherDocument,
-    MatchOperatorName,
     SilenceIn,
     SilenceList,
     SilenceOut,
     SilencePreview,
     SilenceState,
 )
-from loadwatch_backend.alerting.notify.schemas import (
-    Recurrence as RecurrenceDocument,
-)
+from loadwatch_backend.alerting.notify.schemas import Recurrence as RecurrenceDocument
 from loadwatch_backend.alerting.notify.silences.repository import SilenceBook, find_silence, write_silence
 from loadwatch_backend.alerting.notify.silences.silences import KEPT_MS, Recurrence, Silence
 from loadwatch_backend.core.clock import Clock
@@ -200,7 +197,7 @@ def _silence(id: str, given: SilenceIn, author: str, created_ms: int, now_ms: in
 
 def _matchers(given: Sequence[MatcherDocument]) -> tuple[LabelMatcher, ...]:
     try:
-        return tuple(LabelMatcher(one.name, LabelOperator(one.operator.value), one.value) for one in given)
+        return tuple(LabelMatcher(one.name, one.operator, one.value) for one in given)
     except MatcherError as error:
         raise SilenceMatcherError(f"{error}.") from error
 
@@ -227,10 +224,7 @@ def _place(silence: Silence, now_ms: int) -> tuple[int, int]:
 def _out(silence: Silence, now_ms: int, alerts: Iterable[Labels]) -> SilenceOut:
     return SilenceOut(
         id=silence.id,
-        matchers=[
-            MatcherDocument(name=one.name, operator=MatchOperatorName(one.operator.value), value=one.value)
-            for one in silence.matchers
-        ],
+        matchers=[MatcherDocument(name=one.name, operator=one.operator, value=one.value) for one in silence.matchers],
         starts_ms=silence.starts_ms,
         ends_ms=silence.ends_ms,
         comment=silence.comment,

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-from loadwatch_backend.alerting.notify.contract import SilenceNote
 from loadwatch_backend.alerting.notify.file.intervals import DAY_MINUTES
 from loadwatch_backend.alerting.notify.file.matchers import LabelMatcher, all_match
-from loadwatch_backend.alerting.notify.schemas import SilenceState
+from loadwatch_backend.alerting.notify.schemas import SilenceReference, SilenceState
 from loadwatch_backend.series.store.port import Labels
 
 DAY_MS = 86_400_000
@@ -91,16 +90,9 @@ def _first_held(recurrence: Recurrence, day: date, fold: int) -> int | None:
     before, after = sorted(_instant(day, recurrence.from_minute, recurrence.zone, one) for one in (0, 1))
     while after - before > 1_000:
         middle = (before + after) // 2_000 * 1_000
-        before, after = (
-            (before, middle)
-            if _local(middle, recurrence.zone).utcoffset() == _offset_after(after, recurrence.zone)
-            else (middle, after)
-        )
+        is_behind = _local(middle, recurrence.zone).utcoffset() == _local(after, recurrence.zone).utcoffset()
+        before, after = (before, middle) if is_behind else (middle, after)
     return after if recurrence.contains(after) else None
-
-
-def _offset_after(at_ms: int, zone: ZoneInfo) -> timedelta | None:
-    return _local(at_ms, zone).utcoffset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,9 +139,9 @@ class Silence:
             return self.ends_ms
         return min(self.ends_ms, self.recurrence.end_of(now_ms))
 
-    def note(self, now_ms: int) -> SilenceNote:
+    def note(self, now_ms: int) -> SilenceReference:
         """What is said of an alert that it holds."""
-        return SilenceNote(id=self.id, comment=self.comment, ends_ms=self.until_ms(now_ms))
+        return SilenceReference(id=self.id, comment=self.comment, ends_ms=self.until_ms(now_ms))
 
 
 def holding(silences: Sequence[Silence], now_ms: int) -> list[Silence]:
