@@ -12,6 +12,7 @@ from typing import Protocol
 import re2
 
 from loadwatch_backend.series.store.errors import PatternError
+from loadwatch_backend.series.store.port import Matcher, MatchOperator
 
 MAX_PATTERN = 16 * 1024
 """Characters of one pattern."""
@@ -99,3 +100,17 @@ def full_matcher(pattern: str, *, dot_matches_newline: bool = True) -> Callable[
         return lambda text: text != ""
     compiled = compile_pattern(pattern, dot_matches_newline=dot_matches_newline, captures=False)
     return lambda text: compiled.fullmatch(text) is not None
+
+
+def value_test(matcher: Matcher) -> Callable[[str], bool]:
+    """A function that tells whether a value of the label meets the condition; raises as `full_matcher`."""
+    match matcher.operator:
+        case MatchOperator.EQUAL:
+            return lambda value: value == matcher.value
+        case MatchOperator.NOT_EQUAL:
+            return lambda value: value != matcher.value
+        case MatchOperator.REGEX:
+            return full_matcher(matcher.value)
+        case MatchOperator.NOT_REGEX:
+            matches = full_matcher(matcher.value)
+            return lambda value: not matches(value)

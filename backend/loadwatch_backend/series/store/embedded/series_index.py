@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from array import array
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import repeat
 
 import numpy as np
@@ -20,7 +20,7 @@ from loadwatch_backend.series.store.errors import (
     PatternError,
     SeriesLimitError,
 )
-from loadwatch_backend.series.store.patterns import MATCHING_SECONDS, full_matcher
+from loadwatch_backend.series.store.patterns import MATCHING_SECONDS, value_test
 from loadwatch_backend.series.store.port import Labels, Matcher, MatchOperator
 
 Ids = npt.NDArray[np.uint32]
@@ -350,7 +350,7 @@ class SeriesIndex:
                 candidates = [_get(labels.get(series_id, ()), matcher.label) for series_id in ids.tolist()]
             else:
                 candidates = list(values)
-        test = _value_test(matcher)
+        test = value_test(matcher)
         clock = _Clock(matcher)
         met = [test(value) for value in clock.watch(candidates)]
         if by_series:
@@ -380,19 +380,6 @@ class _Clock:
                     " with ="
                 )
             yield value
-
-
-def _value_test(matcher: Matcher) -> Callable[[str], bool]:
-    match matcher.operator:
-        case MatchOperator.EQUAL:
-            return lambda value: value == matcher.value
-        case MatchOperator.NOT_EQUAL:
-            return lambda value: value != matcher.value
-        case MatchOperator.REGEX:
-            return full_matcher(matcher.value)
-        case MatchOperator.NOT_REGEX:
-            matches = full_matcher(matcher.value)
-            return lambda value: not matches(value)
 
 
 def _get(flat: FlatLabels, name: str) -> str:
