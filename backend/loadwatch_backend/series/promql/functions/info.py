@@ -9,7 +9,7 @@ import numpy as np
 
 from loadwatch_backend.series.promql.errors import QueryExecutionError
 from loadwatch_backend.series.promql.functions.special_functions import Evaluator
-from loadwatch_backend.series.promql.labels import METRIC_NAME, format_labels, merge_alike, stack
+from loadwatch_backend.series.promql.labels import METRIC_NAME, format_labels, merge_alike, rows_by, stack
 from loadwatch_backend.series.promql.parsing.expression import Call, Selector
 from loadwatch_backend.series.promql.samples import newest_rows
 from loadwatch_backend.series.promql.value import BoolArray, IntArray, Matrix
@@ -33,9 +33,7 @@ def info(evaluator: Evaluator, call: Call) -> Matrix:
     samples = evaluator.samples(selector)
     rows, present = newest_rows(samples, evaluator.times(selector), evaluator.lookback_ms)
     present = _newest_of_each(samples.labels, samples.timestamps, rows, present)
-    by_target: dict[tuple[str, ...], list[int]] = {}
-    for row, labels in enumerate(samples.labels):
-        by_target.setdefault(_target(labels), []).append(row)
+    by_target = rows_by(_target, samples.labels)
     wanted = frozenset(one.label for one in data)
     # A series without a description stays when nothing is asked of it.
     keeps_bare = all(value_test(one)("") for one in data)
@@ -90,11 +88,8 @@ def _described(labels: Labels, descriptions: Sequence[Labels], wanted: frozenset
 
 def _newest_of_each(labels: Sequence[Labels], times: IntArray, rows: IntArray, present: BoolArray) -> BoolArray:
     """Of the descriptions of one target by one metric only the newest counts."""
-    groups: dict[tuple[str, ...], list[int]] = {}
-    for row, one in enumerate(labels):
-        groups.setdefault((one.get(METRIC_NAME, ""), *_target(one)), []).append(row)
     result = present.copy()
-    for members in groups.values():
+    for members in rows_by(lambda one: (one.get(METRIC_NAME, ""), *_target(one)), labels).values():
         if len(members) == 1:
             continue
         alive = present[members]
