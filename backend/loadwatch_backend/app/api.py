@@ -153,12 +153,7 @@ WRITES_OF = (
 """Routers whose GET needs `read`, with the scope that their other methods need."""
 
 
-PROMETHEUS_READS = (
-    prometheus_router,
-    prometheus_status_router,
-    prometheus_targets_router,
-    prometheus_rules_router,
-)
+PROMETHEUS_READS = (prometheus_router, prometheus_status_router, prometheus_targets_router, prometheus_rules_router)
 """Prometheus' API: reading by whatever method."""
 
 

@@ -3,7 +3,7 @@
 import re
 import time
 from collections.abc import AsyncGenerator, Callable
-from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -21,7 +21,7 @@ from loadwatch_backend.access.modes import access_of
 from loadwatch_backend.access.principal import Access
 from loadwatch_backend.app.api import build_routes
 from loadwatch_backend.app.observe.metrics import ServerMetrics
-from loadwatch_backend.app.services import Given, Services, open_services
+from loadwatch_backend.app.services import open_services
 from loadwatch_backend.core.addresses import parse_cidrs
 from loadwatch_backend.core.clock import Clock, system_clock
 from loadwatch_backend.core.database.outages import problem_of
@@ -112,9 +112,16 @@ def create_app(
     """
     metrics = ServerMetrics()
 
-    def lifespan(app: FastAPI) -> AbstractAsyncContextManager[None]:
-        given = Given(setup_secret=setup_secret, agent_control=agent_control)
-        return _lifespan(app, lambda stack: open_services(settings, clock, monotonic, metrics, given, stack))
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
+        with ExitStack() as stack:
+            services = open_services(settings, clock, monotonic, metrics, stack, setup_secret, agent_control)
+            app.state.services = services
+            try:
+                yield
+            finally:
+                app.state.services = None
+                services.end_streams()
 
     app = FastAPI(
         title="Loadwatch",
@@ -133,17 +140,6 @@ def create_app(
     app.router.default = UserInterface(UI_DIRECTORY)
     app.openapi = lambda: _openapi(app)
     return app
-
-
-@asynccontextmanager
-async def _lifespan(app: FastAPI, open_all: Callable[[ExitStack], Services]) -> AsyncGenerator[None]:
-    with ExitStack() as stack:
-        app.state.services = services = open_all(stack)
-        try:
-            yield
-        finally:
-            app.state.services = None
-            services.end_streams()
 
 
 def _middleware(settings: Settings, observer: Observer) -> list[Middleware]:

@@ -5,7 +5,6 @@ from typing import Any
 import yaml
 from loadwatch_formats.durations import format_duration
 
-from loadwatch_backend.core.settings import Settings
 from loadwatch_backend.series.foundation import Foundation
 from loadwatch_backend.series.promql.http.status import ServerFacts
 
@@ -13,12 +12,17 @@ from loadwatch_backend.series.promql.http.status import ServerFacts
 def prometheus_facts(ground: Foundation) -> ServerFacts:
     """Settings by the names of Prometheus' flags and keys; nothing that is secret."""
     settings = ground.settings
+    interval = format_duration(round(settings.rules_interval_seconds * 1_000))
+    document: dict[str, Any] = {
+        "global": {"evaluation_interval": interval, "external_labels": {}},
+        "rule_files": list(settings.rules),
+    }
     return ServerFacts(
         clock=ground.clock,
         started_ms=ground.clock(),
         retention=format_duration(settings.retention_ms),
         flags=_flags(ground),
-        configuration=_configuration(settings),
+        configuration=yaml.safe_dump(document, sort_keys=False),
         statistics=ground.store.statistics,
     )
 
@@ -41,12 +45,3 @@ def _flags(ground: Foundation) -> dict[str, str]:
         "web.listen-address": f"{settings.listen.host}:{settings.listen.port}",
         "web.route-prefix": "/prometheus",
     }
-
-
-def _configuration(settings: Settings) -> str:
-    interval = format_duration(round(settings.rules_interval_seconds * 1_000))
-    document: dict[str, Any] = {
-        "global": {"evaluation_interval": interval, "external_labels": {}},
-        "rule_files": list(settings.rules),
-    }
-    return yaml.safe_dump(document, sort_keys=False)

@@ -20,23 +20,7 @@ from loadwatch_backend.alerting.run_notices import RunNotices
 from loadwatch_backend.app.changes.watcher import ChangeWatcher, open_changes
 from loadwatch_backend.app.connect.service import ConnectService
 from loadwatch_backend.app.live.hub import LiveHub
-from loadwatch_backend.app.observe.metrics import (
-    Number,
-    ServerMetrics,
-    access_numbers,
-    ahead_numbers,
-    alert_numbers,
-    connection_numbers,
-    delivery_numbers,
-    heartbeat_numbers,
-    ingest_numbers,
-    live_numbers,
-    query_numbers,
-    run_numbers,
-    sender_numbers,
-    store_numbers,
-)
-from loadwatch_backend.app.observe.self_watch import write_own_metrics
+from loadwatch_backend.app.observe.metrics import ServerMetrics, own_numbers, write_own_metrics
 from loadwatch_backend.app.prometheus_facts import prometheus_facts
 from loadwatch_backend.catalogue.packs.library import Library
 from loadwatch_backend.catalogue.packs.pinned import PinnedPanels
@@ -149,26 +133,22 @@ class Services:
         self.queries.stop()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Given:
-    """What the process that started the server left for it."""
-
-    setup_secret: str | None = None
-    agent_control: AgentControl | None = None
-
-
 def open_services(
     settings: Settings,
     clock: Clock,
     monotonic: Callable[[], float],
     metrics: ServerMetrics,
-    given: Given,
     stack: ExitStack,
+    setup_secret: str | None,
+    agent_control: AgentControl | None,
 ) -> Services:
-    """Open everything that needs the data directory; `stack` closes it again in the opposite order."""
+    """Open everything that needs the data directory; `stack` closes it again in the opposite order.
+
+    The process that started the server may have left it `setup_secret` and `agent_control`.
+    """
     ground = open_foundation(settings, clock, monotonic, stack)
-    if given.agent_control is not None:
-        stack.callback(given.agent_control.close)
+    if agent_control is not None:
+        stack.callback(agent_control.close)
     store, relational, engine, live = ground.store, ground.relational, ground.engine, LiveHub()
     live.open()
     annotations = AnnotationService(relational, clock)
@@ -234,9 +214,7 @@ def open_services(
         runs=runs.registry,
         routes=route_tables,
         statements=StatementTables(
-            store=store,
-            routes=route_tables,
-            digests=KeptDigests(files=evidence_files, kind=EvidenceKind.SLOW_LOG),
+            store=store, routes=route_tables, digests=KeptDigests(files=evidence_files, kind=EvidenceKind.SLOW_LOG)
         ),
         costs=RunCosts(costs, profiles, store),
         log_lines=LogPatternService(store),
@@ -293,13 +271,30 @@ def open_services(
         ),
         changes=changes,
         heartbeat=_open_heartbeat(ground, leadership, notifications, alerts),
-        connect=ConnectService(given.agent_control, clock),
+        connect=ConnectService(agent_control, clock),
         backups=Backups(relational=relational, store=store, data=settings.data, clock=clock),
         prometheus_facts=prometheus_facts(ground),
-        setup_secret=begin_setup(relational, clock, given.setup_secret) if access.gate.access is Access.USERS else None,
+        setup_secret=begin_setup(relational, clock, setup_secret) if access.gate.access is Access.USERS else None,
     )
-    metrics.show(_numbers(services))
-    _watch_itself(ground, metrics)
+    metrics.show(
+        own_numbers(
+            ingest=ingest,
+            store=store,
+            queries=ground.queries,
+            live=live,
+            runs=runs,
+            alerts=alerts,
+            leadership=leadership,
+            notifications=notifications,
+            heartbeat=services.heartbeat,
+            access=access,
+        )
+    )
+    if settings.own_metrics_seconds:
+        # The server's own metrics in its own store.
+        instance = f"{settings.listen.host}:{settings.listen.port}"
+        write = functools.partial(write_own_metrics, metrics.registry.collect, store, clock, instance)
+        stack.enter_context(Periodic("self-watch", write, settings.own_metrics_seconds))
     stack.enter_context(Periodic("findings-watch", findings_watch.tick, LOOK_SECONDS))
     runs.catch_up.start(DUE_SECONDS)
     store.keep_pinned(runs.pins)
@@ -395,39 +390,10 @@ def _open_heartbeat(
     return heartbeat
 
 
-def _numbers(services: Services) -> list[Number]:
-    """What /metrics shows."""
-    return [
-        *connection_numbers(),
-        *ingest_numbers(services.ingest.counts),
-        *ahead_numbers(services.ingest),
-        *sender_numbers(services.ingest),
-        *store_numbers(services.store),
-        *query_numbers(services.queries),
-        *live_numbers(services.live),
-        *run_numbers(services.runs),
-        *alert_numbers(services.alerts.evaluator, services.leadership),
-        *delivery_numbers(services.notifications.notifier, services.notifications.deliveries),
-        *heartbeat_numbers(services.heartbeat),
-        *access_numbers(services.access.gate, services.access.audit),
-    ]
-
-
-def _watch_itself(ground: Foundation, metrics: ServerMetrics) -> None:
-    """The server's own metrics in its own store."""
-    settings = ground.settings
-    if settings.own_metrics_seconds:
-        instance = f"{settings.listen.host}:{settings.listen.port}"
-        write = functools.partial(write_own_metrics, metrics.registry.collect, ground.store, ground.clock, instance)
-        ground.stack.enter_context(Periodic("self-watch", write, settings.own_metrics_seconds))
-
-
 def _otlp_rules(settings: Settings) -> OtlpRules:
     promote = frozenset(name.strip() for name in settings.otlp_promote.split(",") if name.strip())
     return OtlpRules(
-        strategy=Strategy(settings.otlp_translation),
-        promote=promote - {OTLP_SCOPE},
-        scope=OTLP_SCOPE in promote,
+        strategy=Strategy(settings.otlp_translation), promote=promote - {OTLP_SCOPE}, scope=OTLP_SCOPE in promote
     )
 
 

@@ -175,17 +175,17 @@ def start_child(
     return Child(name=name, process=process)
 
 
-def stop_child(child: Child, seconds: float = STOP_SECONDS) -> str | None:
+def stop_child(child: Child) -> str | None:
     """Ask the child to stop, and make it after a while; says so when that was needed."""
     if child.process.poll() is not None:
         return None
     child.process.terminate()
     try:
-        child.process.wait(seconds)
+        child.process.wait(STOP_SECONDS)
     except subprocess.TimeoutExpired:
         child.process.kill()
         child.process.wait()
-        return f"{child.name} did not stop within {seconds:g} s and was killed"
+        return f"{child.name} did not stop within {STOP_SECONDS:g} s and was killed"
     return None
 
 

@@ -27,10 +27,6 @@ class NotReadyError(UnavailableError, code="not-ready", title="Not ready"):
 class LaneBusyError(UnavailableError, code="busy", title="Busy"):
     """Too many of the same kind wait already, or this one has waited for too long."""
 
-    def headers(self) -> dict[str, str]:
-        """When to come again."""
-        return {"Retry-After": "5"}
-
 
 class Lane:
     """Threads of their own for endpoints that compute long or wait for a lock or for others.

@@ -142,8 +142,7 @@ class Settings(BaseSettings):
         default="", pattern=HEADER, description="Header with the user's groups, separated by commas."
     )
     proxy_group_roles: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)] = Field(
-        default=(),
-        description="Roles of groups, separated by commas: `ops=admin,devs=editor`. The highest one counts.",
+        default=(), description="Roles of groups, separated by commas: `ops=admin,devs=editor`. The highest one counts."
     )
     proxy_default_role: NewUserRole = Field(
         default=NewUserRole.VIEWER,

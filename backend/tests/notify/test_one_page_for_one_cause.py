@@ -20,7 +20,7 @@ from loadwatch_backend.alerting.rules.presence import metrics_of
 from loadwatch_backend.alerting.rules.read import read_rules
 from loadwatch_backend.runs.registry.under_way import RunFacts
 from loadwatch_backend.series.promql.engine import Engine
-from loadwatch_backend.series.promql.parsing.series_notation import stale_marker
+from loadwatch_backend.series.store.port import STALE_NAN
 
 from backend.tests.notify.desk import START_MS, Desk, Sent
 from backend.tests.rules.promtool_format.store import MemoryStore
@@ -45,7 +45,7 @@ STEP = 2
 """Seconds between two evaluations."""
 APP = {"job": "shop", "instance": "app-1"}
 DB = {"job": "mysql", "instance": "db-1"}
-STALE = stale_marker()
+STALE = STALE_NAN
 Value = Callable[[int], float | None]
 
 

@@ -12,8 +12,8 @@ from loadwatch_backend.series.promql.engine import Engine
 from loadwatch_backend.series.promql.errors import QueryExecutionError
 from loadwatch_backend.series.promql.labels import label_key
 from loadwatch_backend.series.promql.parsing.expression import Expression
-from loadwatch_backend.series.promql.parsing.series_notation import parse_labels, stale_marker
-from loadwatch_backend.series.store.port import Matcher, Selection
+from loadwatch_backend.series.promql.parsing.series_notation import parse_labels
+from loadwatch_backend.series.store.port import STALE_NAN, Matcher, Selection
 from loadwatch_backend.series.store.port import Reading as StoreReading
 
 from backend.tests.rules.promtool_format.store import MemoryStore
@@ -131,7 +131,7 @@ def test_the_groups_offset() -> None:
 
 def test_a_stale_series_has_no_data() -> None:
     store = store_of({'up{host="a"}': 0, 'up{host="b"}': 0})
-    store.put({"__name__": "up", "host": "a"}, [(NOW + 1_000, stale_marker())])
+    store.put({"__name__": "up", "host": "a"}, [(NOW + 1_000, STALE_NAN)])
     reading = RuleEvaluator(Engine(store)).alerting(rule_of("{alert: A, expr: up == 0}"), NOW + 1_000)
     assert sources(reading) == {"b"}
     assert reading.present == {(("host", "b"),)}

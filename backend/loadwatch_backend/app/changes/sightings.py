@@ -122,9 +122,7 @@ _Row = tuple[Labels, list[int], list[float]]
 def read_sightings(watch: Watch, selection: Selection) -> dict[Subject, ResourceHistory]:
     """What was said of each resource; series of one resource that follow one another are joined in rising time."""
     rows: dict[Subject, list[_Row]] = {}
-    for row, labels in enumerate(selection.labels):
-        begin, end = int(selection.offsets[row]), int(selection.offsets[row + 1])
-        times, values = selection.timestamps[begin:end], selection.values[begin:end]
+    for labels, times, values in selection.each():
         live = values.view(np.uint64) != STALE_NAN_BITS
         if live.any():
             subject = Subject(resource_of(watch, labels), source_of(labels))
@@ -156,13 +154,11 @@ def _sighting(watch: Watch, subject: Subject, rows: Sequence[_Row]) -> ResourceH
 def read_listings(selection: Selection) -> dict[str, Listing]:
     """When each agent listed each kind, by place."""
     found: dict[str, Listing] = {}
-    for row, labels in enumerate(selection.labels):
-        begin, end = int(selection.offsets[row]), int(selection.offsets[row + 1])
-        live = selection.values[begin:end].view(np.uint64) != STALE_NAN_BITS
-        times = selection.timestamps[begin:end][live].tolist()
-        if times:
+    for labels, times, values in selection.each():
+        live = times[values.view(np.uint64) != STALE_NAN_BITS]
+        if len(live):
             place = place_of(labels, labels.get("kind", ""))
-            found[place] = Listing(place=place, times_ms=tuple(times))
+            found[place] = Listing(place=place, times_ms=tuple(live.tolist()))
     return found
 
 

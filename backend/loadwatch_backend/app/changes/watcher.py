@@ -89,11 +89,6 @@ def detect(
     return outcome
 
 
-def sighting_place(sighting: ResourceHistory) -> str:
-    """The place of a sighting."""
-    return place_of(sighting.points[-1].labels, sighting.watch.listed_by)
-
-
 class _Joined:
     """What all agents together have said; the first to tell a change is believed, the others repeat it."""
 
@@ -156,7 +151,9 @@ def _follow(watch: Watch, sighting: ResourceHistory, known: Known, joined: _Join
             continue
         for label, one in watch.fields.items():
             before, after = fields.get(label, ""), point.fields.get(label, "")
-            if not after or after == before or (before and one.form == "time" and not _is_later(before, after)):
+            if not after or after == before:
+                continue
+            if before and one.form == "time" and float(after) - float(before) <= MOMENT_SECONDS:
                 continue
             fields[label] = after
             changed_ms = point.time_ms
@@ -187,10 +184,6 @@ def _follow(watch: Watch, sighting: ResourceHistory, known: Known, joined: _Join
         everybody = joined.get(sighting.subject.resource)
         if everybody is not None:
             joined.put(sighting.subject.resource, replace(everybody, seen_ms=sighting.last_ms))
-
-
-def _is_later(before: str, after: str) -> bool:
-    return float(after) - float(before) > MOMENT_SECONDS
 
 
 def _moment_ms(text: str, seen_ms: int) -> int:
@@ -231,7 +224,7 @@ def _known(watch: Watch, sighting: ResourceHistory, last: Point, fields: Fields)
     scales = bool(presence.scales and last.labels.get(presence.scales))
     return Known(
         metric=watch.series,
-        place=sighting_place(sighting),
+        place=place_of(last.labels, watch.listed_by),
         title=title_of(watch, last.labels),
         fields=fields,
         changed_ms=last.time_ms,

@@ -227,11 +227,7 @@ class ConnectService:
         try:
             with self._lock:
                 done = subprocess.run(
-                    command,
-                    stdin=subprocess.DEVNULL,
-                    capture_output=True,
-                    timeout=_SECONDS,
-                    check=False,
+                    command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, check=False
                 )
             document = cast("dict[str, Any]", json.loads(done.stdout))
         except (OSError, subprocess.TimeoutExpired, ValueError) as error:

@@ -18,11 +18,6 @@ def format_samples_event(newest_ms: int | None, committed_ms: int) -> bytes:
     return b"event: samples\ndata: " + data + b"\n\n"
 
 
-def format_alerts_event(changed_ms: int) -> bytes:
-    """One server-sent event."""
-    return b"event: alerts\ndata: " + orjson.dumps({"changed_ms": changed_ms}) + b"\n\n"
-
-
 class LiveHub:
     """Holds the latest news of each kind; a stream that falls behind skips to it."""
 
@@ -50,7 +45,7 @@ class LiveHub:
 
     def publish_alerts(self, changed_ms: int) -> None:
         """Tell all streams that alerts have changed, as `publish`."""
-        self._tell("alerts", lambda: format_alerts_event(changed_ms))
+        self._tell("alerts", lambda: b"event: alerts\ndata: " + orjson.dumps({"changed_ms": changed_ms}) + b"\n\n")
 
     def _tell(self, kind: str, event: Callable[[], bytes]) -> None:
         loop = self._loop

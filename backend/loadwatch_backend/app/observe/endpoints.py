@@ -42,11 +42,7 @@ for _paths, _answer, _summary in (
     for _path in _paths:
         # One of them is documented; the others are the names by which probes of other systems ask.
         health_router.add_api_route(
-            _path,
-            _answer,
-            summary=_summary,
-            response_class=PlainTextResponse,
-            include_in_schema=_path == _paths[0],
+            _path, _answer, summary=_summary, response_class=PlainTextResponse, include_in_schema=_path == _paths[0]
         )
 
 

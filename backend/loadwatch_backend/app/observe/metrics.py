@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from loadwatch_formats.metrics.model import metrics_of
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily
@@ -12,22 +13,21 @@ from prometheus_client.platform_collector import PlatformCollector
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
-from loadwatch_backend.access.audit.audit import AuditLog
-from loadwatch_backend.access.service import AccessService
-from loadwatch_backend.alerting.alerts.evaluation.evaluator import Evaluator
+from loadwatch_backend.access.wiring import AccessServices
+from loadwatch_backend.alerting.alerts.wiring import AlertServices
+from loadwatch_backend.alerting.notify.assembly import NotificationServices
 from loadwatch_backend.alerting.notify.heartbeat import Heartbeat
-from loadwatch_backend.alerting.notify.notifier import Notifier
-from loadwatch_backend.alerting.notify.outbox.service import DeliveryService
 from loadwatch_backend.app.live.hub import LiveHub
+from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.database.leadership import Leadership
 from loadwatch_backend.core.database.outages import DatabaseError, problem_of
 from loadwatch_backend.core.http_protocol import CONNECTIONS
 from loadwatch_backend.core.middleware import REFUSAL
 from loadwatch_backend.core.version import VERSION
 from loadwatch_backend.runs.service import RunServices
-from loadwatch_backend.series.ingest.service import IngestCounts, IngestService
-from loadwatch_backend.series.promql.admission import Queries, Refusal
-from loadwatch_backend.series.store.port import Watcher
+from loadwatch_backend.series.ingest.service import IngestService
+from loadwatch_backend.series.promql.admission import MemoryPool, Queries, QueryQueue, Refusal
+from loadwatch_backend.series.store.port import Batch, Labels, Watcher, Writer
 
 CATALOGUE = {one.name: one for one in metrics_of("loadwatch")["server"]}
 STORE = "loadwatch_store_"
@@ -74,206 +74,100 @@ class NumbersCollector(Collector):
                     raise
 
 
-def ingest_numbers(counts: IngestCounts) -> list[Number]:
-    """What was taken and refused."""
+def own_numbers(
+    *,
+    ingest: IngestService,
+    store: Watcher,
+    queries: Queries,
+    live: LiveHub,
+    runs: RunServices,
+    alerts: AlertServices,
+    leadership: Leadership,
+    notifications: NotificationServices,
+    heartbeat: Heartbeat | None,
+    access: AccessServices,
+) -> list[Number]:
+    """What /metrics shows of the server's parts."""
+
+    def by_name(read: Callable[[], Mapping[Any, float]]) -> Callable[[], Mapping[str, float]]:
+        return lambda: {str(name): float(number) for name, number in read().items()}
+
+    def of_store(field: str) -> Callable[[], float]:
+        return lambda: float(getattr(store.statistics(), field))
+
+    def of_senders(field: str) -> Callable[[], Mapping[str, float]]:
+        return lambda: {
+            name: float(getattr(figures, field)) for name, figures in ingest.senders.figures(ingest.clock()).items()
+        }
+
+    def of_queues(read: Callable[[QueryQueue], float]) -> Callable[[], Mapping[str, float]]:
+        return lambda: {name: read(queue) for name, queue in queries.queues.items()}
+
+    def of_memory(read: Callable[[MemoryPool], float]) -> Callable[[], Mapping[str, float]]:
+        return lambda: {name: read(pool) for name, pool in queries.memory.items()}
+
+    def refusals() -> Mapping[str, float]:
+        queues = queries.queues.values()
+        return {str(one): float(sum(queue.counts.refused[one] for queue in queues)) for one in Refusal}
+
+    counts, imports, evaluator = ingest.counts, runs.imports, alerts.evaluator
+    log, sent = notifications.deliveries, notifications.notifier.workers.counts
+    gate, audit = access.gate, access.audit
     return [
+        Number("loadwatch_http_connections", lambda: CONNECTIONS.open),
+        Number("loadwatch_http_connections_limit", lambda: CONNECTIONS.most),
+        Number("loadwatch_http_connections_ended_total", by_name(lambda: CONNECTIONS.refused), "reason"),
         Number("loadwatch_ingest_requests_total", lambda: counts.requests_total),
         Number("loadwatch_ingest_samples_total", lambda: counts.samples_total),
-        Number(
-            "loadwatch_ingest_rejected_requests_total",
-            lambda: {str(reason): number for reason, number in counts.rejected_requests_total.items()},
-            label="reason",
-        ),
-        Number(
-            "loadwatch_ingest_rejected_samples_total",
-            lambda: {str(reason): number for reason, number in counts.rejected_samples_total.items()},
-            label="reason",
-        ),
+        Number("loadwatch_ingest_rejected_requests_total", by_name(lambda: counts.rejected_requests_total), "reason"),
+        Number("loadwatch_ingest_rejected_samples_total", by_name(lambda: counts.rejected_samples_total), "reason"),
         Number("loadwatch_ingest_skipped_exemplars_total", lambda: counts.exemplars_skipped_total),
         Number("loadwatch_ingest_skipped_histograms_total", lambda: counts.histograms_skipped_total),
         Number("loadwatch_ingest_skipped_metadata_total", lambda: counts.metadata_skipped_total),
-    ]
-
-
-def store_numbers(store: Watcher) -> list[Number]:
-    """What the store holds and has done."""
-
-    def reader(field: str) -> Callable[[], float]:
-        return lambda: float(getattr(store.statistics(), field))
-
-    return [Number(name, reader(name.removeprefix(STORE))) for name in CATALOGUE if name.startswith(STORE)]
-
-
-def query_numbers(queries: Queries) -> list[Number]:
-    """Who asks, who waits, and what it takes."""
-
-    def refusals() -> Mapping[str, float]:
-        found = {str(reason): 0.0 for reason in Refusal}
-        for queue in queries.queues.values():
-            for reason, count in queue.counts.refused.items():
-                found[str(reason)] += count
-        return found
-
-    return [
         Number(
-            "loadwatch_queries_total",
-            lambda: {name: queue.counts.queries for name, queue in queries.queues.items()},
-            label="queue",
+            "loadwatch_ingest_newest_sample_ahead_seconds",
+            lambda: ingest.ahead.read(ingest.clock()),
+            ("sender_job", "sender_instance"),
         ),
-        Number(
-            "loadwatch_queries_running",
-            lambda: {name: queue.running for name, queue in queries.queues.items()},
-            label="queue",
-        ),
-        Number(
-            "loadwatch_queries_concurrent_max",
-            lambda: {name: queue.settings.at_once for name, queue in queries.queues.items()},
-            label="queue",
-        ),
-        Number(
-            "loadwatch_queries_waiting",
-            lambda: {name: queue.waiting for name, queue in queries.queues.items()},
-            label="queue",
-        ),
-        Number(
-            "loadwatch_query_wait_seconds_total",
-            lambda: {name: queue.counts.wait_seconds for name, queue in queries.queues.items()},
-            label="queue",
-        ),
-        Number("loadwatch_queries_refused_total", refusals, label="reason"),
-        Number(
-            "loadwatch_query_memory_bytes",
-            lambda: {name: pool.used_bytes for name, pool in queries.memory.items()},
-            label="asker",
-        ),
-        Number(
-            "loadwatch_query_memory_limit_bytes",
-            lambda: {name: pool.total_bytes for name, pool in queries.memory.items()},
-            label="asker",
-        ),
-        Number(
-            "loadwatch_queries_too_large_total",
-            lambda: {name: pool.refused for name, pool in queries.memory.items()},
-            label="asker",
-        ),
-    ]
-
-
-def access_numbers(gate: AccessService, audit: AuditLog) -> list[Number]:
-    """Who was kept out, and what the audit log could not keep."""
-    return [
+        # At most `senders.MOST_SENDERS` and one for all others.
+        Number("loadwatch_ingest_sender_series", of_senders("active_series"), "sender"),
+        Number("loadwatch_ingest_sender_new_series", of_senders("new_series"), "sender"),
+        Number("loadwatch_ingest_sender_rejected_samples_total", of_senders("refused_total"), "sender"),
+        *(Number(name, of_store(name.removeprefix(STORE))) for name in CATALOGUE if name.startswith(STORE)),
+        Number("loadwatch_queries_total", of_queues(lambda queue: queue.counts.queries), "queue"),
+        Number("loadwatch_queries_running", of_queues(lambda queue: queue.running), "queue"),
+        Number("loadwatch_queries_concurrent_max", of_queues(lambda queue: queue.settings.at_once), "queue"),
+        Number("loadwatch_queries_waiting", of_queues(lambda queue: queue.waiting), "queue"),
+        Number("loadwatch_query_wait_seconds_total", of_queues(lambda queue: queue.counts.wait_seconds), "queue"),
+        Number("loadwatch_queries_refused_total", refusals, "reason"),
+        Number("loadwatch_query_memory_bytes", of_memory(lambda pool: pool.used_bytes), "asker"),
+        Number("loadwatch_query_memory_limit_bytes", of_memory(lambda pool: pool.total_bytes), "asker"),
+        Number("loadwatch_queries_too_large_total", of_memory(lambda pool: pool.refused), "asker"),
+        Number("loadwatch_live_streams", lambda: live.streams),
+        Number("loadwatch_imports_total", lambda: imports.counts.done),
+        Number("loadwatch_imports_failed_total", by_name(lambda: imports.counts.failed), "reason"),
+        Number("loadwatch_imports_waiting", lambda: imports.waiting),
+        Number("loadwatch_imports_received_bytes_total", lambda: imports.counts.bytes),
+        Number("loadwatch_archives_refused_total", by_name(lambda: runs.archives.failed), "reason"),
+        Number("loadwatch_rule_evaluations_total", lambda: evaluator.counts.evaluations),
+        Number("loadwatch_rule_evaluation_failures_total", lambda: evaluator.counts.failures),
+        Number("loadwatch_rule_evaluation_seconds_total", lambda: evaluator.counts.seconds),
+        Number("loadwatch_rule_group_evaluations_missed_total", lambda: evaluator.missed),
+        Number("loadwatch_alerts", evaluator.alerts_by_state, "state"),
+        Number("loadwatch_database_up", lambda: float(leadership.standstill is None)),
+        Number("loadwatch_leader", lambda: float(leadership.held)),
+        Number("loadwatch_deliveries", by_name(log.counts), "state"),
+        Number("loadwatch_delivery_oldest_waiting_seconds", log.oldest_waiting_seconds),
+        Number("loadwatch_integration_failing_seconds", log.failing_seconds, "integration"),
+        Number("loadwatch_delivery_attempts_total", by_name(lambda: sent.attempts), "outcome"),
+        Number("loadwatch_delivery_attempts_by_kind_total", by_name(lambda: sent.kinds), "kind"),
+        Number("loadwatch_delivery_attempt_seconds_total", lambda: sent.seconds),
+        Number("loadwatch_heartbeats_total", by_name(lambda: heartbeat.counts if heartbeat else {}), "outcome"),
         Number("loadwatch_access_refused_tokens_total", lambda: gate.counts.tokens_refused_total),
         Number("loadwatch_access_failed_logins_total", lambda: gate.counts.logins_failed_total),
         Number("loadwatch_access_ignored_headers_total", lambda: gate.counts.headers_ignored_total),
         Number("loadwatch_audit_suppressed_total", lambda: audit.suppressed_total),
         Number("loadwatch_audit_failed_total", lambda: audit.failed_total),
-    ]
-
-
-def ahead_numbers(ingest: IngestService) -> list[Number]:
-    """Whose clock is ahead."""
-    return [
-        Number(
-            "loadwatch_ingest_newest_sample_ahead_seconds",
-            lambda: ingest.ahead.read(ingest.clock()),
-            label=("sender_job", "sender_instance"),
-        )
-    ]
-
-
-def sender_numbers(ingest: IngestService) -> list[Number]:
-    """What each sender has of its limits; at most `senders.MOST_SENDERS` and one for all others."""
-
-    def reader(field: str) -> Callable[[], Mapping[str, float]]:
-        return lambda: {
-            name: float(getattr(figures, field)) for name, figures in ingest.senders.figures(ingest.clock()).items()
-        }
-
-    return [
-        Number("loadwatch_ingest_sender_series", reader("active_series"), label="sender"),
-        Number("loadwatch_ingest_sender_new_series", reader("new_series"), label="sender"),
-        Number("loadwatch_ingest_sender_rejected_samples_total", reader("refused_total"), label="sender"),
-    ]
-
-
-def connection_numbers() -> list[Number]:
-    """Connections of clients."""
-    return [
-        Number("loadwatch_http_connections", lambda: CONNECTIONS.open),
-        Number("loadwatch_http_connections_limit", lambda: CONNECTIONS.most),
-        Number("loadwatch_http_connections_ended_total", lambda: {**CONNECTIONS.refused}, label="reason"),
-    ]
-
-
-def live_numbers(live: LiveHub) -> list[Number]:
-    """Who is watching."""
-    return [Number("loadwatch_live_streams", lambda: live.streams)]
-
-
-def run_numbers(runs: RunServices) -> list[Number]:
-    """What was imported and refused."""
-    return [
-        Number("loadwatch_imports_total", lambda: runs.imports.counts.done),
-        Number(
-            "loadwatch_imports_failed_total",
-            lambda: {str(reason): number for reason, number in runs.imports.counts.failed.items()},
-            label="reason",
-        ),
-        Number("loadwatch_imports_waiting", lambda: runs.imports.waiting),
-        Number("loadwatch_imports_received_bytes_total", lambda: runs.imports.counts.bytes),
-        Number(
-            "loadwatch_archives_refused_total",
-            lambda: {str(reason): number for reason, number in runs.archives.failed.items()},
-            label="reason",
-        ),
-    ]
-
-
-def alert_numbers(evaluator: Evaluator, leadership: Leadership) -> list[Number]:
-    """How rules are evaluated."""
-    return [
-        Number("loadwatch_rule_evaluations_total", lambda: evaluator.counts.evaluations),
-        Number("loadwatch_rule_evaluation_failures_total", lambda: evaluator.counts.failures),
-        Number("loadwatch_rule_evaluation_seconds_total", lambda: evaluator.counts.seconds),
-        Number("loadwatch_rule_group_evaluations_missed_total", lambda: evaluator.missed),
-        Number("loadwatch_alerts", evaluator.alerts_by_state, label="state"),
-        Number("loadwatch_database_up", lambda: float(leadership.standstill is None)),
-        Number("loadwatch_leader", lambda: float(leadership.held)),
-    ]
-
-
-def delivery_numbers(notifier: Notifier, log: DeliveryService) -> list[Number]:
-    """What was sent, waits and was given up."""
-    return [
-        Number(
-            "loadwatch_deliveries",
-            lambda: {str(state): float(count) for state, count in log.counts().items()},
-            label="state",
-        ),
-        Number("loadwatch_delivery_oldest_waiting_seconds", log.oldest_waiting_seconds),
-        Number("loadwatch_integration_failing_seconds", log.failing_seconds, label="integration"),
-        Number(
-            "loadwatch_delivery_attempts_total",
-            lambda: {name: float(count) for name, count in notifier.workers.counts.attempts.items()},
-            label="outcome",
-        ),
-        Number(
-            "loadwatch_delivery_attempts_by_kind_total",
-            lambda: {name: float(count) for name, count in notifier.workers.counts.kinds.items()},
-            label="kind",
-        ),
-        Number("loadwatch_delivery_attempt_seconds_total", lambda: notifier.workers.counts.seconds),
-    ]
-
-
-def heartbeat_numbers(heartbeat: Heartbeat | None) -> list[Number]:
-    """The sign of life that is sent to LOADWATCH_HEARTBEAT_URL."""
-    return [
-        Number(
-            "loadwatch_heartbeats_total",
-            lambda: dict[str, float]() if heartbeat is None else {**heartbeat.counts},
-            label="outcome",
-        )
     ]
 
 
@@ -316,3 +210,32 @@ class ServerMetrics:
 
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+JOB = "loadwatch"
+PREFIX = "loadwatch_"
+WRITE_SECONDS = 30.0
+LEFT_OUT = frozenset({"histogram", "info"})
+
+
+def write_own_metrics(collect: Callable[[], Iterable[Metric]], store: Writer, clock: Clock, instance: str) -> None:
+    """Read all metrics and write them into the server's own store, with the time of now.
+
+    So the rules about Loadwatch itself work from the first start on, without an agent. Histograms are left out: no rule
+    reads them, and they are most of the series. So are `process_*` and `up`: they would make the server one of the
+    targets that people look at, and have the rules about those evaluated each second on a server that watches nothing.
+
+    Raises:
+        StoreBusyError, StoreWriteError, DatabaseError: they could not be read or written.
+    """
+    own = {"job": JOB, "instance": instance}
+    values: list[tuple[Labels, float]] = [
+        ({"__name__": sample.name, **sample.labels, **own}, sample.value)
+        for family in collect()
+        if family.name.startswith(PREFIX) and family.type not in LEFT_OUT
+        for sample in family.samples
+    ]
+    series = store.resolve([labels for labels, _ in values])
+    times = np.full(len(values), clock(), np.int64)
+    numbers = np.array([value for _, value in values], np.float64)
+    store.append(Batch(series=series, timestamps=times, values=numbers, own=True)).result(WRITE_SECONDS)

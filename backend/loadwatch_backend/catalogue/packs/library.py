@@ -51,9 +51,14 @@ class Catalogue:
     faults: Sequence[Fault] = ()
 
     @cached_property
+    def signals_by_id(self) -> Mapping[str, tuple[Panel, Signal]]:
+        """All of them, in page order, each with its panel."""
+        return {one.id: (panel, one) for group in self.groups for panel in group.panels for one in panel.signals}
+
+    @cached_property
     def signals(self) -> Sequence[Signal]:
         """All of them, in page order."""
-        return [one for group in self.groups for panel in group.panels for one in panel.signals]
+        return [one for _, one in self.signals_by_id.values()]
 
     @cached_property
     def settings(self) -> Sequence[Setting]:
@@ -218,41 +223,25 @@ def checked(document: Document, others: Iterable[Pack]) -> Pack:
         FaultsError: all that is wrong with it: an expression is no PromQL, a signal's id is known, there are too many.
     """
     pack = _load(document)
-    owners = {
-        signal.id: one.id
-        for one in others
-        if one.id != pack.id
-        for group in one.groups
-        for panel in group.panels
-        for signal in panel.signals
-    }
+    owners = {signal.id: one.id for one in others if one.id != pack.id for _, signal in one.signals()}
     faults: list[Fault] = []
-    for g, group in enumerate(pack.groups):
-        for p, panel in enumerate(group.panels):
-            for s, signal in enumerate(panel.signals):
-                if signal.id in owners:
-                    at = ("groups", g, "panels", p, "signals", s, "id")
-                    text = f"the packs {owners[signal.id]} and {pack.id} have a signal {signal.id!r}"
-                    faults.append(document.fault(at, text))
-                owners[signal.id] = pack.id
+    for loc, signal in pack.signals():
+        if signal.id in owners:
+            text = f"the packs {owners[signal.id]} and {pack.id} have a signal {signal.id!r}"
+            faults.append(document.fault((*loc, "id"), text))
+        owners[signal.id] = pack.id
     if len(owners) > MOST_SIGNALS:
         faults.append(document.fault(("groups",), f"all packs together have more than {MOST_SIGNALS} signals"))
     places: list[tuple[tuple[Any, ...], Sequence[str]]] = [
-        (("groups", g, "panels", p, "signals", s, "expr"), signal.alternatives)
-        for g, group in enumerate(pack.groups)
-        for p, panel in enumerate(group.panels)
-        for s, signal in enumerate(panel.signals)
+        ((*loc, "expr"), signal.alternatives) for loc, signal in pack.signals()
     ]
     for r, one in enumerate(pack.resources):
         at = ("resources", r)
         for s, source in enumerate(one.sources):
             places += [((*at, "sources", s), each) for each in (source.use, *source.limits.values())]
             places += [((*at, "sources", s), each.alternatives or ()) for each in source.demands]
-        places += (
-            []
-            if one.sources
-            else [((*at, "used"), one.use), *(((*at, "limit", name), each) for name, each in one.limits.items())]
-        )
+        if not one.sources:
+            places += [((*at, "used"), one.use), *(((*at, "limit", name), each) for name, each in one.limits.items())]
         places += [((*at, "demand", d, "expr"), each.alternatives or ()) for d, each in enumerate(one.demands)]
         places += [((*at, "holders", h, "expr"), each.alternatives) for h, each in enumerate(one.holders)]
     places += [(("settings", s, "expr"), [one.expression]) for s, one in enumerate(pack.settings)]
@@ -279,15 +268,8 @@ def put_together(packs: Iterable[Pack]) -> tuple[list[Group], list[Resource]]:
     resources: list[Resource] = []
     for pack in packs:
         for group in pack.groups:
-            late = group.model_copy(
-                update={
-                    "panels": tuple(
-                        panel.model_copy(update={"signals": tuple(_late(one, pack.cadence) for one in panel.signals)})
-                        for panel in group.panels
-                    )
-                }
-            )
-            groups[group.id] = _extended(groups.get(group.id), late)
+            late = [_with_signals(panel, [_late(one, pack.cadence) for one in panel.signals]) for panel in group.panels]
+            groups[group.id] = _extended(groups.get(group.id), _with_panels(group, late))
         own = {
             "group": pack.groups[0].id if pack.groups else pack.id,
             "cadence": pack.cadence,
@@ -299,17 +281,18 @@ def put_together(packs: Iterable[Pack]) -> tuple[list[Group], list[Resource]]:
             for one in resource.each
         ]
     ordered = [
-        group.model_copy(
-            update={
-                "panels": tuple(
-                    panel.model_copy(update={"signals": tuple(_in_order(panel.signals))})
-                    for panel in _in_order(group.panels)
-                )
-            }
-        )
+        _with_panels(group, [_with_signals(panel, _in_order(panel.signals)) for panel in _in_order(group.panels)])
         for group in _in_order(groups.values())
     ]
     return ordered, _in_order(resources)
+
+
+def _with_panels(group: Group, panels: Iterable[Panel]) -> Group:
+    return group.model_copy(update={"panels": tuple(panels)})
+
+
+def _with_signals(panel: Panel, signals: Iterable[Signal]) -> Panel:
+    return panel.model_copy(update={"signals": tuple(signals)})
 
 
 def _late(entry: Signal, cadence: Cadence | None) -> Signal:
@@ -331,11 +314,8 @@ def _extended(known: Group | None, more: Group) -> Group:
             panels[panel.id] = panel
         else:
             first = before if before.title else panel
-            panels[panel.id] = first.model_copy(
-                update={"signals": (*before.signals, *panel.signals), "order": first.order}
-            )
-    first = known if known.title else more
-    return first.model_copy(update={"panels": tuple(panels.values())})
+            panels[panel.id] = _with_signals(first, (*before.signals, *panel.signals))
+    return _with_panels(known if known.title else more, panels.values())
 
 
 @functools.cache

@@ -7,7 +7,7 @@ from typing import Any, Literal, cast
 from loadwatch_backend.catalogue.packs.typed_yaml import Document, Fault
 from loadwatch_backend.catalogue.signals.interval import any_tree_of, selectors_of
 from loadwatch_backend.catalogue.signals.legend import LABEL
-from loadwatch_backend.catalogue.signals.model import Pack, Signal
+from loadwatch_backend.catalogue.signals.model import Pack
 from loadwatch_backend.series.promql.parsing.expression import (
     Aggregation,
     Binary,
@@ -107,7 +107,7 @@ def warnings(pack: Pack, document: Document, finding_ids: Collection[str], kinds
 
     `finding_ids` are those of all detectors and resources, `kinds` those of all resources.
     """
-    for loc, signal in signals_of(pack):
+    for loc, signal in pack.signals():
         made = frozenset(signal.facts.take) if signal.facts is not None else frozenset[str]()
         yield from _legend_warnings(document, (*loc, "legend"), signal.legend, [signal.alternatives], made)
     for r, resource in enumerate(pack.resources):
@@ -124,11 +124,7 @@ def warnings(pack: Pack, document: Document, finding_ids: Collection[str], kinds
 
 
 def _legend_warnings(
-    document: Document,
-    loc: Sequence[str | int],
-    legend: str,
-    used: Sequence[Sequence[str]],
-    more: frozenset[str],
+    document: Document, loc: Sequence[str | int], legend: str, used: Sequence[Sequence[str]], more: frozenset[str]
 ) -> Iterator[Fault]:
     made = [labels_made(any_tree_of(text)) for texts in used for text in texts]
     if any(one is None for one in made):
@@ -145,7 +141,7 @@ def never_sent(pack: Pack, document: Document, seen: Collection[str]) -> Iterato
     if not set(pack.there_when) & set(seen):
         yield document.fault(("there_when",), "none of these metrics was seen: the pack is not shown")
         return
-    places = [((*loc, "expr"), signal.alternatives) for loc, signal in signals_of(pack)]
+    places = [((*loc, "expr"), signal.alternatives) for loc, signal in pack.signals()]
     for r, resource in enumerate(pack.resources):
         places += [(("resources", r), [text for one in resource.each for text in one.use])]
     for loc, alternatives in places:
@@ -154,14 +150,6 @@ def never_sent(pack: Pack, document: Document, seen: Collection[str]) -> Iterato
             yield document.fault(
                 loc, f"never seen: {', '.join(dict.fromkeys(one for each in missing for one in each))}"
             )
-
-
-def signals_of(pack: Pack) -> Iterator[tuple[tuple[str | int, ...], Signal]]:
-    """All signals, each with its place."""
-    for g, group in enumerate(pack.groups):
-        for p, panel in enumerate(group.panels):
-            for s, signal in enumerate(panel.signals):
-                yield ("groups", g, "panels", p, "signals", s), signal
 
 
 def metrics_in(text: str) -> set[str]:

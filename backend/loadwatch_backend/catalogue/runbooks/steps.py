@@ -28,12 +28,12 @@ def runbook_name(url: str) -> str | None:
     return None if found is None or found.end() != len(urlsplit(url).path) else found["name"]
 
 
-def first_steps(page: str, most: int = MOST_STEPS) -> Sequence[Sequence[Part]]:
+def first_steps(page: str) -> Sequence[Sequence[Part]]:
     """Items of the first list of a page: what to check first. A page begins with what the alert means, as prose."""
     for section in HEADING.split(page):
         items = list(_items(section))
         if items:
-            return [list(_parts(item)) for item in items[:most]]
+            return [list(_parts(item)) for item in items[:MOST_STEPS]]
     return []
 
 

@@ -48,15 +48,9 @@ def measure_interval(selection: Selection) -> int | None:
     The largest, because the slowest sender must still be seen. A series with fewer than three distances (a database
     user that comes and goes) has a say only where no other has more.
     """
-    usual: list[float] = []
-    rare: list[float] = []
-    for begin, end in zip(selection.offsets[:-1].tolist(), selection.offsets[1:].tolist(), strict=True):
-        if end - begin < 2:
-            continue
-        distance = float(np.median(np.diff(selection.timestamps[begin:end])))
-        (usual if end - begin > 3 else rare).append(distance)
-    if usual:
+    if usual := _distances(selection, 4):
         return round(max(usual))
+    rare = _distances(selection, 2)
     return round(min(rare)) if rare else None
 
 
@@ -66,12 +60,13 @@ def measure_finest(selection: Selection) -> int | None:
     The smallest, because of late values none may be passed over; how long each of a slower series lasts is seen from
     its own distances.
     """
-    usual = [
-        float(np.median(np.diff(selection.timestamps[begin:end])))
-        for begin, end in zip(selection.offsets[:-1].tolist(), selection.offsets[1:].tolist(), strict=True)
-        if end - begin > 3
-    ]
+    usual = _distances(selection, 4)
     return round(min(usual)) if usual else None
+
+
+def _distances(selection: Selection, least: int) -> list[float]:
+    """The median distance of each series that has so many samples."""
+    return [float(np.median(np.diff(times))) for _, times, _ in selection.each() if len(times) >= least]
 
 
 def lookback_of(interval_ms: int | None) -> int:

@@ -201,7 +201,7 @@ def read_late_resource(
         return engine.range(text, start_ms, end_ms, step_ms, lookback_ms=lookback_ms)
 
     used, limit = read(resource.used, step_ms), read(resource.limit, FACTS_LOOKBACK_MS)
-    used_values, limit_values = _with_gaps(used), held(_with_gaps(limit))
+    used_values, limit_values = used.with_gaps, held(limit.with_gaps)
     found: list[LateResource] = []
     for row, place in enumerate(join_limits(used.labels, limit.labels)):
         if place is None:
@@ -229,11 +229,11 @@ def _evaluate(engine: Engine, signal: Signal, plan: Plan, count: int) -> tuple[S
     end_ms = plan.start_ms + (count - 1) * plan.fine_ms
     text = signal.expression.replace(WINDOW, FACTS_WINDOW)
     matrix = engine.range(text, plan.start_ms, end_ms, plan.fine_ms, lookback_ms=plan.fine_ms)
-    values = _with_gaps(matrix)
+    values = matrix.with_gaps
     if signal.cadence is not None and signal.cadence.usual_ms is not None and len(matrix.labels):
         wider = engine.range(text, plan.start_ms, end_ms, plan.fine_ms, lookback_ms=plan.fine_ms * 5 // 4)
         rows = {tuple(sorted(one.items())): row for row, one in enumerate(wider.labels)}
-        values = bridged(values, _with_gaps(wider)[[rows[tuple(sorted(one.items()))] for one in matrix.labels]])
+        values = bridged(values, wider.with_gaps[[rows[tuple(sorted(one.items()))] for one in matrix.labels]])
     if signal.facts is None or len(matrix.labels) == 0:
         return matrix.labels, values
     # What was discovered since the last instant of the grid is known too: one instant more.
@@ -252,7 +252,3 @@ def _newest_sample(engine: Engine, tree: Expression, before_ms: int) -> int | No
         for selector in selectors_of(tree)
     ]
     return min((int(times.max()) for times in found if len(times)), default=None)
-
-
-def _with_gaps(matrix: Matrix) -> FloatArray:
-    return np.where(matrix.present, matrix.values, np.nan)

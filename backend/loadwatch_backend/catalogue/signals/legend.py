@@ -10,12 +10,12 @@ LABEL = re.compile(r"\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*(?:\|\s*percentile\s*)?\}
 
 def render_legend(template: str, labels: Mapping[str, str]) -> str:
     """The name of a series; a missing label leaves nothing behind, not even a second space."""
-    filled = LABEL.sub(lambda found: _shown_value(labels.get(found[1], ""), quantile="|" in found[0]), template)
-    return " ".join(filled.split())
 
+    def shown(found: re.Match[str]) -> str:
+        value = labels.get(found[1], "")
+        return percentile_name(value) if "|" in found[0] else value
 
-def _shown_value(value: str, *, quantile: bool) -> str:
-    return percentile_name(value) if quantile else value
+    return " ".join(LABEL.sub(shown, template).split())
 
 
 def percentile_name(quantile: str) -> str:

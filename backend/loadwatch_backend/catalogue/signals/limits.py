@@ -94,7 +94,7 @@ class Limits:
         if resource.cadence is not None:
             return self._late_entries(asked, resource, resource.cadence)
         used, limit = self._history(asked, resource.used), self._history(asked, resource.limit)
-        used_values, limit_values = _with_gaps(used), _with_gaps(limit)
+        used_values, limit_values = used.with_gaps, limit.with_gaps
         entries: list[dict[str, Any]] = []
         for row, place in enumerate(join_limits(used.labels, limit.labels)):
             if place is None:
@@ -144,10 +144,10 @@ class Limits:
             return amounts
         start_ms = asked.at_ms - (DEMAND_STEPS - 1) * HISTORY_STEP_MS
         try:
-            demand = self._range(asked, resource.demand, start_ms, HISTORY_STEP_MS, held=True)
+            demand = self._range(asked, resource.demand, start_ms)
         except ProblemError:
             return amounts
-        wanted: list[float] = np.nansum(np.maximum(_with_gaps(demand), 0), axis=1).tolist()
+        wanted: list[float] = np.nansum(np.maximum(demand.with_gaps, 0), axis=1).tolist()
         joined = join_limits([entry["labels"] for entry in entries], demand.labels)
         for index, (entry, place) in enumerate(zip(entries, joined, strict=True)):
             if place is not None and entry["state"] is not State.OK:
@@ -156,16 +156,12 @@ class Limits:
         return amounts
 
     def _history(self, asked: _Asked, text: str) -> Matrix:
-        return self._range(asked, text, asked.at_ms - HISTORY_MS, HISTORY_STEP_MS, held=True)
+        return self._range(asked, text, asked.at_ms - HISTORY_MS)
 
-    def _range(self, asked: _Asked, text: str, start_ms: int, step_ms: int, *, held: bool = False) -> Matrix:
+    def _range(self, asked: _Asked, text: str, start_ms: int) -> Matrix:
         intervals = self._intervals.detect(any_tree_of(text), start_ms, asked.at_ms)
-        tree = tree_of(text, intervals, step_ms, held=held)
-        return asked.engine.range_of(tree, start_ms, asked.at_ms, step_ms, lookback_ms=lookback_of(slowest(intervals)))
-
-
-def _with_gaps(matrix: Matrix) -> FloatArray:
-    return np.where(matrix.present, matrix.values, np.nan)
+        tree, lookback_ms = tree_of(text, intervals, HISTORY_STEP_MS, held=True), lookback_of(slowest(intervals))
+        return asked.engine.range_of(tree, start_ms, asked.at_ms, HISTORY_STEP_MS, lookback_ms=lookback_ms)
 
 
 def _order(entry: Mapping[str, Any]) -> tuple[int, float, bool, str]:

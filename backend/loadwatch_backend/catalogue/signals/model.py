@@ -5,7 +5,7 @@ expression stands for the range that rates look back over.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self, cast
@@ -410,11 +410,6 @@ class Resource(Form):
         return self.rule or "".join(word.capitalize() for word in re.split("[-._]", self.id)) + "High"
 
     @property
-    def no_rule(self) -> str:
-        """Why no rule does."""
-        return "" if self.alert is None else self.alert.none
-
-    @property
     def finding_id(self) -> str:
         """Of what says that it ran out; empty where a detector of its own does."""
         return "" if self.finding == "none" else self.finding or f"{self.id.replace('_', '-')}-exhausted"
@@ -592,3 +587,10 @@ class Pack(Form):
     """What our senders bring: by sender (a collector, say) and name, its help or what else is known of it."""
     cadence: Cadence | None = Field(None, alias="late")
     level: Literal["basic", "complete", "tested"] | None = None
+
+    def signals(self) -> Iterator[tuple[tuple[str | int, ...], Signal]]:
+        """All of them, each with its place in the file."""
+        for g, group in enumerate(self.groups):
+            for p, panel in enumerate(group.panels):
+                for s, signal in enumerate(panel.signals):
+                    yield ("groups", g, "panels", p, "signals", s), signal

@@ -4,7 +4,6 @@ Made by the engine at each step of its grid: of values that are already reduced 
 lie at different times, no sum can be made. Pure.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -47,9 +46,8 @@ from loadwatch_backend.series.promql.admission import Ticket
 from loadwatch_backend.series.promql.engine import Engine
 from loadwatch_backend.series.promql.parsing.expression import Expression
 from loadwatch_backend.series.promql.parsing.parse import parse_expression
-from loadwatch_backend.series.promql.value import Matrix
 from loadwatch_backend.series.store.levels import Level
-from loadwatch_backend.series.store.port import LevelledSelect, Matcher, MatchOperator, Reading, Select, Selection
+from loadwatch_backend.series.store.port import LevelledSelect, Matcher, Reading, Select, Selection, one_of
 
 INSTANCE = "{{instance}}"
 _ADDS_UP = (Unit.COUNT, Unit.BYTES, Unit.PER_SECOND, Unit.BYTES_PER_SECOND)
@@ -101,13 +99,7 @@ MOST_KEPT = 1_000_000
 
 def matchers_of(filters: Mapping[str, Sequence[str]]) -> list[Matcher]:
     """Conditions for filters; a label without values filters nothing."""
-    found: list[Matcher] = []
-    for label, values in sorted(filters.items()):
-        if len(values) == 1:
-            found.append(Matcher(label, MatchOperator.EQUAL, values[0]))
-        elif values:
-            found.append(Matcher(label, MatchOperator.REGEX, "|".join(re.escape(value) for value in values)))
-    return found
+    return [one_of(label, values) for label, values in sorted(filters.items()) if values]
 
 
 def narrowed(select: Select, filters: Mapping[str, Sequence[str]]) -> Select:
@@ -169,28 +161,21 @@ class SignalService:
         self._library = library
         self._intervals = IntervalDetector(engine.store, clock)
         self._limits = Limits(engine, clock, self._intervals, library)
-        self._known: tuple[Catalogue, Mapping[str, tuple[Panel, Signal]], Mapping[str, tuple[Panel, Signal]]] | None = (
-            None
-        )
-
-    def _tables(self) -> tuple[Catalogue, Mapping[str, tuple[Panel, Signal]], Mapping[str, tuple[Panel, Signal]]]:
-        """The catalogue of now, its signals by id, and those with what is made of them."""
-        catalogue, known = self._library.current(), self._known
-        if known is None or known[0] is not catalogue:
-            signals = {
-                one.id: (panel, one) for group in catalogue.groups for panel in group.panels for one in panel.signals
-            }
-            asked = {one.id: (panel, one) for panel, signal in signals.values() for one in (signal, *together(signal))}
-            known = self._known = (catalogue, signals, asked)
-        return known
+        self._known: tuple[Catalogue, Mapping[str, tuple[Panel, Signal]]] | None = None
 
     @property
     def _signals(self) -> Mapping[str, tuple[Panel, Signal]]:
-        return self._tables()[1]
+        return self._library.current().signals_by_id
 
     @property
     def _asked(self) -> Mapping[str, tuple[Panel, Signal]]:
-        return self._tables()[2]
+        """The signals of the catalogue of now, with what is made of them."""
+        catalogue, known = self._library.current(), self._known
+        if known is None or known[0] is not catalogue:
+            signals = catalogue.signals_by_id.values()
+            asked = {one.id: (panel, one) for panel, signal in signals for one in (signal, *together(signal))}
+            known = self._known = (catalogue, asked)
+        return known[1]
 
     def catalogue(self, language: Language) -> SignalCatalogue:
         """All there is, in page order."""
@@ -296,7 +281,7 @@ class SignalService:
             intervals = self._intervals_of(signal, start_ms, end_ms)
             lookback, tree = lookback_of(interval), tree_of(signal.expression, intervals, step)
         matrix = self._engine.range_of(tree, start_ms, max(end_ms, start_ms), step, lookback_ms=lookback)
-        values = _with_gaps(matrix)
+        values = matrix.with_gaps
         return {tuple(sorted(labels.items())): values[row] for row, labels in enumerate(matrix.labels)}
 
     def headroom(self, at_ms: int | None, language: Language, ticket: Ticket) -> dict[str, Any]:
@@ -346,8 +331,7 @@ class SignalService:
 
     def _result(self, engine: Engine, id: str, plan: Plan, newest_ms: int, question: SignalQuery) -> dict[str, Any]:
         if id not in self._asked:
-            detail = f"There is no signal {id!r}; GET /api/signals lists all."
-            return _failed(id, "unknown-signal", detail)
+            return _failed(id, "unknown-signal", f"There is no signal {id!r}; GET /api/signals lists all.")
         panel, signal = self._asked[id]
         newest_value_ms: int | None = None
         intervals: Intervals = {}
@@ -375,14 +359,8 @@ class SignalService:
                 zip(names if signal.cadence is None else tell_apart(names, labels), labels, strict=True)
             )
         ]
-        return {
-            "signal": id,
-            "series": series,
-            "error": None,
-            "newest_ms": newest_value_ms,
-            "final_ms": None,
-            "mean_ms": _mean_ms(signal, intervals, plan),
-        }
+        mean_ms = _mean_ms(signal, intervals, plan)
+        return _EMPTY | {"signal": id, "series": series, "newest_ms": newest_value_ms, "mean_ms": mean_ms}
 
     def _values(
         self, engine: Engine, signal: Signal, intervals: Intervals, plan: Plan, newest_ms: int
@@ -401,17 +379,22 @@ class SignalService:
             lookback_ms=lookback_of(slowest(intervals)),
         )
         fine = np.full((len(matrix.labels), plan.fine_count), np.nan)
-        fine[:, :evaluated] = _with_gaps(matrix)
+        fine[:, :evaluated] = matrix.with_gaps
         return matrix.labels, reduce_extrema(fine, plan.per_bucket) if plan.reduced else fine
 
 
-def _with_gaps(matrix: Matrix) -> FloatArray:
-    return np.where(matrix.present, matrix.values, np.nan)
+_EMPTY: dict[str, Any] = {
+    "signal": "",
+    "series": [],
+    "error": None,
+    "newest_ms": None,
+    "final_ms": None,
+    "mean_ms": None,
+}
 
 
 def _failed(id: str, code: str, detail: str) -> dict[str, Any]:
-    error = {"code": code, "detail": detail}
-    return {"signal": id, "series": [], "error": error, "newest_ms": None, "final_ms": None, "mean_ms": None}
+    return _EMPTY | {"signal": id, "series": [], "error": {"code": code, "detail": detail}}
 
 
 def _mean_ms(signal: Signal, intervals: Intervals, plan: Plan) -> int | None:
@@ -433,11 +416,7 @@ def _signal_out(group: Group, panel: Panel, signal: Signal, language: Language) 
         expression=signal.expression,
         group=group.id,
         panel=PanelOut(
-            id=panel.id,
-            title=panel.title.read(language),
-            split=panel.split,
-            stacked=panel.stacked,
-            table=panel.table,
+            id=panel.id, title=panel.title.read(language), split=panel.split, stacked=panel.stacked, table=panel.table
         ),
         legend=signal.legend,
         delivery=None

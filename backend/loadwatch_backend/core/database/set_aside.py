@@ -30,11 +30,6 @@ def salvage_command(directory: Path) -> str:
     return f"loadwatch store salvage {shlex.quote(str(directory))} NEW_FILE"
 
 
-def suffix_of(now_ms: int) -> str:
-    """What ends the names of files that are set aside at a time."""
-    return f"set-aside-{datetime.fromtimestamp(now_ms / 1000, UTC):%Y%m%dT%H%M%SZ}"
-
-
 def set_aside(directory: Path, name: str, now_ms: int) -> list[Path]:
     """Rename a file, and what is worth nothing without it, by the time; their new names.
 
@@ -46,7 +41,7 @@ def set_aside(directory: Path, name: str, now_ms: int) -> list[Path]:
     present = [directory / part for part in (name, *_WITH.get(name, ())) if (directory / part).exists()]
     if not present or present[0].name != name:
         raise DataDirectoryError(f"there is no {name} in {directory}; nothing was changed")
-    suffix = suffix_of(now_ms)
+    suffix = f"set-aside-{datetime.fromtimestamp(now_ms / 1000, UTC):%Y%m%dT%H%M%SZ}"
     renamed: list[Path] = []
     # The file itself at last: until then the next start refuses as before.
     for path in reversed(present):

@@ -22,10 +22,10 @@ from loadwatch_backend.series.store.port import (
     STALE_NAN_BITS,
     Labels,
     Matcher,
-    MatchOperator,
     MetricMetadata,
     Reader,
     Selection,
+    one_of,
 )
 
 # From names of metrics to OpenMetrics' families. Pure.
@@ -341,10 +341,3 @@ class _FamilyText:
             if len(values) == 1 or sum(map(len, values)) < _PATTERN_CHARACTERS:
                 matchers.append(one_of(name, values))
         return matchers
-
-
-def one_of(label: str, values: Sequence[str]) -> Matcher:
-    """The label has one of the values; the empty one means that it is not there."""
-    if len(values) == 1:
-        return Matcher(label, MatchOperator.EQUAL, values[0])
-    return Matcher(label, MatchOperator.REGEX, "|".join(map(re.escape, values)))

@@ -49,16 +49,7 @@ from loadwatch_backend.series.store.errors import (
 )
 from loadwatch_backend.series.store.port import Batch, Labels, MetricMetadata, SampleStore, SeriesFinder
 
-METADATA_TYPES = (
-    "unknown",
-    "counter",
-    "gauge",
-    "histogram",
-    "gaugehistogram",
-    "summary",
-    "info",
-    "stateset",
-)
+METADATA_TYPES = ("unknown", "counter", "gauge", "histogram", "gaugehistogram", "summary", "info", "stateset")
 _ENTRY_BYTES = 150
 """What a cached entry costs beside its bytes: the object, its share of the table, the id."""
 
@@ -163,11 +154,7 @@ class IngestService:
     """Takes pushes from any thread."""
 
     def __init__(
-        self,
-        store: SampleStore,
-        limits: IngestLimits,
-        clock: Callable[[], int],
-        steady: SteadyClock | None = None,
+        self, store: SampleStore, limits: IngestLimits, clock: Callable[[], int], steady: SteadyClock | None = None
     ) -> None:
         """`steady` knows whether the clock has just jumped."""
         self._steady = steady
@@ -324,11 +311,7 @@ class IngestService:
         self.counts.take(columns, count, rejected)
         refused_rows = tuple(np.flatnonzero(~good).tolist()) if good is not None else ()
         return Push(
-            stored=stored,
-            samples=count,
-            rejected=rejected,
-            histograms=columns.histograms,
-            refused_rows=refused_rows,
+            stored=stored, samples=count, rejected=rejected, histograms=columns.histograms, refused_rows=refused_rows
         )
 
     def _check_clock(self, steady: SteadyClock, times: npt.NDArray[np.int64], sender: str, now_ms: int) -> None:
@@ -412,11 +395,7 @@ class IngestService:
         return np.where(series < 0, ids[np.minimum(series, -1) * -1 - 1], series), rejections.all()
 
     def _admit(
-        self,
-        wanted: list[tuple[int, Labels]],
-        sender: str,
-        samples: npt.NDArray[np.int64],
-        rejections: Rejections,
+        self, wanted: list[tuple[int, Labels]], sender: str, samples: npt.NDArray[np.int64], rejections: Rejections
     ) -> list[tuple[int, Labels]]:
         """Those of the new series that the sender's own limits allow."""
         if not wanted:

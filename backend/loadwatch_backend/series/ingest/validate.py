@@ -98,8 +98,7 @@ def check_labels(pairs: LabelPairs, limits: IngestLimits) -> dict[str, str]:
     """
     if len(pairs) > limits.labels:
         raise RejectedSeriesError(
-            Reason.TOO_MANY_LABELS,
-            f"{_show(pairs)} has more than {limits.labels} labels, the most that is allowed",
+            Reason.TOO_MANY_LABELS, f"{_show(pairs)} has more than {limits.labels} labels, the most that is allowed"
         )
     for raw_name, raw_value in pairs:
         _check_lengths(raw_name, raw_value, pairs, limits)

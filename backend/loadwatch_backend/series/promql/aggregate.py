@@ -11,15 +11,7 @@ import numpy as np
 from loadwatch_backend.series.promql.blocks import may_overflow, two_sum
 from loadwatch_backend.series.promql.errors import QueryExecutionError
 from loadwatch_backend.series.promql.functions.over_time import interpolate_quantile, sort_nan_first
-from loadwatch_backend.series.promql.labels import (
-    METRIC_NAME,
-    LabelBudget,
-    drop_labels,
-    is_name,
-    keep_labels,
-    label_key,
-    take_rows,
-)
+from loadwatch_backend.series.promql.labels import GroupKey, LabelBudget, grouping, is_name, label_key, take_rows
 from loadwatch_backend.series.promql.numbers import format_number
 from loadwatch_backend.series.promql.parsing.expression import Aggregation
 from loadwatch_backend.series.promql.value import BoolArray, FloatArray, IntArray, Matrix, empty_matrix
@@ -30,9 +22,9 @@ class _Groups:
     """Series sorted by group: `order` their rows, `starts` where each group begins, `labels` one set for each."""
 
     def __init__(self, matrix: Matrix, aggregation: Aggregation) -> None:
-        numbers: dict[tuple[object, ...], int] = {}
+        numbers: dict[GroupKey, int] = {}
         self.labels: list[Labels] = []
-        key, label = _grouping(aggregation.labels, without=aggregation.without)
+        key, label = grouping(aggregation.labels, kept=not aggregation.without)
         of_row: list[int] = []
         for labels in matrix.labels:
             number = numbers.setdefault(key(labels), len(numbers))
@@ -48,21 +40,6 @@ class _Groups:
         return np.split(self.order, self.starts[1:])
 
 
-def _grouping(
-    names: tuple[str, ...], *, without: bool
-) -> tuple[Callable[[Labels], tuple[object, ...]], Callable[[Labels], Labels]]:
-    if without:
-        dropped = frozenset((*names, METRIC_NAME))
-        return (
-            lambda labels: tuple(sorted([pair for pair in labels.items() if pair[0] not in dropped])),
-            lambda labels: drop_labels(labels, dropped),
-        )
-    return (
-        lambda labels: tuple([labels.get(name, "") for name in names]),
-        lambda labels: keep_labels(labels, names),
-    )
-
-
 def aggregate(matrix: Matrix, aggregation: Aggregation, parameter: FloatArray | None) -> Matrix:
     """The aggregation of a vector; `parameter` is k or q at each step."""
     operator = aggregation.operator
@@ -73,20 +50,18 @@ def aggregate(matrix: Matrix, aggregation: Aggregation, parameter: FloatArray | 
     if not len(matrix.labels):
         return matrix
     groups = _Groups(matrix, aggregation)
-    if operator in ("topk", "bottomk"):
-        assert parameter is not None
-        return _select_k(matrix, groups, parameter, largest=operator == "topk")
-    if operator == "limitk":
-        assert parameter is not None
-        return _limit_k(matrix, groups, parameter)
-    if operator == "limit_ratio":
-        assert parameter is not None
-        return _limit_ratio(matrix, parameter)
-    if operator == "quantile":
-        assert parameter is not None
-        return _quantile(matrix, groups, parameter)
-    present = np.logical_or.reduceat(matrix.present[groups.order], groups.starts, axis=0)
-    return Matrix(labels=groups.labels, values=_REDUCTIONS[operator](matrix, groups), present=present)
+    if parameter is None:
+        present = np.logical_or.reduceat(matrix.present[groups.order], groups.starts, axis=0)
+        return Matrix(labels=groups.labels, values=_REDUCTIONS[operator](matrix, groups), present=present)
+    match operator:
+        case "topk" | "bottomk":
+            return _select_k(matrix, groups, parameter, largest=operator == "topk")
+        case "limitk":
+            return _limit_k(matrix, groups, parameter)
+        case "limit_ratio":
+            return _limit_ratio(matrix, parameter)
+        case _:
+            return _quantile(matrix, groups, parameter)
 
 
 def _counts(matrix: Matrix, groups: _Groups) -> FloatArray:
@@ -273,10 +248,9 @@ def count_values(
     steps = int(matrix.values.shape[1])
     if not is_name(label):
         raise QueryExecutionError(f"invalid label name {label}")
-    key, make = _grouping(
-        aggregation.labels if aggregation.without else (*aggregation.labels, label), without=aggregation.without
-    )
-    numbers: dict[tuple[object, ...], int] = {}
+    without = aggregation.without
+    key, make = grouping(aggregation.labels if without else (*aggregation.labels, label), kept=not without)
+    numbers: dict[GroupKey, int] = {}
     labels: list[Labels] = []
     counts: list[FloatArray] = []
     for row, full in enumerate(matrix.labels):

@@ -49,10 +49,10 @@ from loadwatch_backend.series.promql.parsing.expression import (
     Text,
     ValueType,
 )
-from loadwatch_backend.series.promql.parsing.parse import parse_expression, value_type
+from loadwatch_backend.series.promql.parsing.parse import TYPE_NAMES, parse_expression, value_type
 from loadwatch_backend.series.promql.parsing.resolve import QueryTimes, resolve
 from loadwatch_backend.series.promql.slices import Assembly, SlicedRange
-from loadwatch_backend.series.promql.value import Grid, Matrix, RawMatrix, Scalar, StringValue, empty_matrix
+from loadwatch_backend.series.promql.value import Grid, Matrix, RawMatrix, Scalar, StringValue, empty_matrix, unlabelled
 from loadwatch_backend.series.store.errors import EngineAnswerError
 from loadwatch_backend.series.store.levels import MINUTE_MS, LevelledReader
 from loadwatch_backend.series.store.port import Matcher, QueryPasser, Reader, Select, Selection
@@ -312,7 +312,7 @@ class Engine:
         kind = value_type(expression)
         if kind not in (ValueType.SCALAR, ValueType.VECTOR):
             raise QueryParseError(
-                f'invalid expression type "{_TYPE_NAMES[kind]}" for range query, must be Scalar or instant Vector'
+                f'invalid expression type "{TYPE_NAMES[kind]}" for range query, must be Scalar or instant Vector'
             )
         if step_ms <= 0:
             raise QueryParseError("zero or negative query resolution step widths are not accepted: try 1s or more")
@@ -495,13 +495,7 @@ class Question:
     """Some expressions, whose common parts (the same objects) are evaluated once."""
 
     def __init__(
-        self,
-        instant: Instant,
-        engine: Engine,
-        ticket: Ticket,
-        time_ms: int,
-        lookback_ms: int,
-        fetched: FetchedInstant,
+        self, instant: Instant, engine: Engine, ticket: Ticket, time_ms: int, lookback_ms: int, fetched: FetchedInstant
     ) -> None:
         # Kept, because the ticket is closed when it goes.
         self._instant = instant
@@ -562,28 +556,12 @@ def _at(time_ms: int) -> Grid:
     return Grid(start_ms=time_ms, step_ms=1, count=1)
 
 
-_TYPE_NAMES = {
-    ValueType.STRING: "string",
-    ValueType.MATRIX: "range vector",
-    ValueType.SCALAR: "scalar",
-    ValueType.VECTOR: "instant vector",
-}
-
-
 def _as_matrix(value: Scalar | Matrix) -> Matrix:
-    if isinstance(value, Matrix):
-        return value
-    values = value.values[None, :]
-    return Matrix(labels=[{}], values=values, present=np.ones(values.shape, dtype=np.bool_))
+    return value if isinstance(value, Matrix) else unlabelled(value.values)
 
 
 def _has_own_order(expression: Expression) -> bool:
     """Whether the order of an instant query's result is part of it."""
-    match expression:
-        case (
-            Call(function="sort" | "sort_desc" | "sort_by_label" | "sort_by_label_desc")
-            | Aggregation(operator="topk" | "bottomk")
-        ):
-            return True
-        case _:
-            return False
+    if isinstance(expression, Call):
+        return expression.function in ("sort", "sort_desc", "sort_by_label", "sort_by_label_desc")
+    return isinstance(expression, Aggregation) and expression.operator in ("topk", "bottomk")

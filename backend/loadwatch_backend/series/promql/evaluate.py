@@ -105,64 +105,41 @@ class Special:
 
 
 FUNCTIONS: dict[str, OverWindows | OverElements | Special] = {
-    "rate": OverWindows(evaluate=rates.rate),
-    "irate": OverWindows(evaluate=rates.irate),
-    "increase": OverWindows(evaluate=rates.increase),
-    "delta": OverWindows(evaluate=rates.delta),
-    "idelta": OverWindows(evaluate=rates.idelta),
-    "resets": OverWindows(evaluate=rates.resets),
-    "changes": OverWindows(evaluate=rates.changes),
-    "deriv": OverWindows(evaluate=over_time.deriv),
-    "predict_linear": OverWindows(evaluate=over_time.predict_linear),
-    "avg_over_time": OverWindows(evaluate=over_time.avg_over_time),
-    "min_over_time": OverWindows(evaluate=over_time.min_over_time),
-    "max_over_time": OverWindows(evaluate=over_time.max_over_time),
-    "sum_over_time": OverWindows(evaluate=over_time.sum_over_time),
-    "count_over_time": OverWindows(evaluate=over_time.count_over_time),
-    "quantile_over_time": OverWindows(evaluate=over_time.quantile_over_time, scalar_first=True),
-    "stddev_over_time": OverWindows(evaluate=over_time.stddev_over_time),
-    "stdvar_over_time": OverWindows(evaluate=over_time.stdvar_over_time),
-    "last_over_time": OverWindows(evaluate=over_time.last_over_time, keeps_name=True),
-    "first_over_time": OverWindows(evaluate=over_time.first_over_time, keeps_name=True),
-    "present_over_time": OverWindows(evaluate=over_time.present_over_time),
     **{
         function.__name__: OverWindows(evaluate=function)
         for function in (
-            over_time.mad_over_time,
-            over_time.ts_of_first_over_time,
-            over_time.ts_of_last_over_time,
-            over_time.ts_of_min_over_time,
-            over_time.ts_of_max_over_time,
-            over_time.double_exponential_smoothing,
+            *(rates.rate, rates.irate, rates.increase, rates.delta, rates.idelta, rates.resets, rates.changes),
+            *(over_time.deriv, over_time.predict_linear, over_time.double_exponential_smoothing),
+            *(over_time.avg_over_time, over_time.sum_over_time, over_time.count_over_time),
+            *(over_time.min_over_time, over_time.max_over_time, over_time.present_over_time),
+            *(over_time.stddev_over_time, over_time.stdvar_over_time, over_time.mad_over_time),
+            *(over_time.ts_of_first_over_time, over_time.ts_of_last_over_time),
+            *(over_time.ts_of_min_over_time, over_time.ts_of_max_over_time),
         )
     },
-    "absent_over_time": Special(evaluate=special_functions.absent_over_time),
-    "absent": Special(evaluate=special_functions.absent),
-    "label_replace": Special(evaluate=special_functions.label_replace),
-    "label_join": Special(evaluate=special_functions.label_join),
-    "sort": Special(evaluate=special_functions.sort),
-    "sort_desc": Special(evaluate=special_functions.sort_desc),
-    "sort_by_label": Special(evaluate=special_functions.sort_by_label),
-    "sort_by_label_desc": Special(evaluate=special_functions.sort_by_label_desc),
-    "info": Special(evaluate=info.info),
-    "histogram_quantile": Special(evaluate=special_functions.histogram_quantile),
-    "histogram_quantiles": Special(evaluate=special_functions.histogram_quantiles),
-    "histogram_fraction": Special(evaluate=special_functions.histogram_fraction),
+    "quantile_over_time": OverWindows(evaluate=over_time.quantile_over_time, scalar_first=True),
+    "last_over_time": OverWindows(evaluate=over_time.last_over_time, keeps_name=True),
+    "first_over_time": OverWindows(evaluate=over_time.first_over_time, keeps_name=True),
+    **{
+        function.__name__: Special(evaluate=function)
+        for function in (
+            *(special_functions.absent, special_functions.absent_over_time, info.info),
+            *(special_functions.label_replace, special_functions.label_join),
+            *(special_functions.histogram_quantile, special_functions.histogram_quantiles),
+            *(special_functions.histogram_fraction, special_functions.timestamp, special_functions.clamp),
+            *(special_functions.time, special_functions.pi, special_functions.scalar, special_functions.vector),
+        )
+    },
+    **{name: Special(evaluate=special_functions.sort) for name in ("sort", "sort_desc")},
+    **{name: Special(evaluate=special_functions.sort_by_label) for name in ("sort_by_label", "sort_by_label_desc")},
+    **{name: Special(evaluate=special_functions.extreme_of) for name in ("min_of", "max_of")},
     **{
         f"histogram_{name}": Special(evaluate=special_functions.of_native_histograms)
         for name in ("count", "sum", "avg", "stddev", "stdvar")
     },
-    "timestamp": Special(evaluate=special_functions.timestamp),
-    **{name: Special(evaluate=special_functions.date_function(name)) for name in DATE_FUNCTIONS},
-    **{name: OverElements(evaluate=function) for name, function in ELEMENT_FUNCTIONS.items() if name != "clamp"},
-    "clamp": Special(evaluate=special_functions.clamp),
-    "min_of": Special(evaluate=special_functions.min_of),
-    "max_of": Special(evaluate=special_functions.max_of),
+    **{name: Special(evaluate=special_functions.date_function) for name in DATE_FUNCTIONS},
+    **{name: OverElements(evaluate=function) for name, function in ELEMENT_FUNCTIONS.items()},
     **{name: Special(evaluate=special_functions.of_the_query) for name in ("start", "end", "step", "range")},
-    "time": Special(evaluate=special_functions.time),
-    "pi": Special(evaluate=special_functions.pi),
-    "scalar": Special(evaluate=special_functions.scalar),
-    "vector": Special(evaluate=special_functions.vector),
 }
 
 UNNAMED: dict[str, Special] = {covered.NAME: Special(evaluate=covered.covered_rate)}

@@ -9,7 +9,7 @@ from loadwatch_backend.series.promql.levels import RAW, Choices, Levels, key_of,
 from loadwatch_backend.series.promql.parsing.expression import Expression, Selector
 from loadwatch_backend.series.promql.samples import Samples, prepare
 from loadwatch_backend.series.promql.value import Grid
-from loadwatch_backend.series.store.levels import Level, Span
+from loadwatch_backend.series.store.levels import Level, Span, joined_spans
 from loadwatch_backend.series.store.port import ManySelector, Matcher, MatchOperator, Reader, Reading, Selection
 
 Source = tuple[tuple[Matcher, ...], Level]
@@ -30,17 +30,7 @@ def plan_spans(
     for one in reads:
         level = choices.get(key_of(one.selector, one.function, is_aligned=one.is_aligned), RAW).level
         wanted.setdefault((one.matchers, level), []).append(span_at(one, level))
-    return {source: _joined(spans) for source, spans in wanted.items()}, choices
-
-
-def _joined(spans: list[Span]) -> list[Span]:
-    result: list[Span] = []
-    for start, end in sorted(spans):
-        if result and start <= result[-1][1] + 1:
-            result[-1] = (result[-1][0], max(end, result[-1][1]))
-        else:
-            result.append((start, end))
-    return result
+    return {source: joined_spans(spans) for source, spans in wanted.items()}, choices
 
 
 Parts = dict[Source, list[tuple[Span, Samples]]]

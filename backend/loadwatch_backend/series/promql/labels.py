@@ -1,6 +1,6 @@
 """Label sets: keys, names taken away, sets merged."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -13,6 +13,7 @@ RESERVED = frozenset((METRIC_NAME, "__type__", "__unit__"))
 """What an operation that changes the meaning of a value takes away (Prometheus: schema.IsMetadataLabel)."""
 
 LabelKey = tuple[tuple[str, str], ...]
+GroupKey = tuple[object, ...]
 DUPLICATE_LABELS = "vector cannot contain metrics with the same labelset"
 
 
@@ -80,6 +81,28 @@ def drop_labels(labels: Labels, names: Iterable[str]) -> Labels:
     return {name: value for name, value in labels.items() if name not in dropped}
 
 
+def grouping(names: Sequence[str], *, kept: bool) -> tuple[Callable[[Labels], GroupKey], Callable[[Labels], Labels]]:
+    """The key by which label sets are grouped, and the labels of a group: only those names, or all others."""
+    if kept:
+        return (
+            lambda labels: tuple([labels.get(name, "") for name in names]),
+            lambda labels: keep_labels(labels, names),
+        )
+    dropped = frozenset((*names, METRIC_NAME))
+    return (
+        lambda labels: tuple(sorted([pair for pair in labels.items() if pair[0] not in dropped])),
+        lambda labels: drop_labels(labels, dropped),
+    )
+
+
+def rows_by(key: Callable[[Labels], GroupKey], labels: Iterable[Labels]) -> dict[GroupKey, list[int]]:
+    """The places of label sets by their key."""
+    found: dict[GroupKey, list[int]] = {}
+    for row, one in enumerate(labels):
+        found.setdefault(key(one), []).append(row)
+    return found
+
+
 def drop_names(matrix: Matrix, *, strict: bool = False) -> Matrix:
     """The matrix without metric names; series that become alike are merged.
 
@@ -105,9 +128,7 @@ def merge_alike(matrix: Matrix, *, strict: bool = False) -> Matrix:
     Raises:
         QueryExecutionError: two series of one label set have a value at the same step (`strict`: at any steps).
     """
-    groups: dict[LabelKey, list[int]] = {}
-    for row, labels in enumerate(matrix.labels):
-        groups.setdefault(label_key(labels), []).append(row)
+    groups = rows_by(label_key, matrix.labels)
     if len(groups) == len(matrix.labels):
         return matrix
     values = np.zeros((len(groups), matrix.values.shape[1]))

@@ -10,15 +10,17 @@ import numpy as np
 
 from loadwatch_backend.series.promql.errors import QueryExecutionError
 from loadwatch_backend.series.promql.labels import (
-    METRIC_NAME,
     RESERVED,
+    GroupKey,
     LabelBudget,
     LabelKey,
     drop_labels,
     format_labels,
+    grouping,
     keep_labels,
     label_key,
     merge_alike,
+    rows_by,
     stack,
 )
 from loadwatch_backend.series.promql.parsing.catalogue import ARITHMETIC_OPERATORS
@@ -26,18 +28,12 @@ from loadwatch_backend.series.promql.parsing.expression import Binary, Cardinali
 from loadwatch_backend.series.promql.value import BoolArray, FloatArray, Matrix, empty_matrix
 from loadwatch_backend.series.store.port import Labels
 
-
-def _modulo(left: FloatArray, right: FloatArray) -> FloatArray:
-    # Go's math.Mod keeps the sign of the dividend, as C's fmod does.
-    return np.fmod(left, right)
-
-
 ARITHMETIC: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
     "+": np.add,
     "-": np.subtract,
     "*": np.multiply,
     "/": np.divide,
-    "%": _modulo,
+    "%": np.fmod,  # As Go's math.Mod it keeps the sign of the dividend.
     "^": np.power,
     "atan2": np.arctan2,
 }
@@ -62,15 +58,6 @@ def compute(operator: str, left: FloatArray, right: FloatArray, *, return_bool: 
     return left if left.shape == holds.shape else np.broadcast_to(left, holds.shape), holds
 
 
-def signature(matching: Matching) -> Callable[[Labels], tuple[object, ...]]:
-    """The part of a label set by which series meet."""
-    if matching.on:
-        names = sorted(set(matching.labels))
-        return lambda labels: tuple([labels.get(name, "") for name in names])
-    ignored = frozenset((METRIC_NAME, *matching.labels))
-    return lambda labels: tuple(sorted([pair for pair in labels.items() if pair[0] not in ignored]))
-
-
 def _any_by_group(present: BoolArray, groups: list[int], count: int) -> BoolArray:
     """Whether any row of a group is present, bool[count, steps]."""
     result = np.zeros((count, present.shape[1]), dtype=np.bool_)
@@ -80,8 +67,8 @@ def _any_by_group(present: BoolArray, groups: list[int], count: int) -> BoolArra
 
 def combine_sets(operator: str, left: Matrix, right: Matrix, matching: Matching) -> Matrix:
     """`and`, `or`, `unless`: presence decides, values stay."""
-    sign = signature(matching)
-    numbers: dict[tuple[object, ...], int] = {}
+    sign, _ = grouping(matching.labels, kept=matching.on)
+    numbers: dict[GroupKey, int] = {}
     left_groups = [numbers.setdefault(sign(labels), len(numbers)) for labels in left.labels]
     right_groups = [numbers.setdefault(sign(labels), len(numbers)) for labels in right.labels]
     if operator == "or":
@@ -117,22 +104,17 @@ def combine_vectors(
     if not fills and (not len(many.labels) or not len(one.labels)):
         return empty_matrix(steps)
 
-    sign = signature(matching)
-    one_rows: dict[tuple[object, ...], list[int]] = {}
-    for row, labels in enumerate(one.labels):
-        one_rows.setdefault(sign(labels), []).append(row)
+    sign, part = grouping(matching.labels, kept=matching.on)
+    one_rows = rows_by(sign, one.labels)
     looked_at = np.logical_or.reduce(many.present, axis=0) if not fills else np.ones(steps, dtype=np.bool_)
-    _check_one_side(one, one_rows, looked_at, matching, "left" if swapped else "right")
-
+    _check_one_side(one, one_rows, looked_at, part, "left" if swapped else "right")
     if fills:
         many, one = _filled(many, one, sign, matching)
-        one_rows = {}
-        for row, labels in enumerate(one.labels):
-            one_rows.setdefault(sign(labels), []).append(row)
+        one_rows = rows_by(sign, one.labels)
     many_index: list[int] = []
     one_index: list[int] = []
     matches: list[int] = []
-    numbers: dict[tuple[object, ...], int] = {}
+    numbers: dict[GroupKey, int] = {}
     for row, labels in enumerate(many.labels):
         key = sign(labels)
         for other in one_rows.get(key, ()):
@@ -155,14 +137,12 @@ def combine_vectors(
     return merge_alike(Matrix(labels=labels, values=np.ascontiguousarray(values), present=present & kept))
 
 
-def _filled(
-    many: Matrix, one: Matrix, sign: Callable[[Labels], tuple[object, ...]], matching: Matching
-) -> tuple[Matrix, Matrix]:
+def _filled(many: Matrix, one: Matrix, sign: Callable[[Labels], GroupKey], matching: Matching) -> tuple[Matrix, Matrix]:
     """Both sides with series of the fill values, at the steps at which a match has series on the other side only.
 
     As in Prometheus, which side is filled goes by their order here: with `group_right`, `fill_right` is for the left.
     """
-    numbers: dict[tuple[object, ...], int] = {}
+    numbers: dict[GroupKey, int] = {}
     sample: list[Labels] = []
     groups: list[list[int]] = []
     for side in (many, one):
@@ -171,7 +151,7 @@ def _filled(
             number = numbers.setdefault(sign(labels), len(numbers))
             groups[-1].append(number)
             if number == len(sample):
-                sample.append(_match_labels(labels, matching))
+                sample.append(grouping(matching.labels, kept=matching.on)[1](labels))
     there = [
         _any_by_group(side.present, numbered, len(numbers)) for side, numbered in zip((many, one), groups, strict=True)
     ]
@@ -190,9 +170,9 @@ def _filled(
 
 def _check_one_side(
     one: Matrix,
-    rows_by_match: dict[tuple[object, ...], list[int]],
+    rows_by_match: dict[GroupKey, list[int]],
     many_present: BoolArray,
-    matching: Matching,
+    part: Callable[[Labels], Labels],
     side: str,
 ) -> None:
     for rows in rows_by_match.values():
@@ -203,18 +183,12 @@ def _check_one_side(
             continue
         step = int(np.flatnonzero(together)[0])
         first, second = [row for row in rows if one.present[row, step]][:2]
-        match = _match_labels(one.labels[second], matching)
+        match = format_labels(part(one.labels[second]))
         names = ", ".join(sorted((format_labels(one.labels[first]), format_labels(one.labels[second]))))
         raise QueryExecutionError(
-            f"found duplicate series for the match group {format_labels(match)} on the {side} hand-side of the"
+            f"found duplicate series for the match group {match} on the {side} hand-side of the"
             f" operation: [{names}];many-to-many matching not allowed: matching labels must be unique on one side"
         )
-
-
-def _match_labels(labels: Labels, matching: Matching) -> Labels:
-    if matching.on:
-        return keep_labels(labels, matching.labels)
-    return drop_labels(labels, (METRIC_NAME, *matching.labels))
 
 
 def _check_matches(present: BoolArray, matches: list[int], labels: list[Labels], matching: Matching) -> None:

@@ -79,8 +79,7 @@ class Notes:
         for name in sorted(set(names)):
             if name and not name.endswith(COUNTER_ENDINGS):
                 self._note(
-                    f'metric might not be a counter, name does not end in _total/_sum/_count/_bucket: "{name}"',
-                    place,
+                    f'metric might not be a counter, name does not end in _total/_sum/_count/_bucket: "{name}"', place
                 )
 
     def rollups(self, text: str) -> None:

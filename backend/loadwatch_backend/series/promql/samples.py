@@ -105,10 +105,7 @@ class Samples:
         """The same series with some of their rows."""
         before = np.concatenate(([0], np.cumsum(kept)))
         return Samples(
-            labels=self.labels,
-            offsets=before[self.offsets],
-            timestamps=self.timestamps[kept],
-            values=self.values[kept],
+            labels=self.labels, offsets=before[self.offsets], timestamps=self.timestamps[kept], values=self.values[kept]
         )
 
 
@@ -193,12 +190,7 @@ def cut_windows(samples: Samples, times: IntArray, grid: Grid, range_ms: int) ->
     else:
         first = samples.ends(times - range_ms)
     return Windows(
-        samples=samples,
-        times_ms=times,
-        step_times_ms=grid.times_ms(),
-        range_ms=range_ms,
-        first=first,
-        end=end,
+        samples=samples, times_ms=times, step_times_ms=grid.times_ms(), range_ms=range_ms, first=first, end=end
     )
 
 

@@ -27,7 +27,7 @@ from loadwatch_backend.series.promql.labels import LabelBudget, LabelKey, label_
 from loadwatch_backend.series.promql.levels import Choices, Levels, SelectorRead, behind_ms, wanted_by
 from loadwatch_backend.series.promql.notes import Notes
 from loadwatch_backend.series.promql.parsing.expression import Expression
-from loadwatch_backend.series.promql.value import BoolArray, FloatArray, Grid, Matrix, Scalar
+from loadwatch_backend.series.promql.value import BoolArray, FloatArray, Grid, Matrix, Scalar, unlabelled
 from loadwatch_backend.series.store.port import Labels, Select, Selection
 
 
@@ -210,9 +210,7 @@ class Assembly:
         """Put a part's value where it begins."""
         if isinstance(value, Scalar):
             self._is_scalar = True
-            value = Matrix(
-                labels=[{}], values=value.values[None, :], present=np.ones((1, len(value.values)), dtype=np.bool_)
-            )
+            value = unlabelled(value.values)
         alive = np.flatnonzero(value.present.any(axis=1))
         rows = np.array([self._row(value.labels[row]) for row in alive.tolist()], dtype=np.int64)
         self._make_room(len(self._labels))
@@ -243,5 +241,4 @@ class Assembly:
         if self._is_scalar:
             return Scalar(self._values[0])
         count = len(self._labels)
-        labels: Sequence[Labels] = self._labels
-        return Matrix(labels=labels, values=self._values[:count], present=self._present[:count])
+        return Matrix(labels=self._labels, values=self._values[:count], present=self._present[:count])

@@ -48,6 +48,11 @@ class Matrix:
     values: FloatArray
     present: BoolArray
 
+    @property
+    def with_gaps(self) -> FloatArray:
+        """The values, NaN where there is none."""
+        return np.where(self.present, self.values, np.nan)
+
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
@@ -95,3 +100,8 @@ def check_cells(series: int, steps: int, limit: int) -> None:
 def empty_matrix(steps: int) -> Matrix:
     """A matrix without series."""
     return Matrix(labels=(), values=np.empty((0, steps)), present=np.empty((0, steps), dtype=np.bool_))
+
+
+def unlabelled(values: FloatArray) -> Matrix:
+    """A series without labels, which has these values at all steps."""
+    return Matrix(labels=[{}], values=values[None, :], present=np.ones((1, len(values)), dtype=np.bool_))

@@ -3,6 +3,7 @@
 import shutil
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from pydantic import Field
@@ -12,7 +13,7 @@ from loadwatch_backend.core.database.set_aside import salvage_command
 from loadwatch_backend.core.errors import NotFoundError, UnavailableError
 from loadwatch_backend.core.room import check_room
 from loadwatch_backend.core.schemas import Count, Milliseconds, Schema
-from loadwatch_backend.series.store.port import GroupUse, SampleStore, StoreSurvey, Surveyor, TableUse
+from loadwatch_backend.series.store.port import GroupUse, SampleStore, StoreSurvey, Surveyor
 
 
 class StoreTableOut(Schema):
@@ -137,9 +138,9 @@ class Storage:
             disk_free_bytes=shutil.disk_usage(self._data).free,
             retention_ms=self._retention_ms,
             rollup_retention_ms=max(self._retention_ms, self._rollup_retention_ms),
-            hot=_table(survey.hot),
-            sealed=_table(survey.sealed),
-            rollups=_table(survey.rollups),
+            hot=StoreTableOut(**asdict(survey.hot)),
+            sealed=StoreTableOut(**asdict(survey.sealed)),
+            rollups=StoreTableOut(**asdict(survey.rollups)),
             series=survey.series,
             series_limit=self._series_limit,
             oldest_ms=survey.oldest_ms,
@@ -147,7 +148,7 @@ class Storage:
             clock_jump_ms=round(self._store.statistics().clock_jump_seconds * 1_000),
             metrics_total=len(survey.metrics),
             metrics=_groups(survey.metrics, limit),
-            metrics_by_series=_groups(sorted(survey.metrics, key=_by_series), limit),
+            metrics_by_series=_groups(sorted(survey.metrics, key=lambda use: (-use.series, use.name)), limit),
             jobs_total=len(survey.jobs),
             jobs=_groups(survey.jobs, limit),
             labels_total=len(survey.labels),
@@ -200,15 +201,5 @@ class Storage:
         return self._store
 
 
-def _table(use: TableUse) -> StoreTableOut:
-    return StoreTableOut(samples=use.samples, bytes=use.bytes)
-
-
 def _groups(uses: Sequence[GroupUse], limit: int) -> list[StoreGroupOut]:
-    return [
-        StoreGroupOut(name=use.name, series=use.series, samples=use.samples, bytes=use.bytes) for use in uses[:limit]
-    ]
-
-
-def _by_series(use: GroupUse) -> tuple[int, str]:
-    return -use.series, use.name
+    return [StoreGroupOut(**asdict(use)) for use in uses[:limit]]

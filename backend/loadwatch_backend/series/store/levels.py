@@ -1,6 +1,6 @@
 """The levels at which a store keeps samples: all of them for a while, and what each minute was for longer."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Protocol, runtime_checkable
@@ -11,6 +11,17 @@ import numpy.typing as npt
 MINUTE_MS = 60_000
 Span = tuple[int, int]
 """First and last time, both included."""
+
+
+def joined_spans(spans: Iterable[Span]) -> list[Span]:
+    """The same time without overlaps, in order; spans that touch are one."""
+    found: list[Span] = []
+    for start, end in sorted(spans):
+        if found and start <= found[-1][1] + 1:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return found
 
 
 MINUTE_SAMPLES = 5

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from loadwatch_backend.series.store.levels import joined_spans
+
 HOUR_MS = 3_600_000
 CONTENTS = "contents"
 """The part of a file that says where all others are: what is lost with it is not known."""
@@ -34,13 +36,8 @@ def lost_hours(losses: Iterable[Loss]) -> list[int]:
 
 def hours_text(hours: Sequence[int]) -> str:
     """Rising hours as spans of UTC: `2026-11-24 05:00 to 07:00 UTC`; the end is the first hour that is whole again."""
-    spans: list[tuple[int, int]] = []
-    for hour in hours:
-        if spans and spans[-1][1] == hour:
-            spans[-1] = (spans[-1][0], hour + HOUR_MS)
-        else:
-            spans.append((hour, hour + HOUR_MS))
-    texts = [_span_text(first, end) for first, end in spans[:_MOST_SPANS]]
+    spans = joined_spans((hour, hour + HOUR_MS - 1) for hour in hours)
+    texts = [_span_text(first, last + 1) for first, last in spans[:_MOST_SPANS]]
     more = len(spans) - len(texts)
     return ", ".join(texts) + (f" and {more} spans more" if more else "")
 

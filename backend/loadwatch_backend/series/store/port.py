@@ -6,10 +6,12 @@ Times are integer milliseconds since the epoch. Values are float64; a stale mark
 `STALE_NAN_BITS`, kept bit for bit.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -47,6 +49,13 @@ class Matcher:
     value: str
 
 
+def one_of(label: str, values: Sequence[str]) -> Matcher:
+    """The label has one of the values; the empty one means that it is not there."""
+    if len(values) == 1:
+        return Matcher(label, MatchOperator.EQUAL, values[0])
+    return Matcher(label, MatchOperator.REGEX, "|".join(map(re.escape, values)))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
     """Samples to append, column by column; all three arrays have the same length.
@@ -76,6 +85,11 @@ class Selection:
     values: npt.NDArray[np.float64]
     minutes: MinuteColumns | None = None
     """Where minutes were asked for: a row for each row of `timestamps`."""
+
+    def each(self) -> Iterator[tuple[Labels, npt.NDArray[np.int64], npt.NDArray[np.float64]]]:
+        """Labels, times and values of each series."""
+        for labels, (begin, end) in zip(self.labels, pairwise(self.offsets.tolist()), strict=True):
+            yield labels, self.timestamps[begin:end], self.values[begin:end]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

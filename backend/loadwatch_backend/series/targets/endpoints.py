@@ -2,29 +2,27 @@
 
 from typing import Annotated, Any
 
-import orjson
 from fastapi import APIRouter, Depends, Query, Response
 from loadwatch_formats.times import NEVER, format_rfc3339
 
 from loadwatch_backend.access.endpoints import Actor
 from loadwatch_backend.core.schemas import PROBLEM_RESPONSES
 from loadwatch_backend.core.services import service
-from loadwatch_backend.series.promql.http.response import success
+from loadwatch_backend.series.promql.http.endpoints import whole
 from loadwatch_backend.series.targets.service import CollectorOut, TargetAnswerIn, TargetList, TargetOut, TargetService
 
 router = APIRouter(prefix="/api/targets", tags=["targets"], responses=PROBLEM_RESPONSES)
+Targets = Annotated[TargetService, Depends(service(TargetService))]
 
 
 @router.get("", summary="List targets")
-def list_targets(service: Annotated[TargetService, Depends(service(TargetService))]) -> TargetList:
+def list_targets(service: Targets) -> TargetList:
     """Health, lag, cost and last error of every collector; a target that fell silent stays listed for seven days."""
     return service.list()
 
 
 @router.post("/answers", summary="Say whether silent targets were taken away")
-def answer_for_targets(
-    service: Annotated[TargetService, Depends(service(TargetService))], body: TargetAnswerIn, actor: Actor
-) -> TargetList:
+def answer_for_targets(service: Targets, body: TargetAnswerIn, actor: Actor) -> TargetList:
     """What was taken away leaves the list, and its alerts without data end; it comes back when it is sent again."""
     return service.answer(body, actor.name)
 
@@ -49,11 +47,6 @@ def targets_document(targets: TargetList, state: str, pool: str) -> dict[str, An
     return document
 
 
-def pools_document(targets: TargetList) -> dict[str, Any]:
-    """`data` of `/scrape_pools`: the jobs."""
-    return {"scrapePools": sorted({target.job for target in targets.targets})}
-
-
 def _target(target: TargetOut, collector: CollectorOut) -> dict[str, Any]:
     labels = {"instance": target.instance, "job": target.job}
     if collector.collector:
@@ -75,8 +68,6 @@ def _target(target: TargetOut, collector: CollectorOut) -> dict[str, Any]:
 
 prometheus_targets_router = APIRouter(prefix="/prometheus/api/v1", tags=["prometheus"])
 
-Targets = Annotated[TargetService, Depends(service(TargetService))]
-
 
 @prometheus_targets_router.get("/targets", summary="Targets, as Prometheus lists them", response_class=Response)
 def list_prometheus_targets(
@@ -87,14 +78,10 @@ def list_prometheus_targets(
     ] = "",
 ) -> Response:
     """Everything that samples came from within seven days, with its health."""
-    return _answer(targets_document(targets.list(), state.lower(), scrape_pool))
+    return whole(targets_document(targets.list(), state.lower(), scrape_pool))
 
 
 @prometheus_targets_router.get("/scrape_pools", summary="Jobs, as Prometheus lists them", response_class=Response)
 def list_scrape_pools(targets: Targets) -> Response:
     """The jobs of all targets."""
-    return _answer(pools_document(targets.list()))
-
-
-def _answer(data: object) -> Response:
-    return Response(success(orjson.dumps(data).decode()), media_type="application/json")
+    return whole({"scrapePools": sorted({target.job for target in targets.list().targets})})

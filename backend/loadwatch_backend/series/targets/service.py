@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -103,12 +103,12 @@ class Health:
     `error` beside `up` is the trouble of one that goes on: a part that cannot be read, or a search that is ambiguous.
     """
 
-    up: bool | None
-    last_sample_ms: int | None
-    duration_seconds: float | None
-    cpu_ratio: float | None
-    samples: int | None
-    error: str | None
+    up: bool | None = None
+    last_sample_ms: int | None = None
+    duration_seconds: float | None = None
+    cpu_ratio: float | None = None
+    samples: int | None = None
+    error: str | None = None
 
 
 def without_stale(times: IntArray, values: FloatArray) -> Samples:
@@ -210,19 +210,10 @@ class TargetService:
             answer = _answer_that_holds(answers.get((job, instance)), sent_ms)
             gone = sent_ms is None or now_ms - sent_ms >= GONE_MS
             if answer is None or not answer.taken_away:
+                shown = [one for one in collectors if gone or now_ms - (one.last_sample_ms or 0) < COLLECTOR_LISTED_MS]
+                by = None if answer is None else answer.answered_by
                 listed.append(
-                    TargetOut(
-                        job=job,
-                        instance=instance,
-                        collectors=[
-                            one
-                            for one in collectors
-                            if gone or now_ms - (one.last_sample_ms or 0) < COLLECTOR_LISTED_MS
-                        ],
-                        sent_ms=sent_ms,
-                        gone=gone,
-                        kept_by=None if answer is None else answer.answered_by,
-                    )
+                    TargetOut(job=job, instance=instance, collectors=shown, sent_ms=sent_ms, gone=gone, kept_by=by)
                 )
         return TargetList(now_ms=now_ms, targets=listed)
 
@@ -265,15 +256,8 @@ class TargetService:
             return find_answers(session)
 
     def _health(self, keys: "list[Key]", now_ms: int) -> dict[Key, Health]:
-        up, duration, count, cpu = (
-            self._recent(name, now_ms)
-            for name in (
-                "up",
-                "scrape_duration_seconds",
-                "scrape_samples_scraped",
-                "collector_cpu_seconds_total",
-            )
-        )
+        names = ("up", "scrape_duration_seconds", "scrape_samples_scraped", "collector_cpu_seconds_total")
+        up, duration, count, cpu = (self._recent(name, now_ms) for name in names)
         errors = self._errors(now_ms)
         found: dict[Key, Health] = {}
         for key in keys:
@@ -285,29 +269,21 @@ class TargetService:
                 errors=errors.get(key, []),
                 now_ms=now_ms,
             )
-            if health.last_sample_ms is None:
-                health = _silent(self._last_sample(key, NOTHING, now_ms))
-            else:
-                self._silent.pop(key, None)
-            found[key] = health
+            last_ms = self._last_sample(key, up.get(key, NOTHING), now_ms)
+            found[key] = health if health.last_sample_ms is not None else Health(last_sample_ms=last_ms)
         return found
 
     def _recent(self, metric: str, now_ms: int) -> dict[Key, Samples]:
         matchers = [Matcher("__name__", MatchOperator.EQUAL, metric)]
         selection = self._store.select(matchers, now_ms - RECENT_MS, now_ms + AHEAD_MS)
-        found: dict[Key, Samples] = {}
-        for row, labels in enumerate(selection.labels):
-            begin, end = int(selection.offsets[row]), int(selection.offsets[row + 1])
-            found[key_of(labels)] = without_stale(selection.timestamps[begin:end], selection.values[begin:end])
-        return found
+        return {key_of(labels): without_stale(times, values) for labels, times, values in selection.each()}
 
     def _errors(self, now_ms: int) -> dict[Key, "list[ErrorText]"]:
         matchers = [Matcher("__name__", MatchOperator.EQUAL, "collector_error_info")]
         selection = self._store.select(matchers, now_ms - RECENT_MS, now_ms + AHEAD_MS)
         found: dict[Key, list[ErrorText]] = defaultdict(list)
-        for row, labels in enumerate(selection.labels):
-            begin, end = int(selection.offsets[row]), int(selection.offsets[row + 1])
-            samples = without_stale(selection.timestamps[begin:end], selection.values[begin:end])
+        for labels, times, values in selection.each():
+            samples = without_stale(times, values)
             if samples.last == 1 and not samples.ended:
                 found[key_of(labels)].append(ErrorText(text=labels.get("error", ""), last_ms=int(samples.times[-1])))
         return found
@@ -316,9 +292,8 @@ class TargetService:
         matchers = [Matcher("__name__", MatchOperator.EQUAL, "collector_agent_info")]
         selection = self._store.select(matchers, now_ms - PRESENT_MS, now_ms + PRESENT_MS)
         found: dict[Key, list[str]] = defaultdict(list)
-        for row, labels in enumerate(selection.labels):
-            begin, end = int(selection.offsets[row]), int(selection.offsets[row + 1])
-            samples = without_stale(selection.timestamps[begin:end], selection.values[begin:end])
+        for labels, times, values in selection.each():
+            samples = without_stale(times, values)
             if len(samples.times) and not samples.ended:
                 host, process, started = (labels.get(f"agent_{name}", "") for name in ("host", "pid", "started"))
                 found[key_of(labels)].append(f"{host}[{process}] {started}")
@@ -349,20 +324,7 @@ def _answer_that_holds(answer: AnswerRow | None, sent_ms: int | None) -> AnswerR
     return answer if answer is not None and answer.answered_ms >= (sent_ms or 0) else None
 
 
-def _silent(last_ms: int | None) -> Health:
-    return Health(up=None, last_sample_ms=last_ms, duration_seconds=None, cpu_ratio=None, samples=None, error=None)
-
-
 def _out(collector: str, health: Health, agents: list[str], now_ms: int) -> CollectorOut:
     last_ms = health.last_sample_ms
-    return CollectorOut(
-        collector=collector,
-        up=health.up,
-        last_sample_ms=last_ms,
-        lag_seconds=None if last_ms is None else max(now_ms - last_ms, 0) / 1_000,
-        duration_seconds=health.duration_seconds,
-        cpu_ratio=health.cpu_ratio,
-        samples=health.samples,
-        error=health.error,
-        agents=agents,
-    )
+    lag_seconds = None if last_ms is None else max(now_ms - last_ms, 0) / 1_000
+    return CollectorOut(collector=collector, lag_seconds=lag_seconds, agents=agents, **asdict(health))

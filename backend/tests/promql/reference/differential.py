@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from loadwatch_backend.series.promql.engine import Engine, EngineSettings
-from loadwatch_backend.series.promql.parsing.series_notation import stale_marker
+from loadwatch_backend.series.store.port import STALE_NAN
 
 from backend.tests.promql.reference.cases import document
 from backend.tests.promql.test_evaluate import check_query
@@ -50,7 +50,7 @@ def engine_of(found: dict[str, Any]) -> Engine:
     store = MemoryStore()
     everything: list[dict[str, Any]] = found["series"]
     rows: list[tuple[dict[str, str], int, float]] = [
-        (series["labels"], time, stale_marker() if value == "stale" else float(value))
+        (series["labels"], time, STALE_NAN if value == "stale" else float(value))
         for series in everything
         for time, value in zip(series["times"], series["values"], strict=True)
     ]

@@ -14,8 +14,7 @@ from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.core.language import Language, in_language
 from loadwatch_backend.series.promql.engine import Engine
 from loadwatch_backend.series.promql.labels import METRIC_NAME, LabelKey, format_labels, label_key
-from loadwatch_backend.series.promql.parsing.series_notation import stale_marker
-from loadwatch_backend.series.store.port import Labels
+from loadwatch_backend.series.store.port import STALE_NAN, Labels
 from loadwatch_formats.durations import format_duration
 
 from backend.tests.rules.promtool_format.document import AlertTest, QueryTest, RuleTest, RuleTestFile
@@ -206,7 +205,7 @@ class _Run:
         self.failures.append(Failure(line=line, message=f"{self.test.name}: {message}"))
 
 
-_STALE = stale_marker()
+_STALE = STALE_NAN
 
 
 def _equal(one: float, other: float) -> bool:

@@ -2,8 +2,8 @@ import math
 
 import numpy as np
 import pytest
-from loadwatch_backend.series.promql.parsing.series_notation import parse_labels, parse_values, stale_marker
-from loadwatch_backend.series.store.port import STALE_NAN_BITS
+from loadwatch_backend.series.promql.parsing.series_notation import parse_labels, parse_values
+from loadwatch_backend.series.store.port import STALE_NAN, STALE_NAN_BITS
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_values(text: str, values: list[float | None]) -> None:
 def test_stale() -> None:
     found = parse_values("1 stale stalex1")
     assert len(found) == 4
-    assert np.array([stale_marker()]).view(np.uint64)[0] == STALE_NAN_BITS
+    assert np.array([STALE_NAN]).view(np.uint64)[0] == STALE_NAN_BITS
     assert np.array(found[1:], np.float64).view(np.uint64).tolist() == [STALE_NAN_BITS] * 3
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -41,10 +41,10 @@ from loadwatch_backend.app.commands.digest.statements import (
     columns_named,
     counts,
     differences,
+    print_table,
     seconds,
     shares,
     sort_rows,
-    text_table,
     texts,
 )
 
@@ -123,7 +123,7 @@ def _count_file(name: str, counting: Counting, remarks: list[str], processes: in
                 raise AccessLogError(problems[0]) from None
             raise
         tally = _new_tally(reader, counting)
-        _feed(tally, _chained(begun, data))
+        _feed(tally, chain(begun, data))
     remarks += [f"{name}: {problem}" for problem in problems]
     return reader, tally.part()
 
@@ -188,11 +188,6 @@ def _feed(tally: Tally, data: Iterator[bytes]) -> None:
     tally.lines.too_long += blocks.too_long
 
 
-def _chained(begun: list[bytes], data: Iterator[bytes]) -> Iterator[bytes]:
-    yield from begun
-    yield from data
-
-
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -228,7 +223,11 @@ class Row:
 
     def status_count(self, of: str) -> int:
         """Requests with a status such as `304`, or with one of a class such as `5xx`; `3xx` is without 304."""
-        return _statuses(self.figures, of)
+        statuses = self.figures.statuses
+        if not of.endswith("xx"):
+            return statuses[of]
+        # 304 says that nothing has changed, and has a column of its own.
+        return sum(count for one, count in statuses.items() if len(one) == 3 and one[0] == of[0] and one != "304")
 
 
 def rows_of(tally: Tally, base: Tally | None) -> list[Row]:
@@ -273,17 +272,6 @@ def _route(row: Row) -> dict[str, Any]:
 def _gone(row: Row) -> dict[str, Any]:
     assert row.base is not None
     return route_document((row.method, row.route), row.base)
-
-
-def _statuses(figures: RouteFigures, of: str) -> int:
-    if of.endswith("xx"):
-        # 304 says that nothing has changed, and has a column of its own.
-        return sum(
-            count
-            for status, count in figures.statuses.items()
-            if len(status) == 3 and status[0] == of[0] and status != "304"
-        )
-    return figures.statuses[of]
 
 
 def _quantile(name: str) -> Column[Row]:
@@ -336,16 +324,6 @@ COMPARED = (
     *("count", "count-change", "share", "sum", "sum-change", "mean", "p95", "p95-change", "max", "304", "5xx"),
     *("since", "method", "route"),
 )
-
-
-def sorted_rows(rows: Sequence[Row], by: str, ascending: bool) -> list[Row]:
-    """The rows by a column, the largest first unless texts are sorted; what has no value comes last."""
-    return sort_rows(rows, COLUMNS[by], ascending, lambda row: (row.route, row.method))
-
-
-def table_of(rows: Sequence[Row], columns: Sequence[str]) -> str:
-    """The table as text, with a line of titles."""
-    return text_table(rows, [COLUMNS[name] for name in columns])
 
 
 _ROWS = 50
@@ -462,11 +440,8 @@ def access(
     del reverse
     wanted = Range(start=start, end=end)
     files, base = expand(files, wanted), expand(base, wanted)
-    counting = Counting(
-        lines=LineOptions(format=format_name, keys=keys, unit=unit, queries=bool(keep)),
-        groups=groups,
-        keep=keep,
-    )
+    lines = LineOptions(format=format_name, keys=keys, unit=unit, queries=bool(keep))
+    counting = Counting(lines=lines, groups=groups, keep=keep)
     names = RouteNames(MatchingGroups(groups, keep), limit=MOST_ROUTES)
     counted = count_files(files, counting, names)
     before = count_files(base, counting, names) if base else None
@@ -474,7 +449,7 @@ def access(
     rows = rows_of(counted.tally, before.tally if before else None)
     measured = bool(counted.durations)
     by = sort if measured or sort not in ("sum", "share") else "count"
-    rows = sorted_rows(rows, by, ascending)
+    rows = sort_rows(rows, COLUMNS[by], ascending, lambda row: (row.route, row.method))
     if as_json:
         echo(json.dumps(_document(rows[: limit or None], counted, before), indent=2))
         return
@@ -499,17 +474,9 @@ def _lines(counted: Counted) -> dict[str, Any]:
 def _print(
     rows: Sequence[Row], counted: Counted, before: Counted | None, columns: Sequence[str] | None, limit: int
 ) -> None:
-    echo(_headline(counted))
-    if before is not None:
-        echo(f"compared with {_headline(before)}")
-    chosen = columns or (COMPARED if before else USUAL)
-    echo()
-    echo(table_of(rows[:limit], chosen))
-    if len(rows) > limit:
-        echo(f"… and {len(rows) - limit} more; --limit 0 shows all")
-    for one in (counted, before):
-        for remark in _remarks(one) if one else ():
-            echo(remark, err=True)
+    chosen = [COLUMNS[name] for name in columns or (COMPARED if before else USUAL)]
+    logs = [one for one in (counted, before) if one]
+    print_table(rows, chosen, limit, map(_headline, logs), (remark for one in logs for remark in _remarks(one)))
 
 
 def _headline(counted: Counted) -> str:

@@ -1,7 +1,7 @@
 """`loadwatch digest statements`: slow logs by statement."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -129,6 +129,19 @@ def text_table(rows: Sequence[R], columns: Sequence[Column[R]]) -> str:
     """The table as text, with a line of titles."""
     titles = [terminal_table.Column(title=column.title, right=not column.left) for column in columns]
     return terminal_table.draw_table(titles, [[column.show(row) for column in columns] for row in rows])
+
+
+def print_table(
+    rows: Sequence[R], columns: Sequence[Column[R]], limit: int, headlines: Iterable[str], remarks: Iterable[str]
+) -> None:
+    """The first rows below the headline of a log, and of what it is compared with; remarks go to standard error."""
+    echo("\ncompared with ".join(headlines))
+    echo()
+    echo(text_table(rows[:limit], columns))
+    if len(rows) > limit:
+        echo(f"… and {len(rows) - limit} more; --limit 0 shows all")
+    for remark in remarks:
+        echo(remark, err=True)
 
 
 QUANTILES = ("p50", "p95", "p99")
@@ -400,17 +413,9 @@ def _window(summed: Summed) -> dict[str, int] | None:
 def _print(
     rows: Sequence[Row], summed: Summed, before: Summed | None, columns: Sequence[str] | None, limit: int
 ) -> None:
-    echo(_headline(summed))
-    if before is not None:
-        echo(f"compared with {_headline(before)}")
-    chosen = columns or (COMPARED if before else USUAL)
-    echo()
-    echo(text_table(rows[:limit], [COLUMNS[name] for name in chosen]))
-    if len(rows) > limit:
-        echo(f"… and {len(rows) - limit} more; --limit 0 shows all")
-    for one in (summed, before):
-        for remark in _remarks(one) if one else ():
-            echo(remark, err=True)
+    chosen = [COLUMNS[name] for name in columns or (COMPARED if before else USUAL)]
+    logs = [one for one in (summed, before) if one]
+    print_table(rows, chosen, limit, map(_headline, logs), (remark for one in logs for remark in _remarks(one)))
 
 
 def _headline(summed: Summed) -> str:

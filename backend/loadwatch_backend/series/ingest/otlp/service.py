@@ -37,7 +37,7 @@ from loadwatch_backend.series.ingest.otlp.translate import (
 from loadwatch_backend.series.ingest.senders import Sender
 from loadwatch_backend.series.ingest.service import METADATA_TYPES, IngestService, Push
 from loadwatch_backend.series.ingest.validate import Reason
-from loadwatch_backend.series.store.port import Matcher, MatchOperator, Reader, Selection
+from loadwatch_backend.series.store.port import Matcher, MatchOperator, Reader
 
 _WINDOWS_MS = (60_000, 3_600_000, 86_400_000)
 """How far back a series is looked for, before all of the retention: most are found at once."""
@@ -114,7 +114,7 @@ class DeltaSums:
                     # Twice in one request is not sent again: two that have the same labels.
                     rows.values[made[series]] += rows.values[row]
                     self._sums[series] = Sum(time=time, value=rows.values[made[series]])
-                elif time < before.time and not self._has(series, time):
+                elif time < before.time and not self._select(series, time, time):
                     added.late.add(rows.points[row])
                 continue
             rows.values[row] += before.value
@@ -176,11 +176,10 @@ class DeltaSums:
         for window in (*_WINDOWS_MS, self._retention_ms):
             found = self._store.select(matchers, max(oldest, now_ms - window), now_ms + self._retention_ms)
             newest: list[tuple[int, float, float]] = []
-            for place, others in enumerate(found.labels):
+            for others, times, values in found.each():
                 bound = others.get("le")
-                end = int(found.offsets[place + 1]) - 1
-                if bound and {**others, "le": ""} == {**wanted, "le": ""} and end >= int(found.offsets[place]):
-                    newest.append((int(found.timestamps[end]), float(bound), float(found.values[end])))
+                if bound and {**others, "le": ""} == {**wanted, "le": ""} and len(times):
+                    newest.append((int(times[-1]), float(bound), float(values[-1])))
             last = max((time for time, _, _ in newest), default=None)
             rows = sorted((bound, count) for time, bound, count in newest if time == last and math.isfinite(bound))
             if last is not None:
@@ -197,21 +196,13 @@ class DeltaSums:
                     return Sum(time=time, value=value)
         return None
 
-    def _has(self, series: bytes, time: int) -> bool:
-        return bool(self._select(series, time, time))
-
     def _select(self, series: bytes, start_ms: int, end_ms: int) -> list[tuple[int, float]]:
         labels = {name.decode(): value.decode() for name, value in decode_labels(series)}
         matchers = [Matcher(name, MatchOperator.EQUAL, value) for name, value in labels.items()]
-        return _rows_of(self._store.select(matchers, start_ms, end_ms), labels)
-
-
-def _rows_of(found: Selection, labels: dict[str, str]) -> list[tuple[int, float]]:
-    for place, others in enumerate(found.labels):
-        if others == labels:
-            part = slice(int(found.offsets[place]), int(found.offsets[place + 1]))
-            return list(zip(found.timestamps[part].tolist(), found.values[part].tolist(), strict=True))
-    return []
+        for others, times, values in self._store.select(matchers, start_ms, end_ms).each():
+            if others == labels:
+                return list(zip(times.tolist(), values.tolist(), strict=True))
+        return []
 
 
 def _append(rows: Translated, series: bytes, time: int, point: int, value: float = 0.0) -> None:

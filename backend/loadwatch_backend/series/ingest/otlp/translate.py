@@ -154,10 +154,10 @@ def classic_buckets(point: ExponentialHistogramDataPoint) -> list[tuple[float, i
     if point.scale < COARSEST_SCALE:
         raise CoarseError(f"an exponential histogram of scale {point.scale}; the least is {COARSEST_SCALE}")
     shift = max(point.scale - FINEST_SCALE, 0)
-    positive = _merged(point.positive.offset, point.positive.bucket_counts, shift)
-    negative = _merged(point.negative.offset, point.negative.bucket_counts, shift)
+    positive = _merged(enumerate(point.positive.bucket_counts, point.positive.offset), shift)
+    negative = _merged(enumerate(point.negative.bucket_counts, point.negative.offset), shift)
     while len(positive) + len(negative) > MOST_BUCKETS:
-        positive, negative = _halved(positive), _halved(negative)
+        positive, negative = _merged(positive.items(), 1), _merged(negative.items(), 1)
         shift += 1
     step = 2.0 ** (shift - point.scale)
     counts: dict[float, int] = {}
@@ -178,18 +178,11 @@ def classic_buckets(point: ExponentialHistogramDataPoint) -> list[tuple[float, i
     return found
 
 
-def _merged(offset: int, counts: Sequence[int], shift: int) -> dict[int, int]:
+def _merged(counts: Iterable[tuple[int, int]], shift: int) -> dict[int, int]:
     merged: dict[int, int] = {}
-    for place, count in enumerate(counts, offset):
+    for place, count in counts:
         if count:
             merged[place >> shift] = merged.get(place >> shift, 0) + count
-    return merged
-
-
-def _halved(counts: Mapping[int, int]) -> dict[int, int]:
-    merged: dict[int, int] = {}
-    for place, count in counts.items():
-        merged[place >> 1] = merged.get(place >> 1, 0) + count
     return merged
 
 
@@ -284,7 +277,7 @@ def translate(request: ExportRequest, rules: OtlpRules, entries: Entries) -> Tra
         try:
             resource = _Resource(one.resource, rules)
         except UnnameableError as error:
-            to.refuse(sum(_count(metric) for scope in one.scope_metrics for metric in scope.metrics), str(error))
+            to.refuse(sum(len(_points(metric)) for scope in one.scope_metrics for metric in scope.metrics), str(error))
             continue
         earliest, latest = 1 << 64, -1
         for scope in one.scope_metrics:
@@ -335,12 +328,7 @@ class _Translator:
     """Of the metrics of one scope."""
 
     def __init__(
-        self,
-        resource: _Resource,
-        scope: ScopeMetrics,
-        rules: OtlpRules,
-        entries: Entries,
-        to: Translated,
+        self, resource: _Resource, scope: ScopeMetrics, rules: OtlpRules, entries: Entries, to: Translated
     ) -> None:
         self._resource = resource
         self._scope = scope
@@ -494,10 +482,6 @@ def _add_target_info(resource: _Resource, earliest_ms: int, latest_ms: int, entr
 def _points(metric: Metric) -> Sequence[Point]:
     which = metric.WhichOneof("data")
     return () if which is None else getattr(metric, which).data_points
-
-
-def _count(metric: Metric) -> int:
-    return len(_points(metric))
 
 
 def _is_delta(metric: Metric) -> bool:

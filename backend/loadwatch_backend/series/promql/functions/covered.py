@@ -52,8 +52,7 @@ def with_cover(selector: RangeSelector, cover: Cover, *, falls: bool) -> Call:
     """The tree of the rate of a selector, whose own range counts for nothing; what `falls` is not reset by it."""
     inner = selector.selector
     wide = RangeSelector(
-        selector=replace(inner, offset_ms=inner.offset_ms - cover.ahead_ms),
-        range_ms=cover.behind_ms + cover.ahead_ms,
+        selector=replace(inner, offset_ms=inner.offset_ms - cover.ahead_ms), range_ms=cover.behind_ms + cover.ahead_ms
     )
     numbers = (cover.window_ms, cover.bridge_ms, cover.still_ms, cover.hold_ms, falls)
     return Call(function=NAME, arguments=(wide, *(Number(number) for number in numbers)))

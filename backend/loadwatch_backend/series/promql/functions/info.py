@@ -9,12 +9,12 @@ import numpy as np
 
 from loadwatch_backend.series.promql.errors import QueryExecutionError
 from loadwatch_backend.series.promql.functions.special_functions import Evaluator
-from loadwatch_backend.series.promql.labels import METRIC_NAME, format_labels, merge_alike, stack
+from loadwatch_backend.series.promql.labels import METRIC_NAME, format_labels, merge_alike, rows_by, stack
 from loadwatch_backend.series.promql.parsing.expression import Call, Selector
 from loadwatch_backend.series.promql.samples import newest_rows
 from loadwatch_backend.series.promql.value import BoolArray, IntArray, Matrix
-from loadwatch_backend.series.store.patterns import full_matcher
-from loadwatch_backend.series.store.port import Labels, Matcher, MatchOperator
+from loadwatch_backend.series.store.patterns import value_test
+from loadwatch_backend.series.store.port import Labels
 
 IDENTIFYING = ("instance", "job")
 
@@ -28,24 +28,22 @@ def info(evaluator: Evaluator, call: Call) -> Matrix:
     """
     base, selector = evaluator.vector(call.arguments[0]), call.arguments[1]
     assert isinstance(selector, Selector)
-    names = [one for one in selector.matchers if one.label == METRIC_NAME]
+    names = [value_test(one) for one in selector.matchers if one.label == METRIC_NAME]
     data = [one for one in selector.matchers if one.label != METRIC_NAME]
     samples = evaluator.samples(selector)
     rows, present = newest_rows(samples, evaluator.times(selector), evaluator.lookback_ms)
     present = _newest_of_each(samples.labels, samples.timestamps, rows, present)
-    by_target: dict[tuple[str, ...], list[int]] = {}
-    for row, labels in enumerate(samples.labels):
-        by_target.setdefault(_target(labels), []).append(row)
+    by_target = rows_by(_target, samples.labels)
     wanted = frozenset(one.label for one in data)
     # A series without a description stays when nothing is asked of it.
-    keeps_bare = all(_matches(one, "") for one in data)
+    keeps_bare = all(value_test(one)("") for one in data)
     parts: list[Matrix] = []
     for row, labels in enumerate(base.labels):
         one = Matrix(labels=[labels], values=base.values[row : row + 1], present=base.present[row : row + 1])
         target = _target(labels)
-        if all(_matches(name, labels.get(METRIC_NAME, "")) for name in names) or not any(target):
-            if all(_matches(name, labels.get(METRIC_NAME, "")) for name in names) or keeps_bare:
-                parts.append(one)
+        is_info = all(test(labels.get(METRIC_NAME, "")) for test in names)
+        if is_info or not any(target):
+            parts += [one] if is_info or keeps_bare else []
             continue
         parts += _enriched(evaluator, one, by_target.get(target, []), samples.labels, present, wanted, keeps_bare)
     return merge_alike(stack(parts, evaluator.grid.count))
@@ -90,11 +88,8 @@ def _described(labels: Labels, descriptions: Sequence[Labels], wanted: frozenset
 
 def _newest_of_each(labels: Sequence[Labels], times: IntArray, rows: IntArray, present: BoolArray) -> BoolArray:
     """Of the descriptions of one target by one metric only the newest counts."""
-    groups: dict[tuple[str, ...], list[int]] = {}
-    for row, one in enumerate(labels):
-        groups.setdefault((one.get(METRIC_NAME, ""), *_target(one)), []).append(row)
     result = present.copy()
-    for members in groups.values():
+    for members in rows_by(lambda one: (one.get(METRIC_NAME, ""), *_target(one)), labels).values():
         if len(members) == 1:
             continue
         alive = present[members]
@@ -114,15 +109,3 @@ def _newest_of_each(labels: Sequence[Labels], times: IntArray, rows: IntArray, p
 
 def _target(labels: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(labels.get(name, "") for name in IDENTIFYING)
-
-
-def _matches(matcher: Matcher, value: str) -> bool:
-    match matcher.operator:
-        case MatchOperator.EQUAL:
-            return value == matcher.value
-        case MatchOperator.NOT_EQUAL:
-            return value != matcher.value
-        case MatchOperator.REGEX:
-            return full_matcher(matcher.value)(value)
-        case MatchOperator.NOT_REGEX:
-            return not full_matcher(matcher.value)(value)

@@ -62,7 +62,6 @@ ELEMENT_FUNCTIONS: dict[str, ElementFunction] = {
     "ceil": np.ceil,
     "floor": np.floor,
     "round": round_to,
-    "clamp": clamp,
     "clamp_min": clamp_min,
     "clamp_max": clamp_max,
     "sgn": sign,

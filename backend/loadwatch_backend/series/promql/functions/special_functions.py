@@ -23,7 +23,7 @@ from loadwatch_backend.series.promql.labels import (
 from loadwatch_backend.series.promql.notes import Notes
 from loadwatch_backend.series.promql.parsing.expression import Call, Expression, RangeSelector, Selector, Subquery, Text
 from loadwatch_backend.series.promql.samples import Samples, Windows, newest_rows
-from loadwatch_backend.series.promql.value import FloatArray, Grid, IntArray, Matrix, Scalar, empty_matrix
+from loadwatch_backend.series.promql.value import FloatArray, Grid, IntArray, Matrix, Scalar, empty_matrix, unlabelled
 
 _DAY = 86_400
 _RANGE = 2.0**62
@@ -85,14 +85,8 @@ def year(values: FloatArray) -> FloatArray:
 
 
 DATE_FUNCTIONS: dict[str, Callable[[FloatArray], FloatArray]] = {
-    "minute": minute,
-    "hour": hour,
-    "day_of_week": day_of_week,
-    "day_of_month": day_of_month,
-    "day_of_year": day_of_year,
-    "days_in_month": days_in_month,
-    "month": month,
-    "year": year,
+    function.__name__: function
+    for function in (minute, hour, day_of_week, day_of_month, day_of_year, days_in_month, month, year)
 }
 
 
@@ -155,11 +149,6 @@ def _text(expression: Expression) -> str:
     return expression.value
 
 
-def _range(expression: Expression) -> RangeSelector | Subquery:
-    assert isinstance(expression, (RangeSelector, Subquery))
-    return expression
-
-
 def time(evaluator: Evaluator, _call: Call) -> Scalar:
     """Time of each step in seconds."""
     return Scalar(evaluator.grid.times_ms() / 1000)
@@ -181,8 +170,7 @@ def scalar(evaluator: Evaluator, call: Call) -> Scalar:
 
 def vector(evaluator: Evaluator, call: Call) -> Matrix:
     """A scalar as a series without labels."""
-    values = evaluator.scalar(call.arguments[0]).values[None, :]
-    return Matrix(labels=[{}], values=values, present=np.ones(values.shape, dtype=np.bool_))
+    return unlabelled(evaluator.scalar(call.arguments[0]).values)
 
 
 def timestamp(evaluator: Evaluator, call: Call) -> Matrix:
@@ -198,31 +186,21 @@ def timestamp(evaluator: Evaluator, call: Call) -> Matrix:
     return drop_names(Matrix(labels=matrix.labels, values=np.ascontiguousarray(times), present=matrix.present))
 
 
-def date_function(name: str) -> SpecialFunction:
+def date_function(evaluator: Evaluator, call: Call) -> Matrix:
     """A part of a date, of the values of a vector or of the time of the evaluation."""
-    function = DATE_FUNCTIONS[name]
-
-    def evaluate(evaluator: Evaluator, call: Call) -> Matrix:
-        if call.arguments:
-            matrix = evaluator.vector(call.arguments[0])
-            return drop_names(Matrix(labels=matrix.labels, values=function(matrix.values), present=matrix.present))
-        values = function(evaluator.grid.times_ms() / 1000)[None, :]
-        return Matrix(labels=[{}], values=values, present=np.ones(values.shape, dtype=np.bool_))
-
-    return evaluate
+    function = DATE_FUNCTIONS[call.function]
+    if not call.arguments:
+        return unlabelled(function(evaluator.grid.times_ms() / 1000))
+    matrix = evaluator.vector(call.arguments[0])
+    return drop_names(Matrix(labels=matrix.labels, values=function(matrix.values), present=matrix.present))
 
 
 def clamp(evaluator: Evaluator, call: Call) -> Matrix:
     """Values kept between two bounds; nothing where the bounds are crossed."""
     matrix = evaluator.vector(call.arguments[0])
     least, greatest = (evaluator.scalar(argument).values for argument in call.arguments[1:])
-    return drop_names(
-        Matrix(
-            labels=matrix.labels,
-            values=clamp_values(matrix.values, least, greatest),
-            present=matrix.present & ~(greatest < least)[None, :],
-        )
-    )
+    values, present = clamp_values(matrix.values, least, greatest), matrix.present & ~(greatest < least)[None, :]
+    return drop_names(Matrix(labels=matrix.labels, values=values, present=present))
 
 
 def _note_order(evaluator: Evaluator, call: Call) -> None:
@@ -230,24 +208,15 @@ def _note_order(evaluator: Evaluator, call: Call) -> None:
         evaluator.notes.sorts_in_vain(call.own_place)
 
 
-def _sorted(evaluator: Evaluator, call: Call, *, descending: bool) -> Matrix:
+def sort(evaluator: Evaluator, call: Call) -> Matrix:
+    """`sort` and `sort_desc`: rising or falling values, NaN last; range queries have their own order."""
     matrix = evaluator.vector(call.arguments[0])
     _note_order(evaluator, call)
     if evaluator.grid.count != 1 or not len(matrix.labels):
         return matrix
     values = matrix.values[:, 0]
-    order = np.lexsort((-values if descending else values, np.isnan(values)))
+    order = np.lexsort((-values if call.function == "sort_desc" else values, np.isnan(values)))
     return take_rows(matrix, order.tolist())
-
-
-def sort(evaluator: Evaluator, call: Call) -> Matrix:
-    """Rising values, NaN last; range queries have their own order."""
-    return _sorted(evaluator, call, descending=False)
-
-
-def sort_desc(evaluator: Evaluator, call: Call) -> Matrix:
-    """Falling values, NaN last; range queries have their own order."""
-    return _sorted(evaluator, call, descending=True)
 
 
 def absent(evaluator: Evaluator, call: Call) -> Matrix:
@@ -257,7 +226,8 @@ def absent(evaluator: Evaluator, call: Call) -> Matrix:
 
 def absent_over_time(evaluator: Evaluator, call: Call) -> Matrix:
     """One where no series has a sample in the window."""
-    selector = _range(call.arguments[0])
+    selector = call.arguments[0]
+    assert isinstance(selector, (RangeSelector, Subquery))
     return label_functions.absent(evaluator.windows(selector, call.function).counts > 0, selector)
 
 
@@ -328,16 +298,10 @@ def of_native_histograms(evaluator: Evaluator, call: Call) -> Matrix:
     return empty_matrix(evaluator.grid.count)
 
 
-def min_of(evaluator: Evaluator, call: Call) -> Scalar:
-    """The lesser of two numbers."""
+def extreme_of(evaluator: Evaluator, call: Call) -> Scalar:
+    """`min_of` and `max_of`: the lesser or the greater of two numbers."""
     left, right = (evaluator.scalar(one).values for one in call.arguments)
-    return Scalar(least_of(left, right))
-
-
-def max_of(evaluator: Evaluator, call: Call) -> Scalar:
-    """The greater of two numbers."""
-    left, right = (evaluator.scalar(one).values for one in call.arguments)
-    return Scalar(greatest_of(left, right))
+    return Scalar(least_of(left, right) if call.function == "min_of" else greatest_of(left, right))
 
 
 def of_the_query(_evaluator: Evaluator, call: Call) -> Scalar:
@@ -345,7 +309,8 @@ def of_the_query(_evaluator: Evaluator, call: Call) -> Scalar:
     raise TypeError(f"{call.function}() was not resolved")
 
 
-def _sorted_by_label(evaluator: Evaluator, call: Call, *, descending: bool) -> Matrix:
+def sort_by_label(evaluator: Evaluator, call: Call) -> Matrix:
+    """`sort_by_label` and `sort_by_label_desc`: in the order of labels; range queries have their own order."""
     matrix = evaluator.vector(call.arguments[0])
     _note_order(evaluator, call)
     if evaluator.grid.count != 1:
@@ -356,14 +321,5 @@ def _sorted_by_label(evaluator: Evaluator, call: Call, *, descending: bool) -> M
         labels = matrix.labels[row]
         return (*(_NATURAL(labels.get(name, "")) for name in names), label_key(labels))
 
-    return take_rows(matrix, sorted(range(len(matrix.labels)), key=key, reverse=descending))
-
-
-def sort_by_label(evaluator: Evaluator, call: Call) -> Matrix:
-    """In the order of labels; range queries have their own order."""
-    return _sorted_by_label(evaluator, call, descending=False)
-
-
-def sort_by_label_desc(evaluator: Evaluator, call: Call) -> Matrix:
-    """The other way round."""
-    return _sorted_by_label(evaluator, call, descending=True)
+    falling = call.function == "sort_by_label_desc"
+    return take_rows(matrix, sorted(range(len(matrix.labels)), key=key, reverse=falling))

@@ -7,7 +7,7 @@ Prometheus' shape where the application turns them into documents.
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import orjson
 from fastapi import APIRouter, Depends, Request, Response
@@ -59,6 +59,20 @@ _ROOT = """Loadwatch speaks Prometheus' HTTP API here. As a data source, enter t
 Query = Annotated[Parameters, Depends(read_parameters)]
 PromqlEngine = Annotated[Engine, Depends(service(Engine))]
 QueryQueues = Annotated[Queries, Depends(service(Queries))]
+Handler = TypeVar("Handler", bound=Callable[..., Any])
+
+
+def _asked(
+    path: str, summary: str, by_form: str, names: Sequence[str], required: Sequence[str] = ()
+) -> Callable[[Handler], Handler]:
+    """Routes of one question: its parameters are in the address, or in a form."""
+
+    def add(handler: Handler) -> Handler:
+        form, address = form_of(*names, required=required), documented(*names, required=required)
+        router.post(path, summary=by_form, responses=RESPONSES, openapi_extra=form)(handler)
+        return router.get(path, summary=summary, responses=RESPONSES, openapi_extra=address)(handler)
+
+    return add
 
 
 def whole(data: object) -> Response:
@@ -105,12 +119,7 @@ def _passed(
 _QUERY = ("query", "time", "limit", "lookback_delta")
 
 
-@router.get(
-    "/query", summary="Instant query", responses=RESPONSES, openapi_extra=documented(*_QUERY, required=["query"])
-)
-@router.post(
-    "/query", summary="Instant query by form", responses=RESPONSES, openapi_extra=form_of(*_QUERY, required=["query"])
-)
+@_asked("/query", "Instant query", "Instant query by form", _QUERY, required=["query"])
 async def query(request: Request, engine: PromqlEngine, queries: QueryQueues, parameters: Query) -> Response:
     """The value of an expression at one instant."""
     text, time_ms = parameters.text("query"), parameters.time_ms("time", int(time.time() * 1000))
@@ -141,18 +150,7 @@ _QUERY_RANGE = ("query", "start", "end", "step", "limit", "lookback_delta")
 _REQUIRED_RANGE = ("query", "start", "end", "step")
 
 
-@router.get(
-    "/query_range",
-    summary="Range query",
-    responses=RESPONSES,
-    openapi_extra=documented(*_QUERY_RANGE, required=_REQUIRED_RANGE),
-)
-@router.post(
-    "/query_range",
-    summary="Range query by form",
-    responses=RESPONSES,
-    openapi_extra=form_of(*_QUERY_RANGE, required=_REQUIRED_RANGE),
-)
+@_asked("/query_range", "Range query", "Range query by form", _QUERY_RANGE, required=_REQUIRED_RANGE)
 async def query_range(request: Request, engine: PromqlEngine, queries: QueryQueues, parameters: Query) -> Response:
     """The value of an expression at start, start + step, ... up to end."""
     start, end = parameters.time_ms("start"), parameters.time_ms("end")
@@ -193,18 +191,7 @@ def _listed(values: Sequence[Any], limit: int | None) -> Iterator[bytes]:
 _MATCH = ("match[]", "start", "end", "limit")
 
 
-@router.get(
-    "/series",
-    summary="Series that match",
-    responses=RESPONSES,
-    openapi_extra=documented(*_MATCH, required=["match[]"]),
-)
-@router.post(
-    "/series",
-    summary="Series that match, by form",
-    responses=RESPONSES,
-    openapi_extra=form_of(*_MATCH, required=["match[]"]),
-)
+@_asked("/series", "Series that match", "Series that match, by form", _MATCH, required=["match[]"])
 async def series(request: Request, engine: PromqlEngine, queries: QueryQueues, parameters: Query) -> Response:
     """Label sets of all series that match any of the selectors."""
     matchers, span, limit = parameters.matchers(), _span(parameters), parameters.limit()
@@ -220,16 +207,11 @@ async def series(request: Request, engine: PromqlEngine, queries: QueryQueues, p
     return await answer(request, queries.api, write)
 
 
-@router.get("/labels", summary="Names of labels", responses=RESPONSES, openapi_extra=documented(*_MATCH))
-@router.post("/labels", summary="Names of labels, by form", responses=RESPONSES, openapi_extra=form_of(*_MATCH))
+@_asked("/labels", "Names of labels", "Names of labels, by form", _MATCH)
 async def labels(request: Request, engine: PromqlEngine, queries: QueryQueues, parameters: Query) -> Response:
     """Sorted names of the labels of all series that match."""
     matchers, span, limit = parameters.matchers(), _span(parameters), parameters.limit()
-    return await answer(
-        request,
-        queries.api,
-        lambda _ticket: _listed(engine.store.label_names(matchers, *span), limit),
-    )
+    return await answer(request, queries.api, lambda _: _listed(engine.store.label_names(matchers, *span), limit))
 
 
 @router.get("/label/{name}/values", summary="Values of a label", responses=RESPONSES, openapi_extra=documented(*_MATCH))
@@ -238,10 +220,9 @@ async def label_values(
 ) -> Response:
     """Sorted values of one label over all series that match."""
     matchers, span, limit = parameters.matchers(), _span(parameters), parameters.limit()
+    label = unescape_label(name)
     return await answer(
-        request,
-        queries.api,
-        lambda _ticket: _listed(engine.store.label_values(unescape_label(name), matchers, *span), limit),
+        request, queries.api, lambda _: _listed(engine.store.label_values(label, matchers, *span), limit)
     )
 
 
@@ -255,18 +236,7 @@ def _span(parameters: Parameters) -> tuple[int, int]:
 _EXEMPLARS = ("query", "start", "end")
 
 
-@router.get(
-    "/query_exemplars",
-    summary="Exemplars: none",
-    responses=RESPONSES,
-    openapi_extra=documented(*_EXEMPLARS, required=["query"]),
-)
-@router.post(
-    "/query_exemplars",
-    summary="Exemplars by form: none",
-    responses=RESPONSES,
-    openapi_extra=form_of(*_EXEMPLARS, required=["query"]),
-)
+@_asked("/query_exemplars", "Exemplars: none", "Exemplars by form: none", _EXEMPLARS, required=["query"])
 def query_exemplars(parameters: Query) -> Response:
     """Always an empty list, since no exemplars are stored; Grafana asks beside each graph."""
     _span(parameters)

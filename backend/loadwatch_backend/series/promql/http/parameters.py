@@ -64,11 +64,9 @@ class Parameters:
             )
         return time_ms
 
-    def duration_ms(self, name: str, default: int | None = None) -> int:
+    def duration_ms(self, name: str) -> int:
         """A duration, as seconds or as in PromQL (1m30s)."""
         text = self.text(name)
-        if not text and default is not None:
-            return default
         duration = parse_seconds(text)
         if duration is None:
             raise InvalidParameterError(
@@ -77,13 +75,13 @@ class Parameters:
             )
         return duration
 
-    def limit(self, name: str = "limit") -> int | None:
+    def limit(self) -> int | None:
         """A number of results; None and 0 mean all."""
-        text = self.text(name)
+        text = self.text("limit")
         if not text:
             return None
         if not re.fullmatch(r"\d{1,18}", text, re.ASCII):
-            raise InvalidParameterError(f'invalid parameter "{name}": "{text[:100]}" is not a number of results')
+            raise InvalidParameterError(f'invalid parameter "limit": "{text[:100]}" is not a number of results')
         return int(text) or None
 
     def number(self, name: str) -> int | None:

@@ -122,7 +122,7 @@ def query_document(
             yield comma + row
             comma = ","
         yield "]"
-    yield "}" + _warnings(warnings) + _listing("infos", infos) + "}"
+    yield "}" + _listing("warnings", warnings) + _listing("infos", infos) + "}"
 
 
 def scalar_text(value: Scalar | StringValue, time_ms: int) -> str:
@@ -139,11 +139,7 @@ def listed(values: Iterable[bytes], warnings: Sequence[str]) -> Iterator[str]:
     for value in values:
         yield comma + value.decode()
         comma = ","
-    yield "]" + _warnings(warnings) + "}"
-
-
-def _warnings(warnings: Sequence[str]) -> str:
-    return _listing("warnings", warnings)
+    yield "]" + _listing("warnings", warnings) + "}"
 
 
 def _listing(name: str, texts: Sequence[str]) -> str:
@@ -166,4 +162,4 @@ def in_pieces(parts: Iterable[str]) -> Iterator[bytes]:
 
 def success(data: str, warnings: Sequence[str] = ()) -> bytes:
     """The whole document around `data`, which is JSON already."""
-    return f'{{"status":"success","data":{data}{_warnings(warnings)}}}'.encode()
+    return f'{{"status":"success","data":{data}{_listing("warnings", warnings)}}}'.encode()

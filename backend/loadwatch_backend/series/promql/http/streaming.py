@@ -1,7 +1,7 @@
 """Answers that are evaluated in their turn and sent while they are written."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from starlette.requests import Request
@@ -22,7 +22,6 @@ async def answer(
     queue: QueryQueue,
     write: Callable[[Ticket], Iterator[bytes]],
     media_type: str = "application/json",
-    headers: Mapping[str, str] | None = None,
 ) -> Response:
     """The answer of whoever asks, when their turn has come.
 
@@ -39,24 +38,18 @@ async def answer(
     (first, rest, second), ticket = await queue.run(_user(request), partial(gone, request.receive), begin)
     if not second:
         queue.close(ticket)
-        return Response(first, media_type=media_type, headers=headers)
-    return _StreamedAnswer(queue, ticket, [first, second], rest, media_type, headers)
+        return Response(first, media_type=media_type)
+    return _StreamedAnswer(queue, ticket, [first, second], rest, media_type)
 
 
 class _StreamedAnswer(Response):
     """Holds the memory of its result until it is sent."""
 
     def __init__(
-        self,
-        queue: QueryQueue,
-        ticket: Ticket,
-        first: list[bytes],
-        rest: Iterator[bytes],
-        media_type: str,
-        headers: Mapping[str, str] | None,
+        self, queue: QueryQueue, ticket: Ticket, first: list[bytes], rest: Iterator[bytes], media_type: str
     ) -> None:
         # Without a body there is no Content-Length.
-        super().__init__(media_type=media_type, headers=headers)
+        super().__init__(media_type=media_type)
         del self.headers["content-length"]
         self._queue = queue
         self._ticket = ticket

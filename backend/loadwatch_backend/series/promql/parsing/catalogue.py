@@ -55,9 +55,11 @@ _ARGUMENT_TYPES = {
 }
 
 
-def _entries(family: str, *rows: tuple[str, str, str]) -> tuple[FunctionEntry, ...]:
+def _entries(
+    family: str, *rows: tuple[str, str, str], returns: ValueType = ValueType.VECTOR
+) -> tuple[FunctionEntry, ...]:
     return tuple(
-        FunctionEntry(name=name, arguments=arguments, summary=summary, family=family)
+        FunctionEntry(name=name, arguments=arguments, summary=summary, family=family, returns=returns)
         for name, arguments, summary in rows
     )
 
@@ -159,35 +161,20 @@ _MATH = _entries(
     ("deg", "v", "radians to degrees"),
     ("rad", "v", "degrees to radians"),
 )
-_SCALARS = (
-    FunctionEntry(
-        name="time",
-        arguments="",
-        summary="time of the evaluation, in seconds",
-        family="Scalars",
-        returns=ValueType.SCALAR,
-    ),
-    FunctionEntry(name="pi", arguments="", summary="3.14159...", family="Scalars", returns=ValueType.SCALAR),
-    FunctionEntry(
-        name="scalar",
-        arguments="v",
-        summary="the value of a vector with one series, else NaN",
-        family="Scalars",
-        returns=ValueType.SCALAR,
-    ),
-    *(
-        FunctionEntry(name=name, arguments=arguments, summary=summary, family="Scalars", returns=ValueType.SCALAR)
-        for name, arguments, summary in (
-            ("start", "", "first time of the query, in seconds"),
-            ("end", "", "last time of the query, in seconds"),
-            ("step", "", "step of the query, in seconds; 0 of an instant query"),
-            ("range", "", "from the first to the last time of the query, in seconds"),
-            ("min_of", "s, t", "the lesser of two numbers"),
-            ("max_of", "s, t", "the greater of two numbers"),
-        )
-    ),
-    FunctionEntry(name="vector", arguments="s", summary="a series without labels", family="Scalars"),
+_SCALARS = _entries(
+    "Scalars",
+    ("time", "", "time of the evaluation, in seconds"),
+    ("pi", "", "3.14159..."),
+    ("scalar", "v", "the value of a vector with one series, else NaN"),
+    ("start", "", "first time of the query, in seconds"),
+    ("end", "", "last time of the query, in seconds"),
+    ("step", "", "step of the query, in seconds; 0 of an instant query"),
+    ("range", "", "from the first to the last time of the query, in seconds"),
+    ("min_of", "s, t", "the lesser of two numbers"),
+    ("max_of", "s, t", "the greater of two numbers"),
+    returns=ValueType.SCALAR,
 )
+_VECTOR = _entries("Scalars", ("vector", "s", "a series without labels"))
 
 _QUANTILES = (
     FunctionEntry(
@@ -198,25 +185,12 @@ _QUANTILES = (
         most_repeated=12,
     ),
 )
-CATALOGUE: tuple[FunctionEntry, ...] = (*_RATES, *_OVER_TIME, *_LABELS, *_QUANTILES, *_TIME, *_MATH, *_SCALARS)
+CATALOGUE = (*_RATES, *_OVER_TIME, *_LABELS, *_QUANTILES, *_TIME, *_MATH, *_SCALARS, *_VECTOR)
 FUNCTIONS_BY_NAME = {entry.name: entry for entry in CATALOGUE}
 FUNCTION_TYPES = {entry.name: entry.returns for entry in CATALOGUE}
 
-AGGREGATORS = (
-    "sum",
-    "avg",
-    "min",
-    "max",
-    "count",
-    "group",
-    "stddev",
-    "stdvar",
-    "topk",
-    "bottomk",
-    "quantile",
-    "count_values",
-    "limitk",
-    "limit_ratio",
+AGGREGATORS = tuple(
+    "sum avg min max count group stddev stdvar topk bottomk quantile count_values limitk limit_ratio".split()
 )
 PARAMETERS = {
     **dict.fromkeys(("topk", "bottomk", "quantile", "limitk", "limit_ratio"), ValueType.SCALAR),

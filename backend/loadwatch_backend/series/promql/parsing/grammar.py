@@ -90,10 +90,6 @@ class Cursor:
         token = self.tokens[min(self.place + 1, len(self.tokens) - 1)]
         return token.text in texts and token.kind in _FOLLOWING
 
-    def last_end(self) -> int:
-        """Where the last token ended that was read."""
-        return self.tokens[self.place - 1].end
-
     def error(self, start: int, message: str) -> QueryParseError:
         """An error at a place."""
         return invalid(self.text, start, message)
@@ -101,12 +97,8 @@ class Cursor:
     def unexpected(self, context: str = "", expected: str = "") -> QueryParseError:
         """The error for the token that comes."""
         token = self.next
-        message = f"unexpected {_describe(token)}"
-        if context:
-            message += f" in {context}"
-        if expected:
-            message += f", expected {expected}"
-        return self.error(token.start, message)
+        within, wanted = context and f" in {context}", expected and f", expected {expected}"
+        return self.error(token.start, f"unexpected {_describe(token)}{within}{wanted}")
 
     def number(self) -> NumberNode:
         """A number or a duration, which comes."""
@@ -118,12 +110,11 @@ class Cursor:
                 value = math.inf
             if math.isinf(value) and token.text != "inf":
                 raise self.error(token.start, f'error parsing number: "{token.text[:100]}": value out of range')
-            return NumberNode(start=token.start, end=token.end, value=value)
+            return NumberNode(token.start, value)
         try:
-            value = parse_duration(token.text) / 1000
+            return NumberNode(token.start, parse_duration(token.text) / 1000)
         except ValueError as error:
             raise self.error(token.start, str(error)) from error
-        return NumberNode(start=token.start, end=token.end, value=value, is_duration=True)
 
 
 def _describe(token: Token) -> str:
@@ -174,7 +165,7 @@ class DurationCursor(Cursor):
             if operator.text in ("/", "%") and isinstance(right, NumberNode) and right.value == 0:
                 what = "division" if operator.text == "/" else "modulo"
                 raise self.error(operator.start, f"{what} by zero")
-            left = DurationNode(start=left.start, end=right.end, operator=operator.text, left=left, right=right)
+            left = DurationNode(left.start, operator.text, left, right)
         return left
 
     def _duration_part(self, context: str, expected: str) -> Duration:
@@ -191,7 +182,7 @@ class DurationCursor(Cursor):
                 return inner
             if sign.text == "+":
                 return inner
-            return DurationNode(start=sign.start, end=inner.end, operator="-", right=inner)
+            return DurationNode(sign.start, "-", right=inner)
         if token.kind in (Kind.NUMBER, Kind.DURATION):
             number = self.number()
             if not abs(number.value) <= MOST_SECONDS:
@@ -200,21 +191,17 @@ class DurationCursor(Cursor):
         if self.accept("("):
             inner = self._duration_arithmetic(1, "duration", expected)
             self._expect_in_duration(")", context)
-            if isinstance(inner, DurationNode):
-                inner.in_brackets = True
-                return inner
-            return DurationNode(start=token.start, end=self.last_end(), operator="+", right=inner, in_brackets=True)
+            return inner if isinstance(inner, DurationNode) else DurationNode(token.start, "+", right=inner)
         word = self.accept(*PREPROCESSORS - {"start", "end"})
         if word is None:
             raise self.unexpected(context, expected)
         self._expect_in_duration("(", context)
-        node = DurationNode(start=token.start, end=token.end, operator=word.text)
+        node = DurationNode(token.start, word.text)
         if word.text in ("min_of", "max_of"):
             node.left = self._duration_arithmetic(1, "duration", expected)
             self._expect_in_duration(",", context)
             node.right = self._duration_arithmetic(1, "duration", expected)
         self._expect_in_duration(")", context)
-        node.end = self.last_end()
         return node
 
     def _expect_in_duration(self, mark: str, context: str) -> None:
@@ -222,12 +209,6 @@ class DurationCursor(Cursor):
             raise self.unexpected(context, f'"{mark}"')
 
 
-_MATCH = {
-    "=": MatchOperator.EQUAL,
-    "!=": MatchOperator.NOT_EQUAL,
-    "=~": MatchOperator.REGEX,
-    "!~": MatchOperator.NOT_REGEX,
-}
 _MOST_AT = 2**62 / 1000
 """Seconds of `@`: with any offset, its milliseconds are still an int64."""
 _NO_METRICS = frozenset(("on", "ignoring", "group_left", "group_right", "bool"))
@@ -259,18 +240,10 @@ class _Grammar(DurationCursor):
             if precedence < least or not precedence:
                 break
             operator = self.take()
-            binary = BinaryNode(
-                start=left.start,
-                end=0,
-                operator=operator.text,
-                operator_start=operator.start,
-                left=left,
-                right=left,
-            )
+            binary = BinaryNode(left.start, operator.text, operator.start, left, right=left)
             self._binary_modifiers(binary)
             # Powers group from the right, all others from the left.
             binary.right = self._expression(precedence if precedence == POWER else precedence + 1)
-            binary.end = binary.right.end
             left = binary
         return left
 
@@ -282,7 +255,7 @@ class _Grammar(DurationCursor):
             inner.value = -inner.value if sign.text == "-" else inner.value
             inner.start = sign.start
             return inner
-        return SignNode(start=sign.start, end=inner.end, operator=sign.text, inner=inner)
+        return SignNode(sign.start, sign.text, inner)
 
     def _primary(self) -> Node:
         token = self.next
@@ -290,8 +263,7 @@ class _Grammar(DurationCursor):
             case Kind.NUMBER | Kind.DURATION:
                 return self.number()
             case Kind.STRING:
-                self.take()
-                return StringNode(start=token.start, end=token.end, value=self._unquoted(token), written=token.text)
+                return StringNode(token.start, self._unquoted(self.take()))
             case Kind.MARK if token.text == "(":
                 return self._parenthesis()
             case Kind.MARK if token.text == "{":
@@ -323,7 +295,7 @@ class _Grammar(DurationCursor):
         inner = self._expression(1)
         if not self.accept(")"):
             raise self.unexpected()
-        return ParenthesisNode(start=start, end=self.last_end(), inner=inner)
+        return ParenthesisNode(start, inner)
 
     def _arguments(self) -> list[Node]:
         self.take()
@@ -343,7 +315,7 @@ class _Grammar(DurationCursor):
 
     def _call(self) -> Node:
         name = self.take()
-        return CallNode(start=name.start, name=name.text, arguments=self._arguments(), end=self.last_end())
+        return CallNode(name.start, name.text, self._arguments())
 
     def _aggregation(self) -> Node:
         operator = self.take()
@@ -353,14 +325,7 @@ class _Grammar(DurationCursor):
         arguments = self._arguments()
         if not has_modifier:
             labels, without, _ = self._grouping()
-        return AggregationNode(
-            start=operator.start,
-            end=self.last_end(),
-            operator=operator.text,
-            arguments=arguments,
-            labels=labels,
-            without=without,
-        )
+        return AggregationNode(operator.start, operator.text, arguments, labels, without)
 
     def _grouping(self) -> tuple[tuple[str, ...], bool, bool]:
         found = self.accept("by", "without")
@@ -426,21 +391,18 @@ class _Grammar(DurationCursor):
 
     def _selector(self) -> Node:
         token = self.next
-        node = SelectorNode(start=token.start, end=token.end)
+        node = SelectorNode(token.start)
         if token.text != "{":
             node.name = self.take().raw
-        if self.accept("{"):
-            self._matchers(node)
-        node.end = self.last_end()
-        return node
-
-    def _matchers(self, node: SelectorNode) -> None:
+        if not self.accept("{"):
+            return node
         while not self.accept("}"):
             if node.matchers and not self.accept(","):
                 raise self.unexpected("label matching", '"," or "}"')
             if node.matchers and self.accept("}"):
                 break
             node.matchers.append(self._matcher())
+        return node
 
     def _matcher(self) -> MatcherNode:
         label = self.next
@@ -452,26 +414,10 @@ class _Grammar(DurationCursor):
         if operator is None:
             if label.kind is Kind.WORD:
                 raise self.unexpected("label matching", "label matching operator")
-            return MatcherNode(
-                start=label.start,
-                end=label.end,
-                name="__name__",
-                operator=MatchOperator.EQUAL,
-                value=name,
-                written=label.text,
-            )
-        value = self.next
-        if value.kind is not Kind.STRING:
+            return MatcherNode(label.start, "__name__", MatchOperator.EQUAL, name)
+        if self.next.kind is not Kind.STRING:
             raise self.unexpected("label matching", "string")
-        self.take()
-        return MatcherNode(
-            start=label.start,
-            end=value.end,
-            name=name,
-            operator=_MATCH[operator.text],
-            value=self._unquoted(value),
-            written=value.text,
-        )
+        return MatcherNode(label.start, name, MatchOperator(operator.text), self._unquoted(self.take()))
 
     # Modifiers -------------------------------------------------------------------------------------------------------
 
@@ -498,7 +444,7 @@ class _Grammar(DurationCursor):
                 raise self.error(opening.start, "no offset modifiers allowed before range")
             if node.at is not None:
                 raise self.error(opening.start, "no @ modifiers allowed before range")
-            return RangeNode(start=node.start, end=self.last_end(), selector=node, range=length)
+            return RangeNode(node.start, node, length)
         if not self.accept(":"):
             raise self.unexpected("subquery or range", '":" or "]"')
         step = None
@@ -507,7 +453,7 @@ class _Grammar(DurationCursor):
             step = self.duration(1, "subquery selector", expected, positive=True)
         if not self.accept("]"):
             raise self.unexpected("subquery selector", '"]"')
-        return SubqueryNode(start=node.start, end=self.last_end(), inner=node, range=length, step=step)
+        return SubqueryNode(node.start, inner=node, range=length, step=step)
 
     def _shifted(self, node: Node, what: str) -> Shifted:
         target = node.selector if isinstance(node, RangeNode) else node
@@ -528,16 +474,13 @@ class _Grammar(DurationCursor):
         if target.offset is not None:
             raise self.error(node.start, "offset may not be set multiple times")
         target.offset = offset
-        node.end = self.last_end()
 
     def _timestamp(self, node: Node) -> None:
         edge = self.accept("start", "end")
         at: float | str
         if edge:
             at = edge.text
-            if not self.accept("("):
-                raise self.unexpected("@", "timestamp")
-            if not self.accept(")"):
+            if not (self.accept("(") and self.accept(")")):
                 raise self.unexpected("@", "timestamp")
         else:
             sign = self.accept("+", "-")
@@ -551,7 +494,6 @@ class _Grammar(DurationCursor):
         if target.at is not None:
             raise self.error(node.start, "@ <timestamp> may not be set multiple times")
         target.at = at
-        node.end = self.last_end()
 
     def _extended(self, node: Node, kind: str) -> None:
         target = node.selector if isinstance(node, RangeNode) else node
@@ -562,4 +504,3 @@ class _Grammar(DurationCursor):
         if target.extended and target.extended != kind:
             raise self.error(node.start, "anchored and smoothed modifiers cannot be used together")
         target.extended = kind
-        node.end = self.last_end()

@@ -8,6 +8,7 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from loadwatch_backend.series.promql.errors import QueryParseError
+from loadwatch_backend.series.promql.parsing import catalogue
 
 MAX_TEXT = 16 * 1024
 """Characters in one expression. The longest of public dashboards have some 3,000; a variable of 500 hosts fits."""
@@ -20,9 +21,7 @@ three for an operator, of Python's 1,000)."""
 MAX_PATTERNS = 100
 """Regular expressions in one expression; each takes up to 15 ms to compile."""
 
-AGGREGATORS = frozenset(
-    "sum avg count min max group stddev stdvar topk bottomk count_values quantile limitk limit_ratio".split()
-)
+AGGREGATORS = frozenset(catalogue.AGGREGATORS)
 WORD_OPERATORS = frozenset(("and", "or", "unless", "atan2"))
 PRECEDENCE = {
     "or": 1,

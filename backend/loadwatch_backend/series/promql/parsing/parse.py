@@ -53,7 +53,7 @@ from loadwatch_backend.series.promql.parsing.syntax import (
     SubqueryNode,
 )
 from loadwatch_backend.series.store.errors import PatternError
-from loadwatch_backend.series.store.patterns import full_matcher
+from loadwatch_backend.series.store.patterns import full_matcher, value_test
 from loadwatch_backend.series.store.port import Matcher, MatchOperator
 
 Typed = tuple[Expression, ValueType]
@@ -66,16 +66,6 @@ TYPE_NAMES = {
 }
 _OPERANDS = (ValueType.SCALAR, ValueType.VECTOR)
 _GROUPS = {"": Cardinality.ONE_TO_ONE, "left": Cardinality.MANY_TO_ONE, "right": Cardinality.ONE_TO_MANY}
-
-
-def translate(node: Node, text: str) -> Expression:
-    """The tree of the nodes of a text.
-
-    Raises:
-        QueryParseError: types that do not fit, unknown functions, selectors that select everything.
-        QueryUnsupportedError: what only native histograms have.
-    """
-    return _Translation(text).typed(node)[0]
 
 
 class _Translation:
@@ -140,7 +130,7 @@ class _Translation:
                         node, f'metric name must not be set twice: "{node.name[:200]}" or "{one.value[:200]}"'
                     )
             matchers.insert(0, Matcher("__name__", MatchOperator.EQUAL, node.name))
-        elif not may_be_empty and all(map(_matches_empty, matchers)):
+        elif not may_be_empty and all(value_test(one)("") for one in matchers):
             raise self._error(node, "vector selector must contain at least one non-empty matcher")
         if node.extended:
             raise self._error(node, f"{node.extended} modifier is experimental and not enabled")
@@ -197,14 +187,10 @@ class _Translation:
         if entry is None:
             raise self._error(node, f'unknown function with name "{node.name[:200]}"')
         types, count = entry.types, len(node.arguments)
-        if not entry.is_variadic and count != entry.least:
-            raise self._error(node, f'expected {entry.least} argument(s) in call to "{node.name}", got {count}')
-        if count < entry.least:
-            raise self._error(
-                node, f'expected at least {entry.least} argument(s) in call to "{node.name}", got {count}'
-            )
-        if entry.most is not None and count > entry.most:
-            raise self._error(node, f'expected at most {entry.most} argument(s) in call to "{node.name}", got {count}')
+        if count < entry.least or (entry.most is not None and count > entry.most):
+            bound = f"at least {entry.least}" if count < entry.least else f"at most {entry.most}"
+            wanted = bound if entry.is_variadic else entry.least
+            raise self._error(node, f'expected {wanted} argument(s) in call to "{node.name}", got {count}')
         context = f'call to function "{node.name}"'
         arguments = [
             self._argument(entry, place, one, types[min(place, len(types) - 1)], context)
@@ -252,7 +238,7 @@ class _Translation:
                 f"the operator {operator} is not supported by the embedded engine (at character"
                 f" {node.operator_start + 1}): it trims native histograms, which are not stored."
             )
-        at_operator = Node(start=node.operator_start, end=node.operator_start)
+        at_operator = Node(node.operator_start)
         if node.return_bool and operator not in COMPARISON_OPERATORS:
             raise self._error(at_operator, "bool modifier can only be used on comparison operators")
         both_scalar = left_type is right_type is ValueType.SCALAR
@@ -292,18 +278,6 @@ class _Translation:
                 raise self._error(node, "filling in missing series not allowed for set operators")
 
 
-def _matches_empty(matcher: Matcher) -> bool:
-    match matcher.operator:
-        case MatchOperator.EQUAL:
-            return not matcher.value
-        case MatchOperator.NOT_EQUAL:
-            return bool(matcher.value)
-        case MatchOperator.REGEX:
-            return full_matcher(matcher.value)("")
-        case MatchOperator.NOT_REGEX:
-            return not full_matcher(matcher.value)("")
-
-
 def _at(node: Shifted) -> tuple[int | None, Edge | None]:
     if isinstance(node.at, str):
         return None, Edge(node.at)
@@ -332,7 +306,7 @@ def parse_expression(text: str) -> Expression:
 
 
 def _parse(text: str) -> Expression:
-    return translate(parse_syntax(text), text)
+    return _Translation(text).typed(parse_syntax(text))[0]
 
 
 _kept = lru_cache(maxsize=2048)(_parse)

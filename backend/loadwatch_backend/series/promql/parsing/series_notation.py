@@ -2,21 +2,14 @@
 
 import re
 
-import numpy as np
-
 from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.series.promql.parsing.expression import Selector
 from loadwatch_backend.series.promql.parsing.parse import parse_expression
-from loadwatch_backend.series.store.port import STALE_NAN_BITS, Labels, MatchOperator
+from loadwatch_backend.series.store.port import STALE_NAN, Labels, MatchOperator
 
 MAX_VALUES = 1_000_000
 _NUMBER = r"(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[iI][nN][fF]|[nN][aA][nN])"
 _ITEM = re.compile(rf"(?P<first>_|stale|[+-]?{_NUMBER})(?:(?P<step>[+-]{_NUMBER})?x(?P<times>[0-9]+))?", re.ASCII)
-
-
-def stale_marker() -> float:
-    """The value that ends a series."""
-    return float(np.array([STALE_NAN_BITS], np.uint64).view(np.float64)[0])
 
 
 def parse_labels(text: str) -> Labels:
@@ -41,7 +34,7 @@ def parse_labels(text: str) -> Labels:
 
 
 def parse_values(text: str) -> list[float | None]:
-    """Values one interval apart; None where there is no sample. A stale marker is the NaN `stale_marker`.
+    """Values one interval apart; None where there is no sample. A stale marker is the NaN `STALE_NAN`.
 
     `1+2x3` is 1 3 5 7, `1x3` is 1 1 1 1, `_x3` is three times nothing.
 
@@ -66,7 +59,7 @@ def _expand(found: "re.Match[str]") -> list[float | None]:
     if found["first"] == "_":
         return [None] * (times if found["times"] else 1)
     if found["first"] == "stale":
-        return [_STALE] * (times + 1)
+        return [STALE_NAN] * (times + 1)
     value, step = float(found["first"]), float(found["step"] or 0)
     if not step:
         return [value] * (times + 1)
@@ -76,6 +69,3 @@ def _expand(found: "re.Match[str]") -> list[float | None]:
         values.append(value)
         value += step
     return values
-
-
-_STALE = stale_marker()

@@ -1,6 +1,6 @@
 """What the grammar makes of a text: nodes with their places, before types are checked.
 
-Made by `grammar`, read by `translate` (which makes the tree that is evaluated) and `layout`.
+Made by `grammar`, read by `parse`, which makes the tree that is evaluated.
 """
 
 from dataclasses import dataclass, field
@@ -8,38 +8,35 @@ from dataclasses import dataclass, field
 from loadwatch_backend.series.store.port import MatchOperator
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class Node:
-    """Something that begins and ends at characters of the text."""
+    """Something that begins at a character of the text."""
 
     start: int
-    end: int
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class NumberNode(Node):
     """A number or a duration in seconds."""
 
     value: float
-    is_duration: bool = False
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class StringNode(Node):
-    """A string, and how it was written."""
+    """A string."""
 
     value: str
-    written: str
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class ParenthesisNode(Node):
     """An expression in parentheses."""
 
     inner: Node
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class SignNode(Node):
     """Plus or minus before an expression."""
 
@@ -47,7 +44,7 @@ class SignNode(Node):
     inner: Node
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class BinaryNode(Node):
     """Two expressions and what stands between them."""
 
@@ -65,7 +62,7 @@ class BinaryNode(Node):
     fill_right: float | None = None
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class CallNode(Node):
     """A function."""
 
@@ -73,7 +70,7 @@ class CallNode(Node):
     arguments: list[Node]
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class AggregationNode(Node):
     """An aggregation."""
 
@@ -83,30 +80,28 @@ class AggregationNode(Node):
     without: bool = False
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class DurationNode(Node):
     """Arithmetic of durations: `step`, `range`, `min_of`, `max_of`, a sign (without `left`), or two of them."""
 
     operator: str
     left: "DurationNode | NumberNode | None" = None
     right: "DurationNode | NumberNode | None" = None
-    in_brackets: bool = False
 
 
 Duration = DurationNode | NumberNode
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class MatcherNode(Node):
     """One condition on a label; a name alone stands for the metric's."""
 
     name: str
     operator: MatchOperator
     value: str
-    written: str
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class Shifted(Node):
     """What modifiers may stand behind."""
 
@@ -115,7 +110,7 @@ class Shifted(Node):
     """Seconds, `start` or `end`."""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class SelectorNode(Shifted):
     """An instant selector."""
 
@@ -125,7 +120,7 @@ class SelectorNode(Shifted):
     """`anchored`, `smoothed`, or nothing."""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class RangeNode(Node):
     """A range selector; its modifiers are those of the selector."""
 

@@ -19,18 +19,9 @@ _COLUMNS = {"series_id": nanoarrow.uint32(), "ts": nanoarrow.int64(), "value": n
 # Made once: from the readable form each of them costs more than the rest of a batch.
 _KINDS = [nanoarrow.c_schema(kind) for kind in _COLUMNS.values()]
 _SAMPLES = nanoarrow.c_schema(nanoarrow.struct(_COLUMNS))
-_SEGMENT_COLUMNS = {
-    "series_id": nanoarrow.uint32(),
-    "hour": nanoarrow.int32(),
-    "first_ms": nanoarrow.int64(),
-    "last_ms": nanoarrow.int64(),
-    "samples": nanoarrow.uint32(),
-    "data": nanoarrow.binary(),
-}
-_SEGMENT_KINDS = [nanoarrow.c_schema(kind) for kind in _SEGMENT_COLUMNS.values()]
-_SEGMENTS = nanoarrow.c_schema(nanoarrow.struct(_SEGMENT_COLUMNS))
 _ARRAYS = {
     np.dtype(np.uint32): nanoarrow.c_schema(nanoarrow.uint32()),
+    np.dtype(np.int32): nanoarrow.c_schema(nanoarrow.int32()),
     np.dtype(np.int64): nanoarrow.c_schema(nanoarrow.int64()),
 }
 _BINARY = nanoarrow.c_schema(nanoarrow.binary())
@@ -73,29 +64,19 @@ def sample_stream(series: U32, timestamps: I64, values: F64) -> nanoarrow.ArrayS
 
 def segment_stream(rows: SegmentRows) -> nanoarrow.ArrayStream:
     """The rows as one record batch."""
-    count = len(rows.series)
-    offsets = np.zeros(count + 1, np.int32)
-    np.cumsum([len(one) for one in rows.data], out=offsets[1:])
-    columns = (
-        np.ascontiguousarray(rows.series, np.uint32),
-        np.ascontiguousarray(rows.hours, np.int32),
-        np.ascontiguousarray(rows.first_ms, np.int64),
-        np.ascontiguousarray(rows.last_ms, np.int64),
-        np.ascontiguousarray(rows.samples, np.uint32),
-    )
-    children = [
-        nanoarrow.c_array_from_buffers(kind, count, [None, column], null_count=0)
-        for kind, column in zip(_SEGMENT_KINDS[:-1], columns, strict=True)
-    ]
-    children.append(
-        nanoarrow.c_array_from_buffers(_SEGMENT_KINDS[-1], count, [None, offsets, b"".join(rows.data)], null_count=0)
-    )
-    return nanoarrow.ArrayStream(
-        nanoarrow.c_array_from_buffers(_SEGMENTS, count, [None], null_count=0, children=children)
+    return table_stream(
+        {
+            "series_id": rows.series,
+            "hour": rows.hours.astype(np.int32),
+            "first_ms": rows.first_ms,
+            "last_ms": rows.last_ms,
+            "samples": rows.samples.astype(np.uint32),
+            "data": rows.data,
+        }
     )
 
 
-def table_stream(columns: Mapping[str, U32 | I64 | Sequence[bytes]]) -> nanoarrow.ArrayStream:
+def table_stream(columns: Mapping[str, U32 | I64 | npt.NDArray[np.int32] | Sequence[bytes]]) -> nanoarrow.ArrayStream:
     """Columns of any table by their names, all of one length, as one record batch; arrays must outlive the stream."""
     count = len(next(iter(columns.values())))
     kinds: dict[str, Any] = {}

@@ -58,6 +58,11 @@ class Cut:
     stops: I64
 
 
+def count_rows(cuts: Sequence[Cut]) -> int:
+    """How many rows they are together."""
+    return sum(int((cut.stops - cut.starts).sum()) for cut in cuts)
+
+
 def build_block(series: U32, timestamps: I64, values: F64) -> Block:
     """A block of samples in order of arrival: of a repeated (series, time) the last one stays."""
     times = timestamps.astype(np.uint64)

@@ -14,7 +14,7 @@ import structlog
 from loadwatch_backend.core.cancellation import Cancellation
 from loadwatch_backend.core.database.set_aside import SAMPLES, salvage_command
 from loadwatch_backend.series.store.embedded.arrow import Columns
-from loadwatch_backend.series.store.embedded.block import Cut, build_block, cut_block, cut_rows
+from loadwatch_backend.series.store.embedded.block import Cut, build_block, count_rows, cut_block, cut_rows
 from loadwatch_backend.series.store.embedded.damage import BLOCK_BYTES, HEADERS, SEALED, is_damage, is_whole, losses_on
 from loadwatch_backend.series.store.embedded.database import Database
 from loadwatch_backend.series.store.embedded.disk_errors import disk_errors
@@ -154,13 +154,13 @@ class SampleReader:
             for block in view.blocks
             if block.first_ms <= end_ms and block.last_ms >= recent_ms
         ]
-        count = _count(cuts)
+        count = count_rows(cuts)
         if reading is not None:
             reading.reserve(count)
         most = self._settings.query_samples
         if count <= most and start_ms < view.complete_ms and self.may_hold_before(view.complete_ms):
             older = self._read(ids, start_ms, min(end_ms, view.complete_ms - 1), most, count, reading)
-            count += _count(older)
+            count += count_rows(older)
             cuts = older + cuts
         if count > most:
             raise self._too_many(ids, start_ms, end_ms)
@@ -202,7 +202,7 @@ class SampleReader:
                 self._check.meet(error.__cause__)
             raise
         found = [_cut(one, ids, start_ms, end_ms) for one in columns if len(one.series)]
-        count = _count(found)
+        count = count_rows(found)
         if reading is not None and there + count > reading.most_samples:
             # Raises, because it is more than may be.
             reading.reserve(there + count)
@@ -230,7 +230,3 @@ def _cut(columns: Columns, ids: Ids, start_ms: int, end_ms: int) -> Cut:
     if columns.ordered:
         return cut_rows(columns.series, columns.timestamps, columns.values, ids, start_ms, end_ms)
     return cut_block(build_block(columns.series, columns.timestamps, columns.values), ids, start_ms, end_ms)
-
-
-def _count(cuts: Sequence[Cut]) -> int:
-    return sum(int((cut.stops - cut.starts).sum()) for cut in cuts)

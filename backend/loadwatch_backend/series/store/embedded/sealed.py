@@ -19,6 +19,7 @@ from loadwatch_backend.series.store.embedded.codec import decode, encode
 from loadwatch_backend.series.store.embedded.rollups import table as rollups
 from loadwatch_backend.series.store.embedded.rollups.packing import of_block
 from loadwatch_backend.series.store.embedded.settings import HOUR_MS
+from loadwatch_backend.series.store.levels import joined_spans
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS segments (
@@ -249,8 +250,7 @@ def put(cursor: duckdb.DuckDBPyConnection, columns: Columns, *, newer: bool) -> 
 def _roll_up(cursor: duckdb.DuckDBPyConnection, block: Block, rows: SegmentRows) -> None:
     minutes = of_block(block)
     rollups.put(
-        cursor,
-        rollups.Rolled(series=rows.series, first_ms=rows.first_ms, last_ms=rows.last_ms, minutes=minutes),
+        cursor, rollups.Rolled(series=rows.series, first_ms=rows.first_ms, last_ms=rows.last_ms, minutes=minutes)
     )
 
 
@@ -381,13 +381,7 @@ def move(cursor: duckdb.DuckDBPyConnection, one: Move) -> None:
 
 def merged(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     """The same spans of time without overlaps, in order."""
-    merged: list[tuple[int, int]] = []
-    for start, end in sorted((max(start, 0), min(end, LATEST_MS)) for start, end in spans if start <= end):
-        if merged and start <= merged[-1][1] + 1:
-            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
-        else:
-            merged.append((start, end))
-    return merged
+    return joined_spans((max(start, 0), min(end, LATEST_MS)) for start, end in spans if start <= end)
 
 
 _NEVER = Cancellation()

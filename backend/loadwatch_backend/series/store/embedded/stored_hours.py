@@ -3,7 +3,6 @@
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +10,7 @@ import numpy.typing as npt
 from loadwatch_backend.core.data_directory import DataDirectoryError
 from loadwatch_backend.series.store.embedded import opening
 from loadwatch_backend.series.store.embedded.block import TIME_BITS, TIME_MASK, build_block
-from loadwatch_backend.series.store.embedded.database import Database
+from loadwatch_backend.series.store.embedded.database import Database, id_condition
 from loadwatch_backend.series.store.embedded.disk_errors import disk_errors
 from loadwatch_backend.series.store.embedded.lock import acquire_lock
 from loadwatch_backend.series.store.embedded.series_index import Ids, unflatten
@@ -54,9 +53,7 @@ class StoredHours:
     def __enter__(self) -> "StoredHours":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     def hours(self) -> dict[int, int]:
@@ -90,18 +87,13 @@ class StoredHours:
 
         The i-th series of the answer is the i-th of those ids that have any.
         """
-        parts: list[Selection] = []
-        for first in range(0, len(ids), _SEARCHED_IDS):
-            parts.append(self._read(start_ms, end_ms, ids[first : first + _SEARCHED_IDS]))
+        firsts = range(0, len(ids), _SEARCHED_IDS)
+        parts = [self._read(start_ms, end_ms, ids[first : first + _SEARCHED_IDS]) for first in firsts]
         return parts[0] if len(parts) == 1 else _joined(parts)
 
     def _read(self, start_ms: int, end_ms: int, ids: Ids) -> Selection:
-        low, high = int(ids[0]), int(ids[-1])
-        condition = f"series_id BETWEEN {low} AND {high}"
-        if high - low + 1 != len(ids):
-            condition += f" AND series_id IN ({', '.join(map(str, ids.tolist()))})"
         with disk_errors(), self._database.reading() as cursor:
-            columns = self._database.slice_all(cursor, start_ms, end_ms, condition)
+            columns = self._database.slice_all(cursor, start_ms, end_ms, id_condition(ids))
         if not len(columns.series):
             return _joined([])
         block = build_block(columns.series, columns.timestamps, columns.values)

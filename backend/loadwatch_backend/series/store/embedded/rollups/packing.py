@@ -102,17 +102,9 @@ def roll_up(ids: U32, keys: U64, values: F64) -> Minutes:
 
 def _reduced(times: I64, values: F64, starts: I64, stops: I64) -> MinuteColumns:
     if not len(starts):
-        none = np.empty(0)
-        whole = np.empty(0, np.int64)
+        none, whole = np.empty(0), np.empty(0, np.int64)
         return MinuteColumns(
-            counts=whole,
-            last_ms=whole,
-            first_ms=whole,
-            first=none,
-            sums=none,
-            least=none,
-            greatest=none,
-            resets=none,
+            counts=whole, last_ms=whole, first_ms=whole, first=none, sums=none, least=none, greatest=none, resets=none
         )
     resets = np.zeros(len(starts))
     with np.errstate(all="ignore"):

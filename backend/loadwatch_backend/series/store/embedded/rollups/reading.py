@@ -18,6 +18,7 @@ from loadwatch_backend.series.store.embedded.block import (
     U32,
     Cut,
     build_block,
+    count_rows,
     cut_block,
     join_cuts,
 )
@@ -26,7 +27,7 @@ from loadwatch_backend.series.store.embedded.disk_errors import disk_errors
 from loadwatch_backend.series.store.embedded.rollups import table
 from loadwatch_backend.series.store.embedded.rollups.packing import Minutes, joined_minutes, roll_up
 from loadwatch_backend.series.store.embedded.settings import HOUR_MS
-from loadwatch_backend.series.store.levels import MINUTE_MS, MINUTE_SAMPLES, MinuteColumns, Span
+from loadwatch_backend.series.store.levels import MINUTE_MS, MINUTE_SAMPLES, MinuteColumns, Span, joined_spans
 from loadwatch_backend.series.store.port import Reading
 
 Rows = TypeVar("Rows", Columns, Minutes)
@@ -81,7 +82,7 @@ class RollupReader:
             share.use(len(block))
         for span in spans:
             found = self._samples(ids, *span, share)
-            share.use(_count(found))
+            share.use(count_rows(found))
             cuts += found
         return join_cuts(cuts, len(ids))
 
@@ -126,11 +127,7 @@ class RollupReader:
         """What the table has, and the spans of time for which samples have to be read; of one state of the tables."""
         condition = id_condition(ids)
         try:
-            with (
-                disk_errors(),
-                self._database.reading() as cursor,
-                share.cancellation.interrupting(cursor.interrupt),
-            ):
+            with disk_errors(), self._database.reading() as cursor, share.cancellation.interrupting(cursor.interrupt):
                 hours = self._database.unsettled_hours(cursor, start_ms, end_ms)
                 # What they have at most is known without a look: of each minute a sample, and a marker after it.
                 if len(ids) * 2 * ((end_ms - start_ms) // MINUTE_MS + 2) * weight > share.most_samples:
@@ -143,14 +140,7 @@ class RollupReader:
 
 def _spans(hours: Sequence[int], start_ms: int, end_ms: int) -> list[Span]:
     """Rising hours as spans, within one."""
-    found: list[Span] = []
-    for hour in hours:
-        first, last = max(hour * HOUR_MS, start_ms), min((hour + 1) * HOUR_MS - 1, end_ms)
-        if found and found[-1][1] == first - 1:
-            found[-1] = (found[-1][0], last)
-        else:
-            found.append((first, last))
-    return found
+    return joined_spans((max(hour * HOUR_MS, start_ms), min((hour + 1) * HOUR_MS - 1, end_ms)) for hour in hours)
 
 
 def _outside(times: I64, spans: Sequence[Span]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -158,7 +148,3 @@ def _outside(times: I64, spans: Sequence[Span]) -> np.ndarray[tuple[int], np.dty
     for first, last in spans:
         kept &= (times < first) | (times > last)
     return kept
-
-
-def _count(cuts: Sequence[Cut]) -> int:
-    return sum(int((cut.stops - cut.starts).sum()) for cut in cuts)

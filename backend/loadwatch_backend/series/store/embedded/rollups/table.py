@@ -23,7 +23,7 @@ from loadwatch_backend.series.store.embedded.rollups.packing import (
     unpack_last,
 )
 from loadwatch_backend.series.store.embedded.settings import DAY_MS, HOUR_MS
-from loadwatch_backend.series.store.levels import Span
+from loadwatch_backend.series.store.levels import Span, joined_spans
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS rollups (
@@ -284,16 +284,5 @@ def keep_whole(cursor: duckdb.DuckDBPyConnection, cutoff_ms: int, pinned: Sequen
 
 def intersected(some: Sequence[Span], others: Sequence[Span]) -> list[Span]:
     """What is in a span of both, in order, joined where they touch."""
-    both = sorted(
-        (max(first, start), min(last, end))
-        for first, last in some
-        for start, end in others
-        if max(first, start) <= min(last, end)
-    )
-    found: list[Span] = []
-    for start, end in both:
-        if found and start <= found[-1][1] + 1:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
-        else:
-            found.append((start, end))
-    return found
+    both = ((max(first, start), min(last, end)) for first, last in some for start, end in others)
+    return joined_spans((start, end) for start, end in both if start <= end)
