@@ -50,6 +50,18 @@ def parse_document(text: str, name: str) -> Document:
         raise ConfigError(f"{name}:{error.line}: {error.text}") from error
 
 
+def load_text(text: str, name: str, settings: type[_T], what: str) -> _T:
+    """Build the settings dataclass from the text of a file that comes with Loadwatch.
+
+    Raises:
+        ConfigError: it is wrong; the text names file and line.
+    """
+    document = parse_document(text, name)
+    if document.root is None:
+        raise ConfigError(f"{name}:1: the file is empty")
+    return load_settings(document, document.root, settings, what)
+
+
 def read_document(path: Path) -> Document:
     """Read and parse a configuration file.
 

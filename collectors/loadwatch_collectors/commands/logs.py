@@ -14,8 +14,7 @@ from loadwatch_formats.times import format_rfc3339
 
 from loadwatch_collectors.runs.delivery import Client, run_path
 from loadwatch_collectors.runs.errors import UsageError
-from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions
-from loadwatch_collectors.sources.aws.client.connect import connect, default_regions
+from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions, connect, default_regions
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -230,14 +229,13 @@ def keep_access_log(client: Client, files: Sequence[Path | str], options: Mappin
 def _groups(options: Mapping[str, Any]) -> MatchingGroups:
     patterns = [one for text in options["match"] for one in split_patterns(text)]
     keep = [name.strip() for text in options["keep"] for name in text.split(",") if name.strip()]
+    option = "--match"
     try:
         MatchingGroups(patterns)
-    except GroupError as error:
-        raise UsageError(f"--match: {error}") from error
-    try:
+        option = "--keep"
         return MatchingGroups(patterns, keep)
     except GroupError as error:
-        raise UsageError(f"--keep: {error}") from error
+        raise UsageError(f"{option}: {error}") from error
 
 
 def _count(

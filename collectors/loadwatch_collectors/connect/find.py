@@ -25,7 +25,7 @@ from loadwatch_formats.listeners import ListenerKind
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.sources.dbstats_document import find_pools
 from loadwatch_collectors.sources.nginx import STATUS
-from loadwatch_collectors.sources.procfs import list_pids, read_text, socket_inodes
+from loadwatch_collectors.sources.procfs import list_pids, read_or_empty, read_text, socket_inodes
 
 DBSTATS_PATH = "/debug/dbstats"
 METRICS_PATH = "/metrics"
@@ -371,7 +371,8 @@ def find_listeners(own_pids: Sequence[int] = (), proc: Path = Path("/proc"), onl
     Raises:
         CollectorError: there is no `/proc`.
     """
-    sockets = [one for table in ("net/tcp", "net/tcp6") for one in parse_listening(_read_table(proc / table))]
+    # A kernel without IPv6 lacks the second table.
+    sockets = [one for table in ("net/tcp", "net/tcp6") for one in parse_listening(read_or_empty(proc / table))]
     sockets = [one for one in sockets if only_port in (None, one.port)]
     listeners = join_owners(sockets, find_owners(proc, [one.inode for one in sockets]))
     shown = [_recognised_by_program(one, frozenset(own_pids)) for one in listeners[:MOST_LISTENERS]]
@@ -419,10 +420,3 @@ def _ask_one(one: FoundListener) -> FoundListener:
 def _is_asked(one: FoundListener) -> bool:
     silent = one.program is not None and not needs_asking(one.program.kernel_name)
     return not one.seems and not silent and bool(loopback_addresses(one.addresses))
-
-
-def _read_table(path: Path) -> str:
-    try:
-        return read_text(path)
-    except CollectorError:
-        return ""  # a kernel without IPv6

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import structlog
 from loadwatch_formats.metrics.model import MetricInfo, metrics_of
 
-from loadwatch_collectors.collector import Labels, MissingPrivilege, Sample, Source, TargetIdentity
+from loadwatch_collectors.collector import Collector, Labels, Sample, Source, TargetIdentity
 from loadwatch_collectors.config import AgentConfig, CollectorSettings
 from loadwatch_collectors.errors import OtherAgentError
 from loadwatch_collectors.pipeline.clock_skew import ServerClock
@@ -38,7 +38,7 @@ class SelfSettings(NamedTuple):
     clock: ServerClock
 
 
-class SelfCollector:
+class SelfCollector(Collector):
     """Reads the agent that it runs in."""
 
     def __init__(self, settings: SelfSettings) -> None:
@@ -62,13 +62,6 @@ class SelfCollector:
         if counts.clock_skew_seconds is not None:
             samples.append(Sample("agent_clock_skew_seconds", counts.clock_skew_seconds))
         return samples + self._process.collect()
-
-    def missing_privileges(self) -> Sequence[MissingPrivilege]:
-        """A process may always read itself."""
-        return ()
-
-    def close(self) -> None:
-        """The spool is closed by its owner."""
 
 
 SELF = Source(

@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from loadwatch_collectors.settings import option
-from loadwatch_collectors.settings_loader import load_settings, parse_document
+from loadwatch_collectors.settings_loader import load_text
 from loadwatch_collectors.sources.aws.client.client import ApiCall
 from loadwatch_collectors.sources.aws.model import WantedMetric
 from loadwatch_collectors.sources.aws.reading.states import CATCH_UP_MS
@@ -47,9 +47,7 @@ def read_prices() -> Prices:
         ConfigError: the file is wrong.
     """
     text = (files("loadwatch_collectors.sources.aws.cost") / "cost_prices.yml").read_text(encoding="utf-8")
-    document = parse_document(text, "cost_prices.yml")
-    assert document.root is not None
-    return load_settings(document, document.root, Prices, "the prices")
+    return load_text(text, "cost_prices.yml", Prices, "the prices")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from loadwatch_collectors.collector import Labels, MissingPrivilege, Sample
 from loadwatch_collectors.sources.aws.client.client import AwsClient
 from loadwatch_collectors.sources.aws.client.errors import AwsError, ForbiddenError, OutOfTimeError, RequestError
 from loadwatch_collectors.sources.aws.model import Preset, Resource
-from loadwatch_collectors.sources.aws.presets.files import EnhancedValue, PresetFile
+from loadwatch_collectors.sources.aws.presets import EnhancedValue, PresetFile
 from loadwatch_collectors.sources.aws.reading.side_reading import SideReading, SideTask, side_labels, side_tasks
 from loadwatch_collectors.sources.aws.reading.states import CATCH_UP_MS
 

@@ -19,7 +19,7 @@ from loadwatch_collectors.sources.aws.client.client import AwsClient, Document
 from loadwatch_collectors.sources.aws.client.errors import AwsError, ForbiddenError, RequestError, ServiceError
 from loadwatch_collectors.sources.aws.cost.cost import Load
 from loadwatch_collectors.sources.aws.model import Preset, Resource
-from loadwatch_collectors.sources.aws.presets.files import InsightsQuery, PresetFile
+from loadwatch_collectors.sources.aws.presets import InsightsQuery, PresetFile
 from loadwatch_collectors.sources.aws.reading.side_reading import (
     SideReading,
     SideTask,

@@ -7,9 +7,7 @@ from typing import NamedTuple
 from loadwatch_collectors.collector import Labels, MissingPrivilege, Sample
 from loadwatch_collectors.sources.aws.client.errors import AwsError
 from loadwatch_collectors.sources.aws.model import Preset, Resource
-from loadwatch_collectors.sources.aws.presets.files import PresetFile, read_preset_file
-from loadwatch_collectors.sources.aws.presets.fit import fits
-from loadwatch_collectors.sources.aws.presets.naming import dimension_label
+from loadwatch_collectors.sources.aws.presets import PresetFile, dimension_label, fits, read_preset_file
 
 RESOURCE_ID = "resource_id"
 """The attribute by which Performance Insights and Enhanced Monitoring know an instance (`DbiResourceId`)."""
