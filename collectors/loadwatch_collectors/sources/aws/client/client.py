@@ -1,6 +1,6 @@
 """The small interface through which everything here reaches AWS. No botocore in this file.
 
-`client_botocore.py` implements it. A client belongs to one account in one region and
+`boto.py` implements it. A client belongs to one account in one region and
 may be used by several threads.
 """
 
