@@ -28,8 +28,7 @@ from loadwatch_collectors.settings import BYTES, DURATION, LIMIT
 from loadwatch_collectors.sources.aws.cost.cost import estimate_cost, make_loads, read_prices
 from loadwatch_collectors.sources.aws.iam import plan_resources
 from loadwatch_collectors.sources.aws.model import AccountRegion, Preset, Resource
-from loadwatch_collectors.sources.aws.presets import find_preset, preset_files
-from loadwatch_collectors.sources.aws.presets.files import PresetFile
+from loadwatch_collectors.sources.aws.presets import PresetFile, find_preset, preset_files
 from loadwatch_collectors.sources.registry import SOURCES
 from loadwatch_formats.metrics.model import MetricInfo, metrics_of
 

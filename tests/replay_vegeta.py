@@ -15,8 +15,7 @@ from pathlib import Path
 from types import FrameType
 from typing import BinaryIO
 
-from loadwatch_collectors.runs.streams.gatling_binary import RequestEvent
-from loadwatch_collectors.runs.streams.vegeta_gob import VegetaGobReader
+from loadwatch_collectors.runs.streams import RequestEvent, VegetaGobReader
 from loadwatch_formats.gob import read_uint
 
 

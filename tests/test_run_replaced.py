@@ -17,8 +17,8 @@ from loadwatch_backend.evidence.records.files import RunFiles
 from loadwatch_backend.evidence.records.result_file import load
 from loadwatch_backend.runs.registry.publish import COUNTED, series_of
 from loadwatch_collectors.pipeline.sender import HEADERS, compress, encode_rows
-from loadwatch_collectors.runs.streams.live_seconds import LiveSeconds
-from loadwatch_collectors.runs.streams.registry import FORMATS, AnyReader
+from loadwatch_collectors.runs.live_seconds import LiveSeconds
+from loadwatch_collectors.runs.streams import FORMATS, AnyReader
 from loadwatch_collectors.series import SampleRow
 
 from backend.tests.conftest import RunningServer, run_server

@@ -49,7 +49,10 @@ class MissingPrivilege(NamedTuple):
 
 
 class Collector(Protocol):
-    """Reads one target. Used by one thread at a time; keeps its connections open between calls."""
+    """Reads one target. Used by one thread at a time; keeps its connections open between calls.
+
+    A class that is derived from this need not say that it lacks no permission, or keeps nothing open.
+    """
 
     def collect(self) -> Iterable[Sample]:
         """Read the source once.
@@ -60,12 +63,11 @@ class Collector(Protocol):
         ...
 
     def missing_privileges(self) -> Sequence[MissingPrivilege]:
-        """What the last `collect` could not see for lack of permission."""
-        ...
+        """What the last `collect` could not see for lack of permission; nothing where everybody may see all."""
+        return ()
 
     def close(self) -> None:
-        """Release connections and files; may be called from another thread to end a hanging `collect`."""
-        ...
+        """Release connections and files, if any; may be called from another thread to end a hanging `collect`."""
 
 
 class TargetIdentity(NamedTuple):

@@ -148,7 +148,7 @@ class CollectorSettings:
         return replace(self, state_file=folder / name)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class AgentConfig:
     """All of loadwatch.yml."""
 
@@ -201,14 +201,7 @@ def load_config(document: Document, sources: Mapping[str, Source]) -> AgentConfi
                 )
             seen[key] = item.where
             collectors.append(item)
-    return AgentConfig(
-        server=server,
-        spool=spool,
-        interval_seconds=interval,
-        labels=labels,
-        log_format=log_format,
-        collectors=tuple(collectors),
-    )
+    return AgentConfig(server, spool, interval, labels, log_format, tuple(collectors))
 
 
 def _load_target(

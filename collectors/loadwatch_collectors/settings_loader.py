@@ -50,6 +50,18 @@ def parse_document(text: str, name: str) -> Document:
         raise ConfigError(f"{name}:{error.line}: {error.text}") from error
 
 
+def load_text(text: str, name: str, settings: type[_T], what: str) -> _T:
+    """Build the settings dataclass from the text of a file that comes with Loadwatch.
+
+    Raises:
+        ConfigError: it is wrong; the text names file and line.
+    """
+    document = parse_document(text, name)
+    if document.root is None:
+        raise ConfigError(f"{name}:1: the file is empty")
+    return load_settings(document, document.root, settings, what)
+
+
 def read_document(path: Path) -> Document:
     """Read and parse a configuration file.
 
@@ -175,8 +187,11 @@ def load_value(document: Document, node: Node, hint: Any, what: str) -> Any:
     if origin is Annotated:
         return _load_annotated(document, node, hint, what)
     if origin in (list, tuple):
-        items = _load_sequence(document, node, get_args(hint)[0], what)
-        return items if origin is list else tuple(items)
+        if not isinstance(node, SequenceNode):
+            raise document.error(node, f"{what} must be a list, such as [a, b], not {describe(node)}")
+        items = enumerate(cast("list[Node]", node.value))
+        make: Any = origin
+        return make(load_value(document, item, get_args(hint)[0], f"{what}[{index}]") for index, item in items)
     if origin is dict:
         value_hint = get_args(hint)[1]
         entries = read_mapping(document, node, what)
@@ -194,13 +209,6 @@ def describe(node: Node) -> str:
         node.tag.removeprefix(TAG), "the text"
     )
     return f"{kind} {node.value!r}"
-
-
-def _load_sequence(document: Document, node: Node, item_hint: Any, what: str) -> list[Any]:
-    if not isinstance(node, SequenceNode):
-        raise document.error(node, f"{what} must be a list, such as [a, b], not {describe(node)}")
-    items = cast("list[Node]", node.value)
-    return [load_value(document, item, item_hint, f"{what}[{index}]") for index, item in enumerate(items)]
 
 
 def _load_annotated(document: Document, node: Node, hint: Any, what: str) -> Any:

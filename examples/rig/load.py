@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from loadwatch_collectors.runs.streams.vegeta_gob import VegetaCsvReader
+from loadwatch_collectors.runs.streams import RequestEvent, VegetaCsvReader
 
 from examples.rig.application import LOAD_BINARY
 from examples.rig.loadwatch import OWN_SETTINGS
@@ -114,7 +114,7 @@ class LoadGenerator:
         if not self._records.exists():
             return {}
         events = VegetaCsvReader().feed(self._records.read_bytes())
-        return dict(Counter(event.outcome for event in events).most_common())
+        return dict(Counter(one.outcome for one in events if isinstance(one, RequestEvent)).most_common())
 
     def run(self) -> dict[str, Any] | None:
         """The run as Loadwatch has it after its end; None when it was not told."""

@@ -51,11 +51,8 @@ def _note(client: Client, options: Mapping[str, Any], now_ms: int) -> dict[str, 
     at, end = options["at"], options["end"]
     start_ms = parse_moment(at, base_ms, "--at") if at else now_ms if base_ms is None else base_ms
     return {
-        "text": options["text"],
+        **{name: options[name] for name in ("text", "author", "commit", "issue")},
         "tags": list(options["tags"]),
-        "author": options["author"],
-        "commit": options["commit"],
-        "issue": options["issue"],
         "start_ms": start_ms,
         "end_ms": parse_moment(end, base_ms, "--end") if end else None,
     }

@@ -17,14 +17,6 @@ _SHOWN = 8
 _RUNS_APART_SECONDS = 0.2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
-    """One series in words, such as `node_load1` or `tcp_connections{port="80"}`."""
-
-    series: str
-    value: float
-
-
 @dataclass(slots=True, kw_only=True)
 class Report:
     """One collector on one target.
@@ -40,7 +32,8 @@ class Report:
     interval_seconds: float
     error: str | None = None
     samples: int = 0
-    shown: list[Shown] = field(default_factory=lambda: [])
+    shown: dict[str, float] = field(default_factory=lambda: {})
+    """Values by series in words, such as `node_load1` or `tcp_connections{port="80"}`."""
     wall_seconds: float = 0.0
     cpu_seconds: float = 0.0
     missing: list[MissingPrivilege] = field(default_factory=lambda: [])
@@ -87,25 +80,18 @@ def _check_one(config: CollectorSettings) -> Report:
     return report
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Run:
-    samples: Sequence[Sample]
-    wall_seconds: float
-    cpu_seconds: float
-
-
-def _run(collector: Collector) -> _Run:
+def _run(collector: Collector) -> tuple[list[Sample], float, float]:
+    """The samples, and the seconds on the wall and of CPU that they took."""
     wall, cpu = time.perf_counter(), time.thread_time()
     samples = list(collector.collect())
-    return _Run(samples=samples, wall_seconds=time.perf_counter() - wall, cpu_seconds=time.thread_time() - cpu)
+    return samples, time.perf_counter() - wall, time.thread_time() - cpu
 
 
 def _run_twice(collector: Collector, report: Report) -> None:
     try:
         first = _run(collector)
         time.sleep(_RUNS_APART_SECONDS)
-        shown = max(_run(collector), first, key=lambda run: len(run.samples))
-        report.wall_seconds, report.cpu_seconds, samples = shown.wall_seconds, shown.cpu_seconds, shown.samples
+        samples, report.wall_seconds, report.cpu_seconds = max(_run(collector), first, key=lambda run: len(run[0]))
         report.samples = len(samples)
         report.shown = choose_shown(samples)
         report.missing = list(collector.missing_privileges())
@@ -121,13 +107,13 @@ def _run_twice(collector: Collector, report: Report) -> None:
         report.error = f"internal error: {type(error).__name__}: {error}"
 
 
-def choose_shown(samples: Sequence[Sample]) -> list[Shown]:
+def choose_shown(samples: Sequence[Sample]) -> dict[str, float]:
     """A few headline values: the first series of each metric, those without labels first."""
     first: dict[str, Sample] = {}
     for sample in samples:
         first.setdefault(sample.name, sample)
     chosen = sorted(first.values(), key=lambda sample: len(sample.labels))[:_SHOWN]
-    return [Shown(series=_series_text(sample), value=sample.value) for sample in chosen]
+    return {_series_text(sample): sample.value for sample in chosen}
 
 
 def render_reports(reports: Sequence[Report], exposed: Sequence[str] = ()) -> str:
@@ -146,22 +132,18 @@ def render_reports(reports: Sequence[Report], exposed: Sequence[str] = ()) -> st
             f"{report.cpu_seconds * 1000:.1f} ms: {report.cpu_share:.2%} of a core each {report.interval_seconds:g} s"
         )
         lines += [f"  {note}" for note in report.notes]
-        lines += [f"    {item.series} = {item.value:.12g}" for item in report.shown]
+        lines += [f"    {series} = {value:.12g}" for series, value in report.shown.items()]
         lines += _missing_lines(report)
     failed = sum(1 for report in reports if report.error)
     lacking = sum(1 for report in reports if report.missing)
-    lines.append("")
-    lines.append(f"{len(reports)} collectors: {failed} failed, {lacking} lack a permission")
+    lines += ["", f"{len(reports)} collectors: {failed} failed, {lacking} lack a permission"]
     return "\n".join(lines)
 
 
 def _missing_lines(report: Report) -> list[str]:
-    lines: list[str] = []
-    for item in report.missing:
-        lines.append(f"  lacks {item.permission}")
-        lines.append(f"    lost without it: {item.lost}")
-        lines.append(f"    remedy: {item.remedy}")
-    return lines
+    return [
+        f"  lacks {one.permission}\n    lost without it: {one.lost}\n    remedy: {one.remedy}" for one in report.missing
+    ]
 
 
 def reports_to_json(reports: Sequence[Report], exposed: Sequence[str] = ()) -> str:
@@ -170,7 +152,8 @@ def reports_to_json(reports: Sequence[Report], exposed: Sequence[str] = ()) -> s
     for report in reports:
         document = asdict(report) | {"cpu_share": report.cpu_share}
         document["shown"] = [
-            {"series": item.series, "value": item.value if math.isfinite(item.value) else None} for item in report.shown
+            {"series": series, "value": value if math.isfinite(value) else None}
+            for series, value in report.shown.items()
         ]
         documents.append(document)
     return json.dumps({"server": {"exposed": list(exposed)}, "collectors": documents}, indent=2, ensure_ascii=False)

@@ -4,7 +4,6 @@ import json
 import logging
 import socket
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -85,8 +84,7 @@ def _tell_all(config: Path | None, *, as_json: bool) -> None:
     found = find_listeners(_own_pids())
     offers = make_offers(found, settings, folder, host)
     if as_json:
-        listeners = [offer.document() for offer in offers]
-        echo(json.dumps({"host": host, "listeners": listeners, "more": found.more}))
+        echo(json.dumps({"host": host, "listeners": [one.document() for one in offers], "more": found.more}))
         return
     for offer in offers:
         echo(offer.render())
@@ -117,8 +115,7 @@ def _check(
         backup = replace_file(config, _HEADER + target.text if new else target.text, None if new else text)
         written = {"path": str(config.resolve()), "backup": str(backup) if backup else None}
     if as_json:
-        collectors = json.loads(reports_to_json(reports))["collectors"]
-        echo(json.dumps({"collectors": collectors, "written": written}))
+        echo(json.dumps({"collectors": json.loads(reports_to_json(reports))["collectors"], "written": written}))
         return works
     echo(f"{lines}\n{render_reports(reports)}")
     if written is not None:
@@ -145,11 +142,9 @@ def _lines_of(port: int, config: Path | None, digest: str | None) -> str:
         return chosen[0].lines
     if any(offer.lines for offer in offers):
         raise OtherLinesError(f"what listens on port {port} has changed since these lines were shown; look again")
-    raise OtherLinesError(f"there is nothing to add for port {port}: {_why_nothing([bool(o.watched) for o in offers])}")
-
-
-def _why_nothing(watched: Sequence[bool]) -> str:
-    return "it is watched already" if any(watched) else "its process cannot be seen, and it does not say what it is"
+    watched = any(offer.watched for offer in offers)
+    why = "it is watched already" if watched else "its process cannot be seen, and it does not say what it is"
+    raise OtherLinesError(f"there is nothing to add for port {port}: {why}")
 
 
 def _ground(config: Path | None) -> "tuple[AgentConfig, Path, str]":

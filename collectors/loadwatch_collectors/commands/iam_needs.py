@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from loadwatch_collectors.config import AgentConfig, load_config
 from loadwatch_collectors.errors import CollectorError, ConfigError
 from loadwatch_collectors.settings_loader import parse_document, read_document
-from loadwatch_collectors.sources.aws.discovery.registry import DATABASES
+from loadwatch_collectors.sources.aws.discovery.discovery import DATABASES
 from loadwatch_collectors.sources.aws.iam import PolicyNeeds, needed_actions
 from loadwatch_collectors.sources.aws.settings import AccountSettings, CloudWatchSettings
 from loadwatch_collectors.sources.mysql.collector import MySQLSettings

@@ -14,7 +14,7 @@ from loadwatch_formats.statements.run_part import SlowLogPart
 from loadwatch_formats.statements.slow_log import SlowLogReader
 from loadwatch_formats.terminal import echo
 
-from loadwatch_collectors.commands.logs import keep_access_log, keep_document, nothing_of, read_ended, spans_of
+from loadwatch_collectors.commands.logs import keep_access_log, keep_document, nothing_of, read_ended, spans_of, summary
 from loadwatch_collectors.errors import AgentError
 from loadwatch_collectors.runs.delivery import Client, import_result, read_token, run_path
 from loadwatch_collectors.runs.errors import UsageError
@@ -42,7 +42,9 @@ def keep_slow_log(client: Client, files: Sequence[Path], options: Mapping[str, A
         span = None if part.first is None or part.last is None else (int(part.first * 1e3), int(part.last * 1e3))
         raise UsageError(nothing_of(run, span))
     document = part.document({"file": ", ".join(path.name for path in files)}, unreadable=unreadable, cut=cut)
-    echo(_summary(document["lines"]), err=True)
+    counted = (("read", "statements of the run"), ("outside", "outside it"))
+    rest = (("undated", "without a time"), ("unreadable", "unreadable lines"), ("cut", "cut"))
+    echo(summary(document["lines"], counted, rest), err=True)
     return keep_document(client, run, "slow_log", files[0].name, document)
 
 
@@ -55,14 +57,6 @@ def _read(path: Path, part: SlowLogPart) -> SlowLogReader:
     if not reader.statements:
         raise UsageError(f"{path}: {NO_SLOW_LOG}")
     return reader
-
-
-def _summary(lines: Mapping[str, int]) -> str:
-    said = [f"{lines['read']:,} statements of the run", f"{lines['outside']:,} outside it"]
-    for name, word in (("undated", "without a time"), ("unreadable", "unreadable lines"), ("cut", "cut")):
-        if lines[name]:
-            said.append(f"{lines[name]:,} {word}")
-    return ", ".join(said)
 
 
 EXIT_FAILED, EXIT_USAGE = 1, 2
@@ -106,13 +100,19 @@ def import_command(options: Mapping[str, Any]) -> int:
         echo(f"loadwatch import: {error}", err=True)
         return EXIT_USAGE
     status = 0
+    report = make_reporter(show=not options["quiet"])
     documents: list[Any] = []
     for path in files:
         try:
             if options["as_profiles"]:
-                documents.append(_keep_profile(client, path, options))
+                with path.open("rb") as source:
+                    kept = client.upload(run_path(options["run_id"], "/profiles"), source, query={"name": path.name})
+                documents.append(kept)
                 continue
-            run = _import(client, path, query, options)
+            try:
+                run = import_result(client, path, {**query, "filename": path.name}, report)
+            finally:
+                clear_bar()
         except (AgentError, OSError) as error:
             echo(f"loadwatch import: {_name(path, error)}", err=True)
             status = EXIT_FAILED
@@ -146,28 +146,6 @@ def _keep_log(client: Client, files: Sequence[Any], options: Mapping[str, Any], 
         return EXIT_FAILED
     echo(json.dumps(kept, indent=2) if options["as_json"] else f"{client.page(options['run_id'])}#why")
     return 0
-
-
-def _keep_profile(client: Client, path: Path, options: Mapping[str, Any]) -> dict[str, Any]:
-    """What the server made of it."""
-    with path.open("rb") as source:
-        return client.upload(
-            run_path(options["run_id"], "/profiles"),
-            source,
-            os.fstat(source.fileno()).st_size,
-            query={"name": path.name},
-            kind="application/octet-stream",
-            progress=lambda _sent: None,
-        )
-
-
-def _import(client: Client, path: Path, query: Mapping[str, Any], options: Mapping[str, Any]) -> str:
-    report = make_reporter(show=not options["quiet"])
-    own = {"filename": path.name}
-    try:
-        return import_result(client, path, {**query, **own}, report)
-    finally:
-        clear_bar()
 
 
 def _name(path: Path, error: Exception) -> str:

@@ -2,7 +2,10 @@
 
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from loadwatch_formats.access_logs.alb_files import MOST_FILES, MOST_LISTED, SCHEME, Range
@@ -11,17 +14,10 @@ from loadwatch_formats.times import format_rfc3339
 
 from loadwatch_collectors.runs.delivery import Client, run_path
 from loadwatch_collectors.runs.errors import UsageError
-from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions
-from loadwatch_collectors.sources.aws.client.connect import connect, default_regions
+from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions, connect, default_regions
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
-
-
-from collections.abc import Callable
-from datetime import UTC, datetime
-from pathlib import Path
-
 from loadwatch_formats.access_logs.blocks import LineBlocks, samples_of
 from loadwatch_formats.access_logs.groups import GroupError, MatchingGroups, split_patterns
 from loadwatch_formats.access_logs.lines.line import AccessLogError, LineOptions
@@ -61,15 +57,8 @@ def keep_document(
     Raises:
         AgentError: the server says no.
     """
-    content = json.dumps(document, separators=(",", ":")).encode()
-    return client.upload(
-        run_path(run["id"], "/evidence"),
-        io.BytesIO(content),
-        len(content),
-        query={"kind": kind, "name": f"{name}.json"},
-        kind="application/octet-stream",
-        progress=lambda _: None,
-    )
+    content = io.BytesIO(json.dumps(document, separators=(",", ":")).encode())
+    return client.upload(run_path(run["id"], "/evidence"), content, query={"kind": kind, "name": f"{name}.json"})
 
 
 def nothing_of(run: Mapping[str, Any], outside_ms: tuple[int, int] | None) -> str:
@@ -217,7 +206,11 @@ def keep_access_log(client: Client, files: Sequence[Path | str], options: Mappin
     problems: list[str] = []
     for path in files:
         if isinstance(path, str):
-            _count_s3(path, _range(run), part, lines, problems)
+            # Lines lie in the file of the five minutes in which they were answered.
+            start, end = (datetime.fromtimestamp(run[name] / 1_000, UTC) for name in ("started_ms", "ended_ms"))
+            with closing(S3Logs()) as logs:
+                for file in logs.files(path, Range(start=start, end=end)):
+                    _count(str(file), lambda logs=logs, file=file: logs.open(file), part, lines, problems)
         else:
             _count(str(path), lambda path=path: path.open("rb"), part, lines, problems)
     names = [path.rstrip("/") if isinstance(path, str) else path.name for path in files]
@@ -227,44 +220,26 @@ def keep_access_log(client: Client, files: Sequence[Path | str], options: Mappin
     if not document["routes"]:
         first, last = part.outside.first_ms, part.outside.last_ms
         raise UsageError(nothing_of(run, None if first is None or last is None else (first, last)))
-    echo(_summary(document), err=True)
+    counted = (("read", "requests of the run"), ("outside", "lines outside it"))
+    rest = (("unreadable", "unreadable"), ("too_long", "too long"), ("undated", "without a time"))
+    echo(summary(document["lines"], counted, rest), err=True)
     return keep_document(client, run, "access_log", names[0].rpartition("/")[2], document)
 
 
 def _groups(options: Mapping[str, Any]) -> MatchingGroups:
     patterns = [one for text in options["match"] for one in split_patterns(text)]
     keep = [name.strip() for text in options["keep"] for name in text.split(",") if name.strip()]
+    option = "--match"
     try:
         MatchingGroups(patterns)
-    except GroupError as error:
-        raise UsageError(f"--match: {error}") from error
-    try:
+        option = "--keep"
         return MatchingGroups(patterns, keep)
     except GroupError as error:
-        raise UsageError(f"--keep: {error}") from error
-
-
-def _range(run: Mapping[str, Any]) -> Range:
-    """The run's time: lines lie in the file of the five minutes in which they were answered."""
-    start, end = (datetime.fromtimestamp(run[name] / 1_000, UTC) for name in ("started_ms", "ended_ms"))
-    return Range(start=start, end=end)
-
-
-def _count_s3(name: str, wanted: Range, part: RunPart, options: LineOptions, problems: list[str]) -> None:
-    logs = S3Logs()
-    try:
-        for file in logs.files(name, wanted):
-            _count(str(file), lambda file=file: logs.open(file), part, options, problems)
-    finally:
-        logs.close()
+        raise UsageError(f"{option}: {error}") from error
 
 
 def _count(
-    path: str,
-    opened: "Callable[[], io.BufferedReader[Any]]",
-    part: RunPart,
-    options: LineOptions,
-    problems: list[str],
+    path: str, opened: "Callable[[], io.BufferedReader[Any]]", part: RunPart, options: LineOptions, problems: list[str]
 ) -> None:
     found: list[str] = []
     blocks = LineBlocks()
@@ -283,10 +258,7 @@ def _count(
     problems += [f"{path}: {problem}" for problem in found]
 
 
-def _summary(document: Mapping[str, Any]) -> str:
-    lines = document["lines"]
-    said = [f"{lines['read']:,} requests of the run", f"{lines['outside']:,} lines outside it"]
-    for name, word in (("unreadable", "unreadable"), ("too_long", "too long"), ("undated", "without a time")):
-        if lines[name]:
-            said.append(f"{lines[name]:,} {word}")
-    return ", ".join(said)
+def summary(lines: Mapping[str, int], always: Sequence[tuple[str, str]], others: Sequence[tuple[str, str]]) -> str:
+    """How many lines there were of each kind, in words; of `others` those that there are. Pure."""
+    shown = (*always, *((name, word) for name, word in others if lines[name]))
+    return ", ".join(f"{lines[name]:,} {word}" for name, word in shown)

@@ -67,8 +67,7 @@ def replay_one(client: Client, archive: Path) -> Score:
         if error.code != "run-not-found":
             raise
         with archive.open("rb") as source:
-            size = archive.stat().st_size
-            client.upload("/api/archives", source, size, query={}, kind="application/zip", progress=lambda _: None)
+            client.upload("/api/archives", source, kind="application/zip")
         run = _analysed(client, label.run)
     return score(label, counting(label, run))
 
@@ -89,10 +88,7 @@ def _analysed(client: Client, run: str) -> Mapping[str, Any]:
 def _document(one: Score) -> dict[str, Any]:
     label = one.label
     return {
-        "case": label.case,
-        "run": label.run,
-        "purpose": label.purpose,
-        "kind": label.kind,
+        **{name: getattr(label, name) for name in ("case", "run", "purpose", "kind")},
         "expected": ["|".join(sorted(ids)) for ids in label.expected],
         "said": list(one.said),
         "right": one.right,

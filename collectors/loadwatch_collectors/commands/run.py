@@ -31,11 +31,10 @@ from loadwatch_collectors.runs.results import secure_result, settle_result, with
 from loadwatch_collectors.runs.screen.findings import describe_findings
 from loadwatch_collectors.runs.screen.progress import clear_bar, make_reporter
 from loadwatch_collectors.runs.screen.status import describe_run
-from loadwatch_collectors.runs.screen.terminal import PlainLines, QuietLine, StatusLine, TerminalLine, terminal_works
+from loadwatch_collectors.runs.screen.terminal import PlainLines, StatusLine, TerminalLine, terminal_works
 from loadwatch_collectors.runs.session import Session
 from loadwatch_collectors.runs.supervisor import Ending
-from loadwatch_collectors.runs.tools.registry import read_target, recognise
-from loadwatch_collectors.runs.tools.tool import Plan, RunContext, Target
+from loadwatch_collectors.runs.tools import Plan, RunContext, Target, read_target, recognise
 
 EXIT_NOT_BEGUN = 2
 EXIT_VERDICT_FAILED = 3
@@ -73,14 +72,7 @@ def _begin(options: Mapping[str, Any], client: Client) -> tuple[Journal, Lock, T
     tool = options["tool"] or (found[0].name if found else Path(command[0]).name)
     target = parse_target(options, read_target(command))
     origin = find_origin(Path.cwd(), os.environ)
-    facts = make_facts(
-        options,
-        run=run,
-        tool=tool,
-        target=target,
-        origin=origin,
-        started_ms=int(now * 1000),
-    )
+    facts = make_facts(options, run=run, tool=tool, target=target, origin=origin, started_ms=int(now * 1000))
     root = Path(options["state_directory"]) if options["state_directory"] else default_directory()
     journal, lock = open_journal(root, server=client.server, facts=facts, run=run)
     # What a commit of the user's own says is elsewhere; what is changed here says nothing of it.
@@ -113,7 +105,9 @@ def _load(options: Mapping[str, Any], client: Client, journal: Journal, target: 
         token=client.token,
         started_s=journal.alive_ms / 1000,
     )
-    plan = _make_plan(options, context)
+    found = None if options["untouched"] else recognise(options["command"])
+    plan = found[0].plan(options["command"], found[1], context) if found else Plan(command=options["command"])
+    plan = with_result(plan, options["result"], context)
     output = None if options["no_output"] else Output()
     session = Session(
         client=client,
@@ -145,16 +139,9 @@ def _load(options: Mapping[str, Any], client: Client, journal: Journal, target: 
     return ending
 
 
-def _make_plan(options: Mapping[str, Any], context: RunContext) -> Plan:
-    command: tuple[str, ...] = options["command"]
-    found = None if options["untouched"] else recognise(command)
-    plan = found[0].plan(command, found[1], context) if found else Plan(command=command)
-    return with_result(plan, options["result"], context)
-
-
 def _make_line(options: Mapping[str, Any]) -> StatusLine:
     if options["quiet"]:
-        return QuietLine()
+        return StatusLine()
     return TerminalLine() if terminal_works(os.environ) else PlainLines()
 
 
@@ -172,7 +159,9 @@ def _conclude(options: Mapping[str, Any], client: Client, journal: Journal, endi
         except RefusedError as error:
             journal.problem = str(error)
             _keep(options, journal, str(error))
-            document = _read_run(client, journal)
+            if journal.created:
+                with suppress(ServerError):
+                    document = client.get(run_path(journal.id))
         except (ServerError, AgentError, OSError) as error:
             _keep(options, journal, str(error))
     if document is not None:
@@ -200,14 +189,6 @@ def _deliver(options: Mapping[str, Any], client: Client, journal: Journal) -> di
         _say(options, journal.note)
     journal.remove()
     return document
-
-
-def _read_run(client: Client, journal: Journal) -> dict[str, Any] | None:
-    """The run as the server has it, if it can be asked."""
-    try:
-        return client.get(run_path(journal.id)) if journal.created else None
-    except ServerError:
-        return None
 
 
 def _keep(options: Mapping[str, Any], journal: Journal, reason: str) -> None:

@@ -1,12 +1,22 @@
-"""The commands `loadwatch run`, `sync`, `import`, `replay` and `runs`; each loads what it needs when it is called."""
+"""The commands `loadwatch run`, `sync`, `import`, `replay` and `runs`; the first four load their parts when called."""
 
+import json
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
 from loadwatch_formats.run_facts import FILTERS, OPTIONS
+from loadwatch_formats.terminal import echo
+
+from loadwatch_collectors.errors import AgentError
+from loadwatch_collectors.runs.delivery import Client, read_token, run_path
+from loadwatch_collectors.runs.errors import UsageError
+from loadwatch_collectors.runs.screen.pages import compare_page, list_page, show_page
+from loadwatch_collectors.runs.screen.progress import clear_bar, make_reporter
 
 DEFAULT_SERVER = "http://127.0.0.1:8000"
 
@@ -45,10 +55,6 @@ def _filters(command: Callable[..., None]) -> Callable[..., None]:
         option = "--" + fact.name.replace("_", "-")
         command = click.option(option, help=f"Only this {fact.name.replace('_', ' ')}.")(command)
     return command
-
-
-def _end(status: int) -> None:
-    sys.exit(status)
 
 
 @click.command(context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False})
@@ -91,7 +97,7 @@ def run(**options: Any) -> None:
     """
     from loadwatch_collectors.commands.run import run_command
 
-    _end(run_command(options))
+    sys.exit(run_command(options))
 
 
 @click.command()
@@ -109,7 +115,7 @@ def sync(**options: Any) -> None:
     """
     from loadwatch_collectors.commands.synchronise import sync_command
 
-    _end(sync_command(options))
+    sys.exit(sync_command(options))
 
 
 class _FileOrS3(click.Path):
@@ -184,7 +190,7 @@ def import_result(**options: Any) -> None:
     """
     from loadwatch_collectors.commands.import_result import import_command
 
-    _end(import_command(options))
+    sys.exit(import_command(options))
 
 
 @click.command()
@@ -209,7 +215,59 @@ def replay(**options: Any) -> None:
     """
     from loadwatch_collectors.commands.replay import replay_command
 
-    _end(replay_command(options))
+    sys.exit(replay_command(options))
+
+
+_EXIT_FAILED = 1
+_MAX_COMPARED = 8
+_FORMATS = {".html": "html", ".htm": "html", ".md": "md", ".json": "json"}
+_CHUNK = 256 * 1024
+
+
+@contextmanager
+def _client(name: str, options: Mapping[str, Any]) -> Generator[Client]:
+    """The server that is asked; an error ends the command with one line."""
+    try:
+        yield Client(options["server"], read_token(options["token_file"]))
+    except (AgentError, OSError) as error:
+        echo(f"loadwatch runs {name}: {error}", err=True)
+        sys.exit(getattr(error, "exit_code", _EXIT_FAILED))
+
+
+def _print(options: Mapping[str, Any], document: Any, page: Callable[[Any], str]) -> None:
+    echo(json.dumps(document, ensure_ascii=False, indent=2) if options["as_json"] else page(document))
+
+
+def _save(client: Client, path: str, query: Mapping[str, str], output: str | None) -> None:
+    """Write an answer as it comes: to a file in one step, or to standard output for `-`."""
+    response = client.download(path, query)
+    try:
+        if output == "-":
+            for chunk in response.stream(_CHUNK):
+                sys.stdout.buffer.write(chunk)
+            sys.stdout.flush()
+            return
+        target = Path(output or _named(response.headers.get("Content-Disposition", "")))
+        fresh = target.with_name(f"{target.name}.part")
+        try:
+            with fresh.open("wb") as file:
+                for chunk in response.stream(_CHUNK):
+                    file.write(chunk)
+            fresh.replace(target)
+        finally:
+            fresh.unlink(missing_ok=True)
+    finally:
+        response.release_conn()
+    echo(f"{target}: {target.stat().st_size} bytes", err=True)
+
+
+def _named(disposition: str) -> str:
+    """The file's name that the server gives, without any folder."""
+    found = re.search(r'filename="([^"]+)"', disposition)
+    name = Path(found[1]).name if found else ""
+    if not name or name.startswith("."):
+        raise UsageError("the server gave no name for the file; name one with -o")
+    return name
 
 
 @click.group()
@@ -231,9 +289,15 @@ def runs() -> None:
 @_JSON
 def list_runs(**options: Any) -> None:
     """List runs, the newest first."""
-    from loadwatch_collectors.commands.run_queries import list_command
-
-    _end(list_command(options))
+    query = {
+        "q": options["search"],
+        **{fact.name: options[fact.name] for fact in FILTERS},
+        **{name: options[name] for name in ("state", "verdict", "commit", "sort", "limit")},
+        "tag": list(options["tags"]),
+        "descending": "false" if options["ascending"] else "true",
+    }
+    with _client("list", options) as client:
+        _print(options, client.get("/api/runs", query), list_page)
 
 
 @runs.command("show")
@@ -242,9 +306,11 @@ def list_runs(**options: Any) -> None:
 @_JSON
 def show_run(**options: Any) -> None:
     """Show one run."""
-    from loadwatch_collectors.commands.run_queries import show_command
-
-    _end(show_command(options))
+    with _client("show", options) as client:
+        run = client.get(run_path(options["run_id"]))
+        # The document of a run is what scripts read; for people its review is read, too.
+        review: dict[str, Any] = {} if options["as_json"] else client.get(run_path(options["run_id"], "/review"))
+        _print(options, run, lambda document: show_page(document, review))
 
 
 @runs.command("compare")
@@ -255,9 +321,12 @@ def show_run(**options: Any) -> None:
 @_JSON
 def compare_runs(**options: Any) -> None:
     """Compare 2 to 8 runs; the first one's group is the base."""
-    from loadwatch_collectors.commands.run_queries import compare_command
-
-    _end(compare_command(options))
+    with _client("compare", options) as client:
+        runs: tuple[str, ...] = options["run_ids"]
+        if not 2 <= len(runs) <= _MAX_COMPARED:
+            raise UsageError(f"2 to {_MAX_COMPARED} runs can be compared, not {len(runs)}")
+        query = {"run": runs, "align": options["align"], "percentile": list(options["percentiles"])}
+        _print(options, client.get("/api/compare", query), compare_page)
 
 
 @runs.command("report")
@@ -269,9 +338,12 @@ def compare_runs(**options: Any) -> None:
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 def report_run(**options: Any) -> None:
     """Write a run's report as one self-contained file."""
-    from loadwatch_collectors.commands.run_queries import report_command
-
-    _end(report_command(options))
+    output: str = options["output"]
+    form = options["format_name"] or ("json" if options["as_json"] else _FORMATS.get(Path(output).suffix, ""))
+    if not form:
+        form = "md" if output == "-" and sys.stdout.isatty() else "html"
+    with _client("report", options) as client:
+        _save(client, run_path(options["run_id"], "/report"), {"format": form, "lang": options["lang"]}, output)
 
 
 @runs.command("delete")
@@ -280,9 +352,24 @@ def report_run(**options: Any) -> None:
 @_server_options
 def delete_run(**options: Any) -> None:
     """Say what goes with a run, ask, and delete it for good."""
-    from loadwatch_collectors.commands.run_queries import delete_command
-
-    _end(delete_command(options))
+    run = options["run_id"]
+    with _client("delete", options) as client:
+        goes = client.get(run_path(run, "/deletion"))
+        parts = [
+            f"{goes['records']} records ({goes['record_bytes'] / 1e6:.1f} MB)",
+            f"{goes['reviews']} versions of its review",
+            f"{goes['snapshots']} snapshots",
+            f"{goes['shares']} share links",
+        ]
+        if goes["samples_past_retention"]:
+            parts.append("the samples of its window, which are older than the retention")
+        if goes["was_baseline"]:
+            parts.append("the baseline of its scenario")
+        echo(f"{run}: this goes: {', '.join(parts)}", err=True)
+        if not options["yes"]:
+            click.confirm("Delete it for good?", abort=True, err=True)
+        client.send("DELETE", run_path(run))
+        echo(f"deleted {run}", err=True)
 
 
 @runs.command("export")
@@ -291,9 +378,8 @@ def delete_run(**options: Any) -> None:
 @_server_options
 def export_run(**options: Any) -> None:
     """Write a whole run as one archive: samples, records, metadata, reviews."""
-    from loadwatch_collectors.commands.run_queries import export_command
-
-    _end(export_command(options))
+    with _client("export", options) as client:
+        _save(client, run_path(options["run_id"], "/archive"), {}, options["output"])
 
 
 @runs.command("import-archive")
@@ -302,6 +388,15 @@ def export_run(**options: Any) -> None:
 @_JSON
 def import_archive(**options: Any) -> None:
     """Take in an archive made by `loadwatch runs export`, and print the run's id."""
-    from loadwatch_collectors.commands.run_queries import import_archive_command
-
-    _end(import_archive_command(options))
+    path: Path = options["file"]
+    with _client("import-archive", options) as client:
+        size = path.stat().st_size
+        report = make_reporter(show=True)
+        try:
+            with path.open("rb") as source:
+                document = client.upload(
+                    "/api/archives", source, kind="application/zip", progress=lambda sent: report("sending", sent, size)
+                )
+        finally:
+            clear_bar()
+        _print(options, document, lambda run: str(run["id"]))

@@ -50,8 +50,7 @@ def sync_command(options: Mapping[str, Any]) -> int:
         echo(f"loadwatch sync: {error}", err=True)
         return EXIT_USAGE
     if options["as_json"]:
-        documents = [{"run": item.run, "state": item.state, "detail": item.detail} for item in outcomes]
-        echo(json.dumps(documents, ensure_ascii=False, indent=2))
+        echo(json.dumps([item._asdict() for item in outcomes], ensure_ascii=False, indent=2))
     else:
         for item in outcomes:
             echo(f"{item.run}: {item.state}" + (f": {item.detail}" if item.detail else ""))

@@ -15,6 +15,7 @@ import time
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -24,7 +25,7 @@ from loadwatch_formats.listeners import ListenerKind
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.sources.dbstats_document import find_pools
 from loadwatch_collectors.sources.nginx import STATUS
-from loadwatch_collectors.sources.procfs import list_pids, read_text, socket_inodes
+from loadwatch_collectors.sources.procfs import list_pids, read_or_empty, read_text, socket_inodes
 
 DBSTATS_PATH = "/debug/dbstats"
 METRICS_PATH = "/metrics"
@@ -52,7 +53,12 @@ SYSTEM_PROGRAMS = frozenset(
 )
 """They serve no application: there is nothing to find out by asking them, and nothing to watch."""
 _STATUS = re.compile(rb"HTTP/1\.[01] (\d{3})")
-_REDIS_ANSWERS = (b"-ERR", b"-NOAUTH", b"-DENIED", b"$-1")
+_OTHER_PROTOCOLS: Sequence[tuple[tuple[bytes, ...], ListenerKind]] = (
+    ((b"-ERR", b"-NOAUTH", b"-DENIED", b"$-1"), "redis"),
+    ((b"ERROR\r\n",), "memcached"),
+    ((b"\x15\x03", b"\x16\x03"), "tls"),  # an alert, or a handshake
+)
+"""How they answer to what is none of theirs."""
 _METRIC_LINE = re.compile(rb"^# TYPE [a-zA-Z_:\"]", re.MULTILINE)
 
 
@@ -93,28 +99,19 @@ def by_answer(path: str, answer: bytes) -> Seeming | None:
     """What the answer to `GET path` says; None where it is silent, or of a protocol that is not known."""
     status = _STATUS.match(answer)
     if status is None:
-        return _other_protocol(answer)
+        seems = (Seeming(kind=kind, told="answer") for begins, kind in _OTHER_PROTOCOLS if answer.startswith(begins))
+        return next(seems, None)
     head, _, body = answer.partition(b"\r\n\r\n")
     if b"HTTPS server" in body[:200]:  # Go's words for a request that came without TLS
         return Seeming(kind="tls", told="answer", path=path)
-    kind = PATHS.get(path)
-    if status[1] == b"200" and kind == "dbstats" and _has_pool(body):
-        return Seeming(kind="dbstats", told="answer", path=path)
-    if status[1] == b"200" and kind == "metrics" and b"text/html" not in head.lower() and _METRIC_LINE.search(body):
-        return Seeming(kind="metrics", told="answer", path=path, gives=_gives(body))
-    if status[1] == b"200" and kind == "nginx" and STATUS.match(body.decode("ascii", "replace")):
-        return Seeming(kind="nginx", told="answer", path=path)
+    kind = PATHS.get(path) if status[1] == b"200" else None
+    if kind == "metrics" and b"text/html" not in head.lower() and _METRIC_LINE.search(body):
+        marks = {"process": b"\nprocess_open_fds", "dbstats": b"\ngo_sql_max_open_connections"}
+        gives = frozenset(source for source, mark in marks.items() if mark in body)
+        return Seeming(kind="metrics", told="answer", path=path, gives=gives)
+    if (kind == "dbstats" and _has_pool(body)) or (kind == "nginx" and STATUS.match(body.decode("ascii", "replace"))):
+        return Seeming(kind=kind, told="answer", path=path)
     return Seeming(kind="http", told="answer", path=path)
-
-
-def _other_protocol(answer: bytes) -> Seeming | None:
-    if answer.startswith(_REDIS_ANSWERS):
-        return Seeming(kind="redis", told="answer")
-    if answer.startswith(b"ERROR\r\n"):
-        return Seeming(kind="memcached", told="answer")
-    if answer.startswith((b"\x15\x03", b"\x16\x03")):  # an alert, or a handshake, of TLS
-        return Seeming(kind="tls", told="answer")
-    return None
 
 
 def _has_pool(body: bytes) -> bool:
@@ -122,11 +119,6 @@ def _has_pool(body: bytes) -> bool:
         return bool(find_pools(json.loads(body), "main"))
     except (ValueError, RecursionError):
         return False
-
-
-def _gives(body: bytes) -> frozenset[str]:
-    marks = {"process": b"\nprocess_open_fds", "dbstats": b"\ngo_sql_max_open_connections"}
-    return frozenset(source for source, mark in marks.items() if mark in body)
 
 
 _LONGEST_SHOWN = 15
@@ -251,14 +243,8 @@ def parse_listening(table: str) -> list[ListeningSocket]:
         if len(fields) < 10 or fields[3] != _LISTEN:
             continue
         address, _, port = fields[1].partition(":")
-        try:
-            found.append(
-                ListeningSocket(
-                    address=_read_address(address), port=int(port, 16), uid=int(fields[7]), inode=int(fields[9])
-                )
-            )
-        except ValueError:
-            continue
+        with suppress(ValueError):
+            found.append(ListeningSocket(_read_address(address), int(port, 16), int(fields[7]), int(fields[9])))
     return found
 
 
@@ -320,20 +306,15 @@ def _ask_once(addresses: Sequence[str], port: int, path: str) -> Seeming | None:
             connection = socket.create_connection((address, port), timeout=_CONNECT_SECONDS)
         except OSError:
             continue
-        with connection:
-            try:
-                return _converse(connection, path)
-            except OSError:
-                return None
+        with connection, suppress(OSError):
+            greeting = _read(connection, _GREETING_SECONDS, enough=1)
+            if greeting:
+                return by_greeting(greeting)
+            request = f"GET {path} HTTP/1.0\r\nUser-Agent: loadwatch-connect\r\nConnection: close\r\n\r\n"
+            connection.sendall(request.encode())
+            return by_answer(path, _read(connection, _ANSWER_SECONDS, enough=_MOST_BYTES))
+        return None
     return None
-
-
-def _converse(connection: socket.socket, path: str) -> Seeming | None:
-    greeting = _read(connection, _GREETING_SECONDS, enough=1)
-    if greeting:
-        return by_greeting(greeting)
-    connection.sendall(f"GET {path} HTTP/1.0\r\nUser-Agent: loadwatch-connect\r\nConnection: close\r\n\r\n".encode())
-    return by_answer(path, _read(connection, _ANSWER_SECONDS, enough=_MOST_BYTES))
 
 
 def _read(connection: socket.socket, seconds: float, *, enough: int) -> bytes:
@@ -345,9 +326,7 @@ def _read(connection: socket.socket, seconds: float, *, enough: int) -> bytes:
         connection.settimeout(left)
         try:
             part = connection.recv(_CHUNK)
-        except TimeoutError:
-            break
-        except ConnectionError:
+        except (TimeoutError, ConnectionError):
             break
         if not part:
             break
@@ -392,11 +371,15 @@ def find_listeners(own_pids: Sequence[int] = (), proc: Path = Path("/proc"), onl
     Raises:
         CollectorError: there is no `/proc`.
     """
-    sockets = [one for table in ("net/tcp", "net/tcp6") for one in parse_listening(_read_table(proc / table))]
+    # A kernel without IPv6 lacks the second table.
+    sockets = [one for table in ("net/tcp", "net/tcp6") for one in parse_listening(read_or_empty(proc / table))]
     sockets = [one for one in sockets if only_port in (None, one.port)]
     listeners = join_owners(sockets, find_owners(proc, [one.inode for one in sockets]))
     shown = [_recognised_by_program(one, frozenset(own_pids)) for one in listeners[:MOST_LISTENERS]]
-    return Found(listeners=tuple(_ask_all(shown)), more=len(listeners) - len(shown))
+    asked = [one for one in shown if _is_asked(one)][:MOST_ASKED]
+    with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
+        answered = dict(zip(asked, pool.map(_ask_one, asked), strict=True))
+    return Found(tuple(answered.get(one, one) for one in shown), more=len(listeners) - len(shown))
 
 
 def join_owners(sockets: Sequence[ListeningSocket], owners: Owners) -> list[FoundListener]:
@@ -429,28 +412,11 @@ def _recognised_by_program(one: FoundListener, own_pids: frozenset[int]) -> Foun
     return one if seeming is None else replace(one, seems=(seeming,))
 
 
-def _ask_all(listeners: Sequence[FoundListener]) -> list[FoundListener]:
-    asked = [one for one in listeners if _is_asked(one)][:MOST_ASKED]
-    with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
-        answered = dict(zip(asked, pool.map(_ask_one, asked), strict=True))
-    return [answered.get(one, one) for one in listeners]
-
-
 def _ask_one(one: FoundListener) -> FoundListener:
-    return replace(
-        one,
-        seems=tuple(ask(loopback_addresses(one.addresses), one.port, one.program.kernel_name if one.program else "")),
-        asked=True,
-    )
+    seems = ask(loopback_addresses(one.addresses), one.port, one.program.kernel_name if one.program else "")
+    return replace(one, seems=tuple(seems), asked=True)
 
 
 def _is_asked(one: FoundListener) -> bool:
     silent = one.program is not None and not needs_asking(one.program.kernel_name)
     return not one.seems and not silent and bool(loopback_addresses(one.addresses))
-
-
-def _read_table(path: Path) -> str:
-    try:
-        return read_text(path)
-    except CollectorError:
-        return ""  # a kernel without IPv6

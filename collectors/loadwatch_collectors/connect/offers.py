@@ -46,12 +46,7 @@ class Watched(NamedTuple):
 def find_watched(listener: FoundListener, config: AgentConfig) -> list[Watched]:
     """What the configuration has for this port or its processes."""
     return [
-        Watched(
-            source=one.source.name,
-            job=one.identity.job,
-            instance=one.identity.instance,
-            where=one.where,
-        )
+        Watched(one.source.name, one.identity.job, one.identity.instance, one.where)
         for one in config.collectors
         if _watches(one.settings, listener)
     ]
@@ -81,7 +76,8 @@ def digest(lines: str) -> str:
 
 
 def _blocks(listener: FoundListener, there: set[str], secrets_folder: Path) -> list[tuple[str, dict[str, Any]]]:
-    if any(seen.kind in ("loadwatch", "ssh") for seen in listener.seems) or _is_of_the_system(listener):
+    of_the_system = listener.program is not None and listener.program.kernel_name in SYSTEM_PROGRAMS
+    if of_the_system or any(seen.kind in ("loadwatch", "ssh") for seen in listener.seems):
         return []
     given = there | {source for seen in listener.seems for source in seen.gives}
     blocks: list[tuple[str, dict[str, Any]]] = []
@@ -107,10 +103,6 @@ def _blocks(listener: FoundListener, there: set[str], secrets_folder: Path) -> l
     return blocks
 
 
-def _is_of_the_system(listener: FoundListener) -> bool:
-    return listener.program is not None and listener.program.kernel_name in SYSTEM_PROGRAMS
-
-
 def _identity(
     listener: FoundListener, watched: Sequence[Watched], config: AgentConfig, sources: Sequence[str], host: str
 ) -> tuple[str, str]:
@@ -126,26 +118,16 @@ def _identity(
 
 def _watches(settings: Any, listener: FoundListener) -> bool:
     if isinstance(settings, ProcessSettings):
-        if settings.port is not None:
-            return settings.port == listener.port or _finds(settings, listener)
-        return _finds(settings, listener)
+        try:
+            found = settings.port is not None and settings.port == listener.port
+            return found or not set(find_pids(settings)).isdisjoint(listener.pids)
+        except CollectorError:
+            return False
     if isinstance(settings, MySQLSettings | PostgreSQLLogin):
         here = settings.host in _LOCAL_HOSTS or settings.host.startswith("/")
         return settings.port == listener.port and here and not getattr(settings, "discover", None)
-    return _is_page_of(getattr(settings, "url", ""), listener)
-
-
-def _finds(settings: ProcessSettings, listener: FoundListener) -> bool:
     try:
-        return not set(find_pids(settings)).isdisjoint(listener.pids)
-    except CollectorError:
-        return False
-
-
-def _is_page_of(url: str, listener: FoundListener) -> bool:
-    """Whether an address leads to the port on this host."""
-    try:
-        parts = urlsplit(url)
+        parts = urlsplit(getattr(settings, "url", ""))
         port = parts.port or _URL_PORTS.get(parts.scheme)
     except ValueError:
         return False
@@ -221,12 +203,11 @@ class Offer(NamedTuple):
 
 def make_offers(found: Found, config: AgentConfig, secrets_folder: Path, host: str) -> list[Offer]:
     """An offer for each listener. `host` is the instance that targets of this host have."""
-    offers: list[Offer] = []
-    for listener in found.listeners:
-        watched = find_watched(listener, config)
-        lines = target_lines(listener, watched, config, secrets_folder, host)
-        offers.append(Offer(listener=listener, watched=watched, lines=lines))
-    return offers
+    return [
+        Offer(one, watched, target_lines(one, watched, config, secrets_folder, host))
+        for one in found.listeners
+        for watched in [find_watched(one, config)]
+    ]
 
 
 def _words(seen: Seeming) -> str:

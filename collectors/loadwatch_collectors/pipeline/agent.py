@@ -6,13 +6,14 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import structlog
 from loadwatch_formats.metrics.model import MetricInfo, metrics_of
 
-from loadwatch_collectors.collector import Collector, Labels, MissingPrivilege, Sample, Source, TargetIdentity
+from loadwatch_collectors.collector import Collector, Labels, Sample, Source, TargetIdentity
 from loadwatch_collectors.config import AgentConfig, CollectorSettings
 from loadwatch_collectors.errors import OtherAgentError
 from loadwatch_collectors.pipeline.clock_skew import ServerClock
@@ -37,13 +38,11 @@ class SelfSettings(NamedTuple):
     clock: ServerClock
 
 
-class SelfCollector:
+class SelfCollector(Collector):
     """Reads the agent that it runs in."""
 
     def __init__(self, settings: SelfSettings) -> None:
-        self._spool = settings.spool
-        self._counts = settings.counts
-        self._clock = settings.clock
+        self._spool, self._counts, self._clock = settings
         self._process = ProcessCollector(ProcessSettings(pid=os.getpid()))
 
     def collect(self) -> list[Sample]:
@@ -64,45 +63,14 @@ class SelfCollector:
             samples.append(Sample("agent_clock_skew_seconds", counts.clock_skew_seconds))
         return samples + self._process.collect()
 
-    def missing_privileges(self) -> Sequence[MissingPrivilege]:
-        """A process may always read itself."""
-        return ()
-
-    def close(self) -> None:
-        """The spool is closed by its owner."""
-
-
-def _build(settings: SelfSettings) -> Collector:
-    return SelfCollector(settings)
-
 
 SELF = Source(
     name="agent",
     help="The agent's own spool, sender and process.",
     settings=SelfSettings,
-    build=_build,
+    build=SelfCollector,
     packs=("loadwatch",),
 )
-
-
-def watch_self(
-    spool: Spool,
-    counts: SenderCounts,
-    clock: ServerClock,
-    *,
-    instance: str,
-    labels: tuple[tuple[str, str], ...],
-    interval_seconds: float,
-) -> CollectorSettings:
-    """The agent's own collector, to be run beside the configured ones."""
-    return CollectorSettings(
-        source=SELF,
-        settings=SelfSettings(spool=spool, counts=counts, clock=clock),
-        identity=TargetIdentity(job=JOB, instance=instance, labels=labels),
-        interval_seconds=interval_seconds,
-        timeout_seconds=SELF.timeout_seconds,
-        where="the agent itself",
-    )
 
 
 STOP_SECONDS = 3.0
@@ -167,13 +135,13 @@ def _run(config: AgentConfig, token: str | None, stop: threading.Event) -> None:
             wall=wall,
             clock=clock,
         )
-        own = watch_self(
-            spool,
-            sender.counts,
-            clock,
-            instance=socket.gethostname(),
-            labels=config.labels,
+        own = CollectorSettings(
+            source=SELF,
+            settings=SelfSettings(spool, sender.counts, clock),
+            identity=TargetIdentity(JOB, socket.gethostname(), config.labels),
             interval_seconds=config.interval_seconds,
+            timeout_seconds=SELF.timeout_seconds,
+            where="the agent itself",
         )
         identity = describe_agent(clock.wall())
         profiles = ProfileOrders(config)
@@ -234,9 +202,8 @@ def collect_metrics(config: AgentConfig) -> list[MetricInfo]:
         *(item.source.metrics for item in config.collectors),
     )
     by_name: dict[str, MetricInfo] = {}
-    for metrics in listed:
-        for metric in metrics:
-            by_name.setdefault(metric.name, metric)
+    for metric in chain.from_iterable(listed):
+        by_name.setdefault(metric.name, metric)
     return list(by_name.values())
 
 

@@ -7,8 +7,7 @@ now and then, since servers are upgraded while agents run.
 import json
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 from urllib.parse import quote, urlencode
 
 import structlog
@@ -35,8 +34,7 @@ _ORDERS_PATH = "/api/profiles/orders"
 _log: Any = structlog.get_logger("loadwatch.profiles")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class Order(NamedTuple):
     """What the server wants: a kind of profile of one process, and how many seconds it lasts."""
 
     id: str
@@ -56,13 +54,7 @@ def parse_orders(answer: bytes) -> list[Order]:
         document: Any = json.loads(answer)
         listed = cast("list[dict[str, Any]]", document["orders"])
         found = [
-            Order(
-                id=str(one["id"]),
-                job=str(one["job"]),
-                instance=str(one["instance"]),
-                kind=str(one["kind"]),
-                seconds=int(one["seconds"]),
-            )
+            Order(*(str(one[name]) for name in ("id", "job", "instance", "kind")), seconds=int(one["seconds"]))
             for one in listed
         ]
     except (KeyError, TypeError, RecursionError) as error:
@@ -132,11 +124,10 @@ class ProfileOrders:
             return _REFUSED_SECONDS
         for order in orders:
             for target in self._targets:
-                if target.fits(order) and target.take_turn():
-                    work = threading.Thread(
-                        target=self._carry_out, args=(channel, target, order), name=f"profile-{order.kind}", daemon=True
-                    )
-                    work.start()
+                if target.fits(order) and target.busy.acquire(blocking=False):
+                    arguments = (channel, target, order)
+                    name = f"profile-{order.kind}"
+                    threading.Thread(target=self._carry_out, args=arguments, name=name, daemon=True).start()
                     break
         return ASK_SECONDS
 
@@ -161,7 +152,7 @@ class ProfileOrders:
         except Exception:
             _log.exception("the taking of a profile has a fault of its own", **where)
         finally:
-            target.end_turn()
+            target.busy.release()
 
     def _say(self, answer: urllib3.BaseHTTPResponse) -> None:
         """Once for each reason: this is asked every other second."""
@@ -179,16 +170,10 @@ class _Target:
     def __init__(self, identity: TargetIdentity, settings: PprofSettings) -> None:
         self.identity = identity
         self.taker = ProfileTaker(settings)
-        self._busy = threading.Lock()
+        self.busy = threading.Lock()
 
     def fits(self, order: Order) -> bool:
         return (order.job, order.instance) == (self.identity.job, self.identity.instance)
-
-    def take_turn(self) -> bool:
-        return self._busy.acquire(blocking=False)
-
-    def end_turn(self) -> None:
-        self._busy.release()
 
 
 class _Channel:

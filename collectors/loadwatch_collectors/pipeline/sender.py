@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import cramjam
 import structlog
@@ -31,16 +31,8 @@ HEADERS = {
     "X-Prometheus-Remote-Write-Version": "0.1.0",
 }
 
-_METADATA_TYPES = {
-    "unknown": 0,
-    "counter": 1,
-    "gauge": 2,
-    "histogram": 3,
-    "gaugehistogram": 4,
-    "summary": 5,
-    "info": 6,
-    "stateset": 7,
-}
+_METADATA_TYPES = ("unknown", "counter", "gauge", "histogram", "gaugehistogram", "summary", "info", "stateset")
+"""In the order of their numbers."""
 _USUAL_TIME_BYTES = 6
 _TWO_POW_64 = 1 << 64
 
@@ -55,23 +47,11 @@ def encode_rows(rows: Sequence[SampleRow]) -> bytes:
     return _encode_joined(rows)
 
 
-def encode_samples(samples: Mapping[Series, Sequence[tuple[int, float]]]) -> bytes:
-    """The `timeseries` fields for series with their (time in ms, value) samples, in rising time or not."""
-    parts: list[bytes] = []
-    for series, rows in samples.items():
-        encoded = b"".join(
-            encode_field(2, b"\x09" + struct.pack("<d", value) + _time_field(timestamp_ms))
-            for timestamp_ms, value in sorted(rows, key=_time_of)
-        )
-        parts.append(encode_field(1, series.labels + encoded))
-    return b"".join(parts)
-
-
 def encode_metadata(metrics: Iterable[MetricInfo]) -> bytes:
     """The `metadata` fields of a WriteRequest."""
     parts: list[bytes] = []
     for metric in metrics:
-        kind = _METADATA_TYPES.get(metric.type, 0)
+        kind = _METADATA_TYPES.index(metric.type) if metric.type in _METADATA_TYPES else 0
         message = b"\x08" + encode_varint(kind) if kind else b""
         message += encode_field(2, metric.name.encode())
         if metric.help:
@@ -80,10 +60,6 @@ def encode_metadata(metrics: Iterable[MetricInfo]) -> bytes:
             message += encode_field(5, metric.unit.encode())
         parts.append(encode_field(3, message))
     return b"".join(parts)
-
-
-def _time_of(row: tuple[int, float]) -> int:
-    return row[0]
 
 
 def compress(body: bytes) -> bytes:
@@ -130,60 +106,8 @@ def _encode_joined(rows: Sequence[SampleRow]) -> bytes:
 TEXT_LIMIT = 300
 
 
-class WriteFailedError(Exception):
+class _WriteFailedError(Exception):
     """There was no answer; the text says why."""
-
-
-class WriteAnswer(NamedTuple):
-    """What a server answered."""
-
-    status: int
-    headers: Mapping[str, str]
-    data: bytes
-
-    @property
-    def text(self) -> str:
-        """Its beginning, for a log line."""
-        return self.data[: 4 * TEXT_LIMIT].decode("utf-8", "replace").strip()[:TEXT_LIMIT]
-
-
-class WriteClient:
-    """Sends encoded WriteRequests to one address."""
-
-    def __init__(
-        self, url: str, token: str | None, *, user_agent: str, timeout_seconds: float, ca_file: str | None = None
-    ) -> None:
-        self._url = url
-        self._headers = {**HEADERS, "User-Agent": user_agent}
-        if token:
-            self._headers["Authorization"] = f"Bearer {token}"
-        self._timeout_seconds = timeout_seconds
-        self._pool = urllib3.PoolManager(num_pools=1, maxsize=1, retries=False, ca_certs=ca_file)
-
-    def post(self, body: bytes, *, timeout_seconds: float | None = None) -> WriteAnswer:
-        """Send a body, which is packed here.
-
-        Raises:
-            WriteFailedError: no answer came.
-        """
-        try:
-            response = self._pool.request(
-                "POST",
-                self._url,
-                body=compress(body),
-                headers=self._headers,
-                redirect=False,
-                retries=False,
-                timeout=urllib3.Timeout(total=timeout_seconds or self._timeout_seconds),
-            )
-        except (urllib3.exceptions.HTTPError, OSError) as error:
-            reason = getattr(error, "reason", None)
-            raise WriteFailedError(str(reason if reason is not None else error)[:TEXT_LIMIT]) from error
-        return WriteAnswer(status=response.status, headers=response.headers, data=response.data)
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._pool.clear()
 
 
 MAX_SAMPLES_PER_REQUEST = 20_000
@@ -259,7 +183,9 @@ class Sender:
         self._url = url
         self._wall = wall
         self._clock = clock
-        self._client = WriteClient(url, token, user_agent=AGENT, timeout_seconds=timeout_seconds, ca_file=ca_file)
+        self._headers = {**HEADERS, "User-Agent": AGENT, **({"Authorization": f"Bearer {token}"} if token else {})}
+        self._timeout_seconds = timeout_seconds
+        self._pool = urllib3.PoolManager(num_pools=1, maxsize=1, retries=False, ca_certs=ca_file)
         self._metrics = metrics
         self._metadata_due = 0.0
         self._metadata_wait = METADATA_AGAIN_SECONDS
@@ -277,8 +203,8 @@ class Sender:
         """Measure the server's clock by a request without samples; an answer that does not come leaves it unknown."""
         sent_ms = self._wall() * 1000
         try:
-            response = self._client.post(b"", timeout_seconds=timeout_seconds)
-        except WriteFailedError:
+            response = self._post(b"", timeout_seconds)
+        except _WriteFailedError:
             return  # The first batch will say so, and log it.
         self._note_skew(response.headers, sent_ms)
 
@@ -286,7 +212,7 @@ class Sender:
         """Send what waits, for at most the given time and while the server takes it, then end."""
         self._stopping.set()
         self._thread.join(timeout_seconds)
-        self._client.close()
+        self._pool.clear()
 
     def _run(self) -> None:
         while True:
@@ -308,6 +234,21 @@ class Sender:
             if self._stopping.is_set() or self._stopping.wait(wait):
                 return
 
+    def _post(self, body: bytes, timeout_seconds: float) -> urllib3.BaseHTTPResponse:
+        try:
+            return self._pool.request(
+                "POST",
+                self._url,
+                body=compress(body),
+                headers=self._headers,
+                redirect=False,
+                retries=False,
+                timeout=urllib3.Timeout(total=timeout_seconds),
+            )
+        except (urllib3.exceptions.HTTPError, OSError) as error:
+            reason = getattr(error, "reason", None)
+            raise _WriteFailedError(str(reason if reason is not None else error)[:TEXT_LIMIT]) from error
+
     def _backoff(self) -> float:
         return backoff_seconds(self._attempt, _FIRST_BACKOFF_SECONDS, MAX_BACKOFF_SECONDS, random.random())
 
@@ -319,8 +260,8 @@ class Sender:
         )
         sent_ms = self._wall() * 1000
         try:
-            response = self._client.post(body)
-        except WriteFailedError as error:
+            response = self._post(body, self._timeout_seconds)
+        except _WriteFailedError as error:
             self._note_failure(str(error))
             return self._backoff()
         self._note_skew(response.headers, sent_ms)
@@ -334,7 +275,7 @@ class Sender:
             self._max_samples = min(MAX_SAMPLES_PER_REQUEST, self._max_samples * 2)
             self._note_success()
             return None
-        text = response.text
+        text = response.data[: 4 * TEXT_LIMIT].decode("utf-8", "replace").strip()[:TEXT_LIMIT]
         if answer is SendResult.TOO_LARGE and batch.samples > 1 and self._max_samples > 1:
             self._max_samples = min(self._max_samples, batch.samples) // 2
             return 0.0

@@ -261,8 +261,7 @@ class Worker:
         if rows is not None:
             self._deliver(rows, True)
         if collector is not None:
-            # `close` of a hung source may itself hang; it must not hold up the others.
-            threading.Thread(target=self._close, args=(collector,), name=f"close-{self._name}", daemon=True).start()
+            self._close(collector)
 
     def end(self, now_ms: int) -> list[SampleRow]:
         """Stop; the stale markers for everything that this collector has shown."""
@@ -274,7 +273,7 @@ class Worker:
             collector, self._collector = self._collector, None
         self._wake.release()
         if collector is not None:
-            threading.Thread(target=self._close, args=(collector,), name=f"close-{self._name}", daemon=True).start()
+            self._close(collector)
         self._thread.join(1.0)
         return rows
 
@@ -331,10 +330,8 @@ class Worker:
         self._deliver(rows, True)
 
     def _report_failure(self, tick_ms: int, duration: float, error: str) -> list[SampleRow]:
-        return [
-            *self._samples.end(tick_ms),
-            *self._health.update(tick_ms, self._make_health(duration, 0, error, up=False)),
-        ]
+        health = self._make_health(duration, 0, error, up=False)
+        return self._samples.end(tick_ms) + self._health.update(tick_ms, health)
 
     def _make_health(self, duration: float, count: int, error: str, *, up: bool) -> list[Sample]:
         health = [
@@ -354,11 +351,8 @@ class Worker:
 
     def _note_state(self, error: str) -> None:
         """Log when a collector begins to fail and when it works again, not at each tick."""
-        where = {
-            "collector": self._name,
-            "job": self.config.identity.job,
-            "instance": self.config.identity.instance,
-        }
+        identity = self.config.identity
+        where = {"collector": self._name, "job": identity.job, "instance": identity.instance}
         if error and not self._state:
             _log.warning("a collector fails", **where, error=error)
         elif self._state and not error:
@@ -366,5 +360,10 @@ class Worker:
         self._state = error
 
     def _close(self, collector: Collector) -> None:
-        with suppress(Exception):  # A source that is broken may fail to close; nothing is left to do about it.
-            collector.close()
+        """In a thread of its own: `close` of a hung source may itself hang; it must not hold up the others."""
+
+        def close() -> None:
+            with suppress(Exception):  # A source that is broken may fail to close; nothing is left to do about it.
+                collector.close()
+
+        threading.Thread(target=close, name=f"close-{self._name}", daemon=True).start()

@@ -80,16 +80,22 @@ class Client:
             AwayError: no answer, or one that says to try again.
             RefusedError: the server says no.
         """
-        return self._json("GET", path, query, None)
+        return _document(self._request("GET", path, query, *_body(None)).data)
 
     def send(self, method: str, path: str, document: Any = None, *, query: Query | None = None) -> Any:
         """Send a document; errors as `get`."""
-        return self._json(method, path, query, document)
+        return _document(self._request(method, path, query, *_body(document)).data)
 
     def upload(
-        self, path: str, source: BinaryIO, size: int, *, query: Query, kind: str, progress: Callable[[int], None]
+        self,
+        path: str,
+        source: BinaryIO,
+        *,
+        query: Query | None = None,
+        kind: str = "application/octet-stream",
+        progress: Callable[[int], None] = lambda _: None,
     ) -> Any:
-        """Send a file as it is read; `progress` is told the bytes sent so far. Errors as `get`."""
+        """Send a whole file as it is read; `progress` is told the bytes sent so far. Errors as `get`."""
 
         def pieces() -> Iterator[bytes]:
             sent = 0
@@ -98,7 +104,8 @@ class Client:
                 sent += len(piece)
                 progress(sent)
 
-        headers = {"Content-Type": kind, "Content-Length": str(size)}
+        headers = {"Content-Type": kind, "Content-Length": str(source.seek(0, os.SEEK_END))}
+        source.seek(0)
         response = self._request("POST", path, query, pieces(), headers, seconds=UPLOAD_SECONDS)
         return _document(response.data)
 
@@ -107,15 +114,7 @@ class Client:
 
         Errors as `get`.
         """
-        if document is None:
-            return self._request("GET", path, query, None, {}, preload=False)
-        body = json.dumps(document).encode()
-        return self._request("POST", path, query, body, {"Content-Type": "application/json"}, preload=False)
-
-    def _json(self, method: str, path: str, query: Query | None, document: Any) -> Any:
-        body = None if document is None else json.dumps(document).encode()
-        headers = {} if body is None else {"Content-Type": "application/json"}
-        return _document(self._request(method, path, query, body, headers).data)
+        return self._request("GET" if document is None else "POST", path, query, *_body(document), preload=False)
 
     def _request(
         self,
@@ -164,20 +163,14 @@ def run_path(run: str, rest: str = "") -> str:
     return f"/api/runs/{quote(run, safe='')}{rest}"
 
 
-def import_file(
-    client: Client, path: Path, query: Query, progress: Callable[[int], None] = lambda _: None
-) -> dict[str, Any]:
-    """Send a result file; the import job as the server began it. Errors as `Client.get`, and OSError of the file."""
-    with path.open("rb") as source:
-        size = os.fstat(source.fileno()).st_size
-        return client.upload(
-            "/api/imports", source, size, query=query, kind="application/octet-stream", progress=progress
-        )
-
-
 def _query(query: Query | None) -> str:
     given = {key: value for key, value in (query or {}).items() if value is not None and value != ""}
     return "?" + urlencode(given, doseq=True) if given else ""
+
+
+def _body(document: Any) -> tuple[bytes | None, dict[str, str]]:
+    """A document as a request has it, and the headers that say so."""
+    return (None, {}) if document is None else (json.dumps(document).encode(), {"Content-Type": "application/json"})
 
 
 def _document(body: bytes) -> Any:
@@ -403,7 +396,6 @@ SPOOL_SECONDS = 30 * 86_400.0
 _JOB_LOST_TRIES = 3
 _SAMPLE_SECONDS = 30.0
 _UNPROCESSABLE = 422
-_BYTES = "application/octet-stream"
 
 Report = Callable[[str, int, int], None]
 """What is being done, and how far: `sending` or `reading`, bytes done, bytes in all."""
@@ -472,7 +464,10 @@ def import_result(
     """
     size = path.stat().st_size
     for _ in range(_JOB_LOST_TRIES):
-        job = import_file(client, path, query, lambda sent: report("sending", sent, size))
+        with path.open("rb") as source:
+            job = client.upload(
+                "/api/imports", source, query=query, progress=lambda sent: report("sending", sent, size)
+            )
         try:
             while job["state"] == "reading":
                 report("reading", job["bytes_read"], max(job["bytes_total"], 1))
@@ -491,11 +486,8 @@ def import_result(
             return str(job["run"])
         problem = cast("dict[str, Any]", job.get("error") or {})
         why = problem.get("detail") or f"the import is {job['state']}"
-        raise RefusedError(
-            f"{path}: {why}",
-            status=int(problem.get("status") or 422),
-            code=str(problem.get("code") or ""),
-        )
+        status, code = int(problem.get("status") or 422), str(problem.get("code") or "")
+        raise RefusedError(f"{path}: {why}", status=status, code=code)
     raise AwayError(f"{client.shown} was started anew {_JOB_LOST_TRIES} times while it read {path}")
 
 
@@ -523,14 +515,9 @@ def deliver(client: Client, journal: Journal, report: Report, save: Callable[[],
             raise RefusedError(f"the result file {path} is gone", status=0, code="file-gone")
         tool = journal.facts.get("tool")
         name = path.name if not journal.own_result else f"{tool or 'result'}{''.join(path.suffixes)}"
-        query: dict[str, Any] = {
-            "run": journal.id,
-            "filename": name,
-            "started_ms": journal.facts.get("started_ms"),
-        }
+        query = {"run": journal.id, "filename": name, "started_ms": journal.facts.get("started_ms")}
         import_result(client, path, query, report)
-        journal.imported = True
-        journal.problem = ""
+        journal.imported, journal.problem = True, ""
         save()
 
 
@@ -546,10 +533,7 @@ def send_files(client: Client, journal: Journal, save: Callable[[], None]) -> No
         path = journal.directory / kept.file
         try:
             with path.open("rb") as source:
-                size = os.fstat(source.fileno()).st_size
-                client.upload(
-                    run_path(journal.id, "/evidence"), source, size, query=query, kind=_BYTES, progress=lambda _: None
-                )
+                client.upload(run_path(journal.id, "/evidence"), source, query=query)
         except OSError as error:
             journal.note = f"without its {kept.kind}: {error.strerror or error}"
         except RefusedError as error:

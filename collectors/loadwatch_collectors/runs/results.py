@@ -3,26 +3,10 @@
 import dataclasses
 import shutil
 import zipfile
-from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from loadwatch_collectors.runs.delivery import Journal
-from loadwatch_collectors.runs.tools.tool import Plan, RunContext
-
-_CLOCK_GRAIN_S = 1.0
-
-
-def fresh(find: Callable[[], Path | None], started_s: float) -> Callable[[], Path | None]:
-    """Finds a file only once the run has written to it: one of an earlier run is no result of this."""
-
-    def find_fresh() -> Path | None:
-        path = find()
-        try:
-            return path if path is not None and path.stat().st_mtime >= started_s - _CLOCK_GRAIN_S else None
-        except OSError:
-            return None
-
-    return find_fresh
+from loadwatch_collectors.runs.tools import Plan, RunContext, fresh
 
 
 def with_result(plan: Plan, asked: str | None, context: RunContext) -> Plan:
@@ -45,20 +29,16 @@ def settle_result(journal: Journal, plan: Plan, asked: str | None, context: RunC
         return
     companions = plan.companions()
     if companions:
-        path = _pack([path, *companions], journal.directory / "result.zip")
+        parts, path = [path, *companions], journal.directory / "result.zip"
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for part in parts:
+                archive.write(part, part.name)
     journal.result, journal.own_result = str(path.absolute()), plan.own or bool(companions)
     if asked is not None and plan.own:
         target = context.working_directory / asked
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.move(path, target)
         journal.result, journal.own_result = str(target.absolute()), False
-
-
-def _pack(files: Sequence[Path], target: Path) -> Path:
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in files:
-            archive.write(path, path.name)
-    return target
 
 
 def secure_result(journal: Journal) -> None:

@@ -19,14 +19,13 @@ from loadwatch_collectors.pipeline.sender import Sender
 from loadwatch_collectors.pipeline.spool import Spool
 from loadwatch_collectors.runs.delivery import Client, Journal, begin, make_sender, now_ms, open_spool, run_path
 from loadwatch_collectors.runs.errors import RefusedError, ServerError
+from loadwatch_collectors.runs.live_seconds import LiveFigures, LiveSeconds
 from loadwatch_collectors.runs.own_figures import LineReader, Output
 from loadwatch_collectors.runs.screen.status import Nearest, describe_progress, read_nearest
 from loadwatch_collectors.runs.screen.terminal import StatusLine
-from loadwatch_collectors.runs.streams.gatling_binary import StreamError
-from loadwatch_collectors.runs.streams.live_seconds import LiveFigures, LiveSeconds
-from loadwatch_collectors.runs.streams.registry import AnyReader
+from loadwatch_collectors.runs.streams import AnyReader, StreamError
 from loadwatch_collectors.runs.supervisor import Ending, Streams, Supervisor
-from loadwatch_collectors.runs.tools.tool import Plan, Target
+from loadwatch_collectors.runs.tools import Plan, Target
 from loadwatch_collectors.series import STALE_NAN, SampleRow, Series, encode_labels
 
 _PROC = Path("/proc")

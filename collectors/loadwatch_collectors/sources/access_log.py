@@ -39,7 +39,7 @@ from loadwatch_formats.access_logs.naming import Naming, method_label
 from loadwatch_formats.access_logs.routes import MOST_ROUTES, OTHER, RouteNames
 from loadwatch_formats.access_logs.tally import NOT_FOUND
 
-from loadwatch_collectors.collector import KEPT, Labels, MissingPrivilege, Sample, Source
+from loadwatch_collectors.collector import KEPT, Collector, Labels, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
 from loadwatch_collectors.settings import option
 from loadwatch_collectors.sources.log_files import LogPosition
@@ -70,14 +70,6 @@ class RouteCounts:
     def requests(self) -> int:
         """All of them."""
         return self.statuses.total()
-
-    def add(self, other: "RouteCounts") -> None:
-        """Add what was counted elsewhere."""
-        self.statuses.update(other.statuses)
-        self.bytes += other.bytes
-        self.seconds += other.seconds
-        self.timed += other.timed
-        self.buckets = [mine + theirs for mine, theirs in zip(self.buckets, other.buckets, strict=True)]
 
     def to_json(self) -> list[Any]:
         """A JSON array; `from_json` reads it."""
@@ -246,11 +238,6 @@ class _Lines:
         self.tooks: Counter[str] = Counter()
 
 
-def new_counts(groups: MatchingGroups, limit: int) -> LogCounts:
-    """Nothing is counted yet."""
-    return LogCounts(Naming(RouteNames(groups, limit)))
-
-
 def masked(line: str) -> str:
     """The form of a line: letters as `a`, digits as `0`, what is not printable ASCII as `?`."""
     form = "".join(
@@ -315,10 +302,8 @@ class RouteSamples:
         self.has_new = False
         found: list[Sample] = []
         for key, counts in routes.items():
-            shown = self._shown.get(key)
-            first = shown is None
-            if shown is None:
-                shown = self._add(key)
+            first = key not in self._shown
+            shown = self._add(key) if first else self._shown[key]
             for code, count in counts.statuses.items():
                 labels = shown.codes.get(code)
                 if labels is None:
@@ -408,17 +393,14 @@ class AccessLogSettings:
             raise ValueError(f"unit must be one of {', '.join(_UNITS)}, not {self.unit!r}")
         if not 1 <= self.routes <= 5_000:
             raise ValueError("routes must be between 1 and 5000")
-        try:
-            MatchingGroups(self.match)
-        except GroupError as error:
-            raise ValueError(f"match: {error}") from error
-        try:
-            MatchingGroups((), self.keep)
-        except GroupError as error:
-            raise ValueError(f"keep: {error}") from error
+        for name, given in (("match", (self.match, ())), ("keep", ((), self.keep))):
+            try:
+                MatchingGroups(*given)
+            except GroupError as error:
+                raise ValueError(f"{name}: {error}") from error
 
 
-class AccessLogCollector:
+class AccessLogCollector(Collector):
     """Reads what was added to the log since the last tick."""
 
     def __init__(self, settings: AccessLogSettings) -> None:
@@ -428,7 +410,8 @@ class AccessLogCollector:
             format=settings.format, keys=settings.keys, unit=settings.unit, queries=bool(settings.keep)
         )
         self._tail = LogTail(settings.path, first_read=LOOKED_BACK)
-        self._counts = new_counts(MatchingGroups(settings.match, settings.keep), settings.routes)
+        groups = MatchingGroups(settings.match, settings.keep)
+        self._counts = LogCounts(Naming(RouteNames(groups, settings.routes)))
         self._shown = RouteSamples()
         self._reader: LineReader | None = None
         self._state_file: Path | None = None
@@ -486,10 +469,6 @@ class AccessLogCollector:
             if self._shown.has_new or time.monotonic() - self._saved >= SAVE_SECONDS:
                 self._save()
             return samples
-
-    def missing_privileges(self) -> Sequence[MissingPrivilege]:
-        """Nothing: the log is readable or it is not."""
-        return ()
 
     def explain(self) -> Sequence[str]:
         """What was recognised, and what could not be read."""

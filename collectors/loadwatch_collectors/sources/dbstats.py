@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from loadwatch_collectors.collector import KEPT, MissingPrivilege, Sample, Source
+from loadwatch_collectors.collector import KEPT, Collector, Sample, Source
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.dbstats_document import (
@@ -93,7 +93,7 @@ class DbstatsSettings(HttpSettings):
             parse_number_metric(text)
 
 
-class DbstatsPageCollector:
+class DbstatsPageCollector(Collector):
     """Reads the pools and numbers of one JSON document."""
 
     def __init__(self, settings: DbstatsSettings) -> None:
@@ -120,10 +120,6 @@ class DbstatsPageCollector:
                 "`pools` says where they are, or expose json.Marshal of db.Stats()"
             )
         return [*samples, *info_samples(document)]
-
-    def missing_privileges(self) -> Sequence[MissingPrivilege]:
-        """Nothing: the page is readable or it is not."""
-        return ()
 
     def close(self) -> None:
         """Close the connection."""
@@ -156,7 +152,7 @@ class DbstatsPageCollector:
         return samples
 
 
-class DbstatsLogCollector:
+class DbstatsLogCollector(Collector):
     """Reads the pools from the newest lines of a log."""
 
     def __init__(self, settings: DbstatsSettings) -> None:
@@ -187,10 +183,6 @@ class DbstatsLogCollector:
                 self._newest.update({name: (seen_at, values) for name, mark in self._marks.items() if mark in line})
                 fresh.update(name for name, mark in self._marks.items() if mark in line)
         return self._samples(now, fresh)
-
-    def missing_privileges(self) -> Sequence[MissingPrivilege]:
-        """Nothing: the log is readable or it is not."""
-        return ()
 
     def close(self) -> None:
         """Close the file."""

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loadwatch_collectors.collector import KEPT, Borrow, MissingPrivilege, Sample, Source
+from loadwatch_collectors.collector import KEPT, Borrow, Collector, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.mysql.iam import open_iam_password
@@ -84,7 +84,7 @@ class FreshnessSettings(MySQLLogin):
             raise ValueError("a table is there twice")
 
 
-class FreshnessCollector:
+class FreshnessCollector(Collector):
     """Asks for the newest row at each tick, and counts less often."""
 
     def __init__(self, settings: FreshnessSettings) -> None:
@@ -97,10 +97,6 @@ class FreshnessCollector:
     def collect(self) -> Sequence[Sample]:
         """Read the tables once."""
         return self._session.run(self._read)
-
-    def missing_privileges(self) -> Sequence[MissingPrivilege]:
-        """Nothing: a table that may not be read is an error that names it."""
-        return ()
 
     def explain(self) -> list[str]:
         """Which server it reads."""

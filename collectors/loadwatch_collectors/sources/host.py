@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from loadwatch_collectors.collector import Labels, MissingPrivilege, Sample, Source
+from loadwatch_collectors.collector import Collector, Labels, Sample, Source
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings import option
-from loadwatch_collectors.sources.procfs import CLOCK_TICKS, missing_files, read_text
+from loadwatch_collectors.sources.procfs import CLOCK_TICKS, missing_files, read_or_empty, read_text
 
 LOCAL = frozenset("bcachefs btrfs exfat ext2 ext3 ext4 f2fs jfs ntfs3 reiserfs ufs vfat xfs zfs".split())
 """Kinds that lie on disks of this host: one of the network may hang, and is another host's business."""
@@ -92,7 +92,9 @@ class Filesystems:
 
     def _filesystems(self) -> list[Sample]:
         samples: list[Sample] = []
-        for mount in parse_mounts(self._mounts(), self._exclude):
+        # Those of the host's first process; without the right to see them, our own.
+        mounts = read_or_empty(self._proc / "1/mounts") or read_or_empty(self._proc / "self/mounts")
+        for mount in parse_mounts(mounts, self._exclude):
             try:
                 found = os.statvfs(self._root / mount.mountpoint.lstrip("/"))
             except OSError:
@@ -106,15 +108,6 @@ class Filesystems:
             ]
         return samples
 
-    def _mounts(self) -> str:
-        """Those of the host's first process; without the right to see them, our own."""
-        for name in ("1/mounts", "self/mounts"):
-            try:
-                return read_text(self._proc / name)
-            except CollectorError:
-                continue
-        return ""
-
     def _speeds(self) -> list[Sample]:
         samples: list[Sample] = []
         try:
@@ -125,10 +118,8 @@ class Filesystems:
             # Links that are made of software (tun: 10 Mbit/s) tell a speed that nothing keeps to.
             if self._links.fullmatch(name) or not (self._sys / "class" / "net" / name / "device").exists():
                 continue
-            try:
-                speed = parse_speed(read_text(self._sys / "class" / "net" / name / "speed"))
-            except CollectorError:
-                continue  # An interface that is down answers EINVAL.
+            # An interface that is down answers EINVAL.
+            speed = parse_speed(read_or_empty(self._sys / "class" / "net" / name / "speed"))
             if speed is not None:
                 samples.append(Sample("node_network_speed_bytes", speed, (("device", name),)))
         return samples
@@ -311,7 +302,7 @@ def parse_pressure(resource: str, text: str) -> list[Sample]:
 _MAY_BE_MISSING = ("meminfo", "vmstat", "diskstats", "net/dev", "loadavg", "sys/fs/file-nr")
 
 
-class HostCollector:
+class HostCollector(Collector):
     """Reads one host's /proc."""
 
     def __init__(self, settings: HostSettings) -> None:
@@ -355,16 +346,9 @@ class HostCollector:
         except (ValueError, IndexError) as error:
             raise CollectorError(f"{path} has a shape that is not known: {error}") from error
 
-    def missing_privileges(self) -> Sequence[MissingPrivilege]:
-        """Everything here is readable by every user."""
-        return ()
-
     def explain(self) -> list[str]:
         """What this host does not show."""
         return missing_files(self._proc, _MAY_BE_MISSING)
-
-    def close(self) -> None:
-        """Nothing is kept open."""
 
 
 HOST = Source(

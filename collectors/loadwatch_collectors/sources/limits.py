@@ -1,10 +1,9 @@
 """Limits that nothing measures, as the user declares them: a network's cap, the cores of a service."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loadwatch_collectors.collector import MissingPrivilege, Sample, Source
+from loadwatch_collectors.collector import Collector, Sample, Source
 from loadwatch_collectors.settings import Limit, option
 
 MOST_LIMITS = 32
@@ -31,7 +30,7 @@ class LimitsSettings:
                 )
 
 
-class LimitsCollector:
+class LimitsCollector(Collector):
     """Repeats the limits, so that they stand beside what they limit."""
 
     def __init__(self, settings: LimitsSettings) -> None:
@@ -43,13 +42,6 @@ class LimitsCollector:
     def collect(self) -> list[Sample]:
         """The limits as they are declared."""
         return self._samples
-
-    def missing_privileges(self) -> Sequence[MissingPrivilege]:
-        """Nothing is read."""
-        return ()
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 LIMITS = Source(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from loadwatch_formats.log_patterns import MOST_TEMPLATES, OTHER, LogPatterns, read_line
 
-from loadwatch_collectors.collector import KEPT, MissingPrivilege, Sample, Source
+from loadwatch_collectors.collector import KEPT, Collector, Sample, Source
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
 from loadwatch_collectors.settings import option
 from loadwatch_collectors.sources.log_tail import LogTail
@@ -39,7 +39,7 @@ class LogPatternsSettings:
             raise ValueError(f"patterns must be between 1 and {MOST_TEMPLATES}")
 
 
-class LogPatternsCollector:
+class LogPatternsCollector(Collector):
     """Follows one log."""
 
     def __init__(self, settings: LogPatternsSettings) -> None:
@@ -75,10 +75,6 @@ class LogPatternsCollector:
             f"follows {self._settings.path}; counts lines from now on",
             *(f"{one.count} × {one.text[:100]}" for one in found[:3]),
         ]
-
-    def missing_privileges(self) -> Sequence[MissingPrivilege]:
-        """Nothing: the log is readable or it is not."""
-        return ()
 
     def close(self) -> None:
         """Close the file."""

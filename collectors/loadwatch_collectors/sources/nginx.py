@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from loadwatch_collectors.collector import MissingPrivilege, Sample, Source, address_of
+from loadwatch_collectors.collector import Collector, Sample, Source, address_of
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings import option
 from loadwatch_collectors.sources.process.search import find_ports
@@ -47,7 +47,7 @@ class NginxSettings(HttpSettings):
     proc: str = option(help="Where the host's /proc is mounted.", default="/proc")
 
 
-class NginxCollector:
+class NginxCollector(Collector):
     """Reads one page."""
 
     def __init__(self, settings: NginxSettings) -> None:
@@ -75,10 +75,6 @@ class NginxCollector:
         limit = [] if self._limit is None else [Sample("nginx_connections_limit", self._limit)]
         values = zip(_NAMES, found.groups(), strict=True)
         return [Sample("nginx_up", 1.0), *(Sample(name, float(value)) for name, value in values), *limit]
-
-    def missing_privileges(self) -> Sequence[MissingPrivilege]:
-        """Nothing: the page is readable or it is not."""
-        return ()
 
     def close(self) -> None:
         """Close the connection."""

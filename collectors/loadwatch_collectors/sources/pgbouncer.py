@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from loadwatch_collectors.collector import MissingPrivilege, Sample, Source
+from loadwatch_collectors.collector import Collector, Sample, Source
 from loadwatch_collectors.settings import option
 from loadwatch_collectors.transport.postgresql_session import PostgreSQLLogin, PostgreSQLSession
 
@@ -67,7 +67,7 @@ class PgBouncerSettings(PostgreSQLLogin):
     database: str = option(help="Name of the admin console.", default=_CONSOLE)
 
 
-class PgBouncerCollector:
+class PgBouncerCollector(Collector):
     """Reads one PgBouncer."""
 
     def __init__(self, settings: PgBouncerSettings) -> None:
@@ -76,10 +76,6 @@ class PgBouncerCollector:
     def collect(self) -> Sequence[Sample]:
         """Ask for each table once."""
         return self._session.run(lambda: [Sample("pgbouncer_up", 1.0), *self._read()])
-
-    def missing_privileges(self) -> Sequence[MissingPrivilege]:
-        """Nothing: the console is readable or it is not."""
-        return ()
 
     def close(self) -> None:
         """End the session."""

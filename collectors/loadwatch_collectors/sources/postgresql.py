@@ -17,7 +17,6 @@ from loadwatch_formats.own_traffic import NAME
 
 from loadwatch_collectors.collector import (
     CollectFault,
-    Collector,
     Labels,
     MissingPrivilege,
     Sample,
@@ -375,20 +374,11 @@ class PostgreSQLCollector:
         return rows
 
 
-def build_postgresql(settings: PostgreSQLSettings) -> Collector:
-    """The collector of one server.
-
-    Raises:
-        ConfigError: the password cannot be read, or psycopg is not installed.
-    """
-    return PostgreSQLCollector(settings)
-
-
 POSTGRESQL = Source(
     name="postgresql",
     help="PostgreSQL: slots, sessions, waits and locks, cache, checkpoints, WAL, replication, settings.",
     settings=PostgreSQLSettings,
-    build=build_postgresql,
+    build=PostgreSQLCollector,
     packs=("postgresql",),
     privileges=(MissingPrivilege(permission="pg_monitor", lost=LOST, remedy="GRANT pg_monitor TO loadwatch;"),),
 )

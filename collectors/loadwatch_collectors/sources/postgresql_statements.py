@@ -22,7 +22,7 @@ from loadwatch_formats.statements.fingerprint import LONGEST_READ, Dialect
 from loadwatch_formats.statements.masking import mask
 from loadwatch_formats.statements.plans import POSTGRESQL_PLAN, NoPlan, Step, why_not_explained, write_plan
 
-from loadwatch_collectors.collector import KEPT, Borrow, CollectFault, Collector, MissingPrivilege, Sample, Source
+from loadwatch_collectors.collector import KEPT, Borrow, CollectFault, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.statements import (
@@ -395,20 +395,11 @@ def _now_ms() -> int:
     return int(time.time() * 1_000)
 
 
-def build_postgresql_statements(settings: PostgreSQLStatementsSettings) -> Collector:
-    """The collector of one server.
-
-    Raises:
-        ConfigError: the password cannot be read, or psycopg is not installed.
-    """
-    return PostgreSQLStatementsCollector(settings)
-
-
 POSTGRESQL_STATEMENTS = Source(
     name="postgresql_statements",
     help="Statements of PostgreSQL: calls, time and rows of each, from pg_stat_statements.",
     settings=PostgreSQLStatementsSettings,
-    build=build_postgresql_statements,
+    build=PostgreSQLStatementsCollector,
     packs=("postgresql",),
     borrow=Borrow(block="postgresql", groups=BORROWED_KEYS),
     privileges=(

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from loadwatch_formats.metrics.pprof import SOURCE
 from loadwatch_formats.profile_kinds import MOST_BYTES, MOST_SECONDS, PROFILE_KINDS, target_of
 
-from loadwatch_collectors.collector import MissingPrivilege, Sample, Source
+from loadwatch_collectors.collector import Collector, Sample, Source
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings import Bytes, Seconds, option
 from loadwatch_collectors.transport.http_page import HttpPage, HttpSettings, Page
@@ -57,7 +57,7 @@ class PprofSettings(HttpSettings):
             raise ValueError(f"max_body must be at most {MOST_BYTES} bytes, the most that the server takes")
 
 
-class PprofCollector:
+class PprofCollector(Collector):
     """Looks whether profiles can be had."""
 
     def __init__(self, settings: PprofSettings) -> None:
@@ -85,10 +85,6 @@ class PprofCollector:
         """What a check tells."""
         lacking = [kind for kind in self._settings.kinds if kind not in self._offered]
         return [f"not offered by the process: {', '.join(lacking)}"] if lacking else []
-
-    def missing_privileges(self) -> Sequence[MissingPrivilege]:
-        """Nothing: the page is readable or it is not."""
-        return ()
 
     def close(self) -> None:
         """Close the connection."""

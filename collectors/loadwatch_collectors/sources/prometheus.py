@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from loadwatch_formats.metrics.model import MetricInfo
 
-from loadwatch_collectors.collector import Labels, MissingPrivilege, Sample, Source
+from loadwatch_collectors.collector import Collector, Labels, Sample, Source
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings import option
 from loadwatch_collectors.transport.http_page import HttpPage, HttpSettings
@@ -252,7 +252,7 @@ class PrometheusSettings(HttpSettings):
                 raise ValueError(f"{pattern!r} is not a regular expression: {error}") from None
 
 
-class PrometheusCollector:
+class PrometheusCollector(Collector):
     """Scrapes one page."""
 
     def __init__(self, settings: PrometheusSettings) -> None:
@@ -284,10 +284,6 @@ class PrometheusCollector:
     def metadata(self) -> Sequence[MetricInfo]:
         """Type, help and unit of the metrics of the last page."""
         return tuple(self._metrics.values())
-
-    def missing_privileges(self) -> Sequence[MissingPrivilege]:
-        """Nothing: a page is readable or it is not."""
-        return ()
 
     def close(self) -> None:
         """Close the connection."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from loadwatch_collectors.collector import KEPT, Labels, MissingPrivilege, Sample, Source
+from loadwatch_collectors.collector import KEPT, Collector, Labels, Sample, Source
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.procfs import (
@@ -25,6 +25,7 @@ from loadwatch_collectors.sources.procfs import (
     list_pids,
     missing_files,
     program_name,
+    read_or_empty,
     read_text,
     socket_inodes,
 )
@@ -146,23 +147,17 @@ def parse_sysctl(setting: str, text: str) -> list[Sample]:
 
 
 def read_sysctls(proc: Path) -> Iterable[Sample]:
-    """All that this host has; containers hide some of them."""
+    """All that this host has; containers hide some of them, and some are for root alone."""
     for setting in SYSCTLS:
-        yield from parse_sysctl(setting, _read(proc, setting))
+        yield from parse_sysctl(setting, read_or_empty(_path(proc, setting)))
     for setting in TEXTS:
-        value = _read(proc, setting).strip()
+        value = read_or_empty(_path(proc, setting)).strip()
         if value:
             yield Sample("node_sysctl_info", 1.0, (("name", setting), ("value", value)))
 
 
-def _read(proc: Path, setting: str) -> str:
-    path = proc / "sys" / setting.replace(".", "/")
-    if not path.exists():
-        return ""
-    try:
-        return read_text(path)
-    except CollectorError:
-        return ""  # Some are for root alone.
+def _path(proc: Path, setting: str) -> Path:
+    return proc / "sys" / setting.replace(".", "/")
 
 
 _COUNTERS = {
@@ -246,12 +241,6 @@ def parse_netstat(text: str) -> list[Sample]:
     return samples
 
 
-def count_ephemeral_ports(text: str) -> int:
-    """How many local ports outgoing connections can use, from `ip_local_port_range`."""
-    first, last = text.split()
-    return int(last) - int(first) + 1
-
-
 def choose_ports(configured: Sequence[int], listeners: Iterable[Listener], most: int) -> tuple[int, ...]:
     """The configured ports, or the lowest of those that something listens on."""
     if configured:
@@ -261,32 +250,18 @@ def choose_ports(configured: Sequence[int], listeners: Iterable[Listener], most:
 
 def fullest_listeners(listeners: Iterable[Listener]) -> dict[int, Listener]:
     """By port, the listener whose queue is the fullest; several sockets may share a port, each with its own queue."""
-    found: dict[int, Listener] = {}
-    for listener in listeners:
-        known = found.get(listener.port)
-        if known is None or _fullness(listener) > _fullness(known):
-            found[listener.port] = listener
-    return found
-
-
-def _fullness(listener: Listener) -> tuple[float, int]:
-    return listener.queue / (listener.limit or 1), -(listener.limit or 0)
+    rising = sorted(listeners, key=lambda one: (one.queue / (one.limit or 1), -(one.limit or 0)))
+    return {listener.port: listener for listener in rising}
 
 
 def make_state_samples(table: TcpTable) -> list[Sample]:
     """`node_tcp_connection_states` for every state, as node_exporter's tcpstat has it."""
-    samples = [
-        Sample("node_tcp_connection_states", float(table.states[number]), (("state", name),))
-        for number, name in STATES.items()
-    ]
-    samples.append(
-        Sample("node_tcp_connection_states", float(table.receive_queue_bytes), (("state", "rx_queued_bytes"),))
-    )
-    samples.append(Sample("node_tcp_connection_states", float(table.send_queue_bytes), (("state", "tx_queued_bytes"),)))
-    return samples
+    found = {name: table.states[number] for number, name in STATES.items()}
+    found |= {"rx_queued_bytes": table.receive_queue_bytes, "tx_queued_bytes": table.send_queue_bytes}
+    return [Sample("node_tcp_connection_states", float(count), (("state", name),)) for name, count in found.items()]
 
 
-class SocketsCollector:
+class SocketsCollector(Collector):
     """Reads one host's sockets."""
 
     def __init__(self, settings: SocketsSettings, cpu_clock: Callable[[], float] = time.thread_time) -> None:
@@ -324,10 +299,6 @@ class SocketsCollector:
         # A little early, so that a cost right at the budget does not skip every other tick.
         self._next_details = now + 0.9 * (self._cpu_clock() - started) / self._settings.max_cpu_share
         return samples + self._make_queue_samples(table.listeners) + self._details + self._read_peers(table)
-
-    def missing_privileges(self) -> Sequence[MissingPrivilege]:
-        """Counts of sockets are open to every user."""
-        return ()
 
     def explain(self) -> list[str]:
         """What this host does not show."""
@@ -380,7 +351,8 @@ class SocketsCollector:
                 limits.append(Sample(name, float(text)))
         ports = self._read_optional(f"sys/{_PORT_RANGE}")
         if ports:
-            limits.append(Sample("kernel_ephemeral_ports", float(count_ephemeral_ports(ports))))
+            first, last = map(int, ports.split())
+            limits.append(Sample("kernel_ephemeral_ports", float(last - first + 1)))
         limits += read_sysctls(self._proc)
         self._limits = limits
         return limits

@@ -24,7 +24,7 @@ from loadwatch_formats.deadline import shut_down
 from loadwatch_formats.metrics.timeouts import GIVEN, LONGER, PATH
 from loadwatch_formats.own_traffic import AGENT
 
-from loadwatch_collectors.collector import KEPT, Labels, MissingPrivilege, Sample, Source
+from loadwatch_collectors.collector import KEPT, Collector, Labels, Sample, Source
 from loadwatch_collectors.errors import CollectorError, ConfigError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.transport.http_page import check_url, redact_url
@@ -401,7 +401,7 @@ def measured_samples(layer: str, measurements: Sequence[Measurement]) -> list[Sa
     return samples
 
 
-class TimeoutsCollector:
+class TimeoutsCollector(Collector):
     """Repeats what is configured, and what the probes found last."""
 
     def __init__(self, settings: TimeoutsSettings) -> None:
@@ -422,10 +422,6 @@ class TimeoutsCollector:
             return [sample._replace(timestamp_ms=KEPT) for sample in samples]
         self._sent, self._repeat_due = samples, now + REPEAT_SECONDS
         return samples
-
-    def missing_privileges(self) -> Sequence[MissingPrivilege]:
-        """None is needed."""
-        return ()
 
     def close(self) -> None:
         """End the probes' connections."""

@@ -348,37 +348,33 @@ class MySQLSession:
 
     def query(self, sql: str, parameters: Sequence[object] = ()) -> Sequence[Row]:
         """The rows of a statement; only within `run`."""
-        if self._connection is None:
-            raise CollectorError(f"MySQL at {self.where}: the session was closed")
-        with self._understood(), self._connection.cursor() as cursor:
-            cursor.execute(self._marked(sql), tuple(parameters) or None)
-            rows: Sequence[Row] = cursor.fetchall()
-            return rows
+        with self._executed(sql, parameters) as cursor:
+            return cursor.fetchall()
 
     def query_named(self, sql: str) -> list[dict[str, str | None]]:
         """The rows of a statement by their columns' names in small letters; only within `run`."""
-        if self._connection is None:
-            raise CollectorError(f"MySQL at {self.where}: the session was closed")
-        with self._understood(), self._connection.cursor() as cursor:
-            cursor.execute(self._marked(sql))
+        with self._executed(sql) as cursor:
             names = [str(column[0]).lower() for column in cursor.description or ()]
             return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
     def execute(self, sql: str, parameters: Sequence[object] = ()) -> int:
         """Run a statement that changes rows; their number. Only within `run`."""
-        if self._connection is None:
-            raise CollectorError(f"MySQL at {self.where}: the session was closed")
-        with self._understood(), self._connection.cursor() as cursor:
-            return cursor.execute(self._marked(sql), tuple(parameters) or None)
+        with self._executed(sql, parameters) as cursor:
+            return cursor.rowcount
 
     def own_ids(self) -> list[int]:
         """The server's numbers of this agent's sessions, this one among them."""
         connections: list[Any] = [one._connection for one in tuple(_SESSIONS) if one.where == self.where]
         return [int(one.thread_id()) for one in connections if one is not None]
 
-    def _marked(self, sql: str) -> str:
+    @contextmanager
+    def _executed(self, sql: str, parameters: Sequence[object] = ()) -> Generator[Any]:
+        if self._connection is None:
+            raise CollectorError(f"MySQL at {self.where}: the session was closed")
         OWN_DIGESTS.add(_digest_of(sql))
-        return f"{sql} {COMMENT}"
+        with self._understood(), self._connection.cursor() as cursor:
+            cursor.execute(f"{sql} {COMMENT}", tuple(parameters) or None)
+            yield cursor
 
     def quote(self, value: str) -> str:
         """The value as a literal of SQL, quotes included."""

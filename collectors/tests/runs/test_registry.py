@@ -4,10 +4,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from loadwatch_collectors.runs.live_seconds import LiveSeconds
 from loadwatch_collectors.runs.session import Follower
-from loadwatch_collectors.runs.streams.gatling_binary import Event, RequestEvent, SecondEvent, StreamError, UsersEvent
-from loadwatch_collectors.runs.streams.live_seconds import LiveSeconds
-from loadwatch_collectors.runs.streams.registry import AnyReader
+from loadwatch_collectors.runs.streams import AnyReader, Event, RequestEvent, SecondEvent, StreamError, UsersEvent
 from loadwatch_formats.outcomes import Outcome
 
 REAL = Path(__file__).parents[3] / "backend" / "tests" / "importers" / "fixtures"

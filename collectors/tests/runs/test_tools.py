@@ -2,8 +2,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from loadwatch_collectors.runs.tools.registry import read_target, recognise
-from loadwatch_collectors.runs.tools.tool import Plan, RunContext, Target
+from loadwatch_collectors.runs.tools import Plan, RunContext, Target, read_target, recognise
 
 SERVER = "http://127.0.0.1:8000/prometheus/api/v1/write"
 

@@ -5,10 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from loadwatch_collectors.runs.streams.gatling_binary import RequestEvent, StreamError
-from loadwatch_collectors.runs.streams.registry import AnyReader
-from loadwatch_collectors.runs.streams.vegeta_gob import VegetaGobReader
-from loadwatch_collectors.runs.streams.vegeta_json import VegetaJsonReader
+from loadwatch_collectors.runs.streams import AnyReader, RequestEvent, StreamError, VegetaGobReader, VegetaJsonReader
 from loadwatch_formats.outcomes import Outcome
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "vegeta"

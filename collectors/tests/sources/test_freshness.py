@@ -201,7 +201,7 @@ def test_of_two_servers_that_of_the_same_target_is_read(mariadb: MariaDB, tmp_pa
             config = load_config(parse_document(BOTH.format(port=server.port), "loadwatch.yml"), sources_by_name())
             report = check_collectors(config.collectors)[1]
             assert report.error is None
-            assert {item.series: item.value for item in report.shown}['table_rows{table="shop.orders"}'] == rows
+            assert report.shown['table_rows{table="shop.orders"}'] == rows
             assert report.notes == [
                 "takes port from `mysql` of the same target (loadwatch.yml:4)",
                 f"reads MySQL at 127.0.0.1:{server.port}",

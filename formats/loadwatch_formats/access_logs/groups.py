@@ -23,27 +23,27 @@ _SECRET_ENDS = (
 )
 
 
-class KeptError(ValueError):
-    """A parameter cannot be kept; the text says which, and why."""
+class GroupError(ValueError):
+    """An expression or a parameter cannot be used; the text says which, and why."""
 
 
 class KeptParameters:
     """Names of parameters, in the order in which a route shows them.
 
     Raises:
-        KeptError: for a name that is none, one of secrets, and for more than `MOST_KEPT`.
+        GroupError: for a name that is none, one of secrets, and for more than `MOST_KEPT`.
     """
 
     def __init__(self, names: Sequence[str] = ()) -> None:
         if len(names) > MOST_KEPT:
-            raise KeptError(f"{len(names)} parameters are too many; at most {MOST_KEPT}")
+            raise GroupError(f"{len(names)} parameters are too many; at most {MOST_KEPT}")
         for name in names:
             if not _NAME.fullmatch(name):
-                raise KeptError(
+                raise GroupError(
                     f"{name[:60]!r} is no name of a parameter: letters, digits, _ . - and at most 40 of them"
                 )
             if _is_secret(name):
-                raise KeptError(f"{name!r} is a parameter that holds secrets: its values never stay")
+                raise GroupError(f"{name!r} is a parameter that holds secrets: its values never stay")
         self.names = tuple(dict.fromkeys(names))
 
     def query_of(self, path: str) -> str:
@@ -90,10 +90,6 @@ _LONGEST_PATH = 2_048
 """Characters of a path that an expression sees: it is somebody's own, and may be slow."""
 
 
-class GroupError(ValueError):
-    """An expression or a parameter cannot be used; the text says which, and why."""
-
-
 def split_patterns(text: str) -> list[str]:
     """The expressions of one text: commas part them, but not commas within `{}`, `[]` and `()`.
 
@@ -129,10 +125,7 @@ class MatchingGroups:
         if len(patterns) > _MOST:
             raise GroupError(f"{len(patterns)} matching groups are too many; at most {_MOST}")
         self.patterns = tuple(patterns)
-        try:
-            self.kept = KeptParameters(keep)
-        except KeptError as error:
-            raise GroupError(str(error)) from None
+        self.kept = KeptParameters(keep)
         self._compiled: list[tuple[re.Pattern[str], str]] = []
         for pattern in patterns:
             try:

@@ -1,5 +1,5 @@
 import pytest
-from loadwatch_formats.access_logs.groups import GroupError, KeptError, KeptParameters, MatchingGroups
+from loadwatch_formats.access_logs.groups import GroupError, KeptParameters, MatchingGroups
 from loadwatch_formats.access_logs.lines.line import PATH, REST, LineOptions
 from loadwatch_formats.access_logs.lines.registry import recognise
 from loadwatch_formats.access_logs.routes import SPREAD, RouteNames
@@ -50,7 +50,7 @@ def test_words_stay_and_what_may_be_a_secret_does_not(query: str, kept: str) -> 
     ],
 )
 def test_names_of_secrets_are_refused(names: list[str], said: str) -> None:
-    with pytest.raises(KeptError, match=said):
+    with pytest.raises(GroupError, match=said):
         KeptParameters(names)
     with pytest.raises(GroupError, match=said):
         MatchingGroups((), names)

@@ -12,9 +12,13 @@ from loadwatch_collectors.config import load_config
 from loadwatch_collectors.errors import AgentError
 from loadwatch_collectors.pipeline.frames import encode_frame
 from loadwatch_collectors.pipeline.spool import SegmentReader, SpoolFolder
-from loadwatch_collectors.runs.streams.gatling_binary import GatlingBinaryReader, StreamError, StreamReader
-from loadwatch_collectors.runs.streams.gatling_text import GatlingTextReader
-from loadwatch_collectors.runs.streams.vegeta_gob import VegetaGobReader
+from loadwatch_collectors.runs.streams import (
+    GatlingBinaryReader,
+    GatlingTextReader,
+    StreamError,
+    StreamReader,
+    VegetaGobReader,
+)
 from loadwatch_collectors.series import SampleRow, Series
 from loadwatch_collectors.settings_loader import parse_document
 from loadwatch_collectors.sources import host, sock_diag, sockets

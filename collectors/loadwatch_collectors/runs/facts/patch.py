@@ -71,16 +71,16 @@ class Patch:
 
 def find_patch(directory: Path) -> Patch | None:
     """What differs from the commit; None where nothing does, or git cannot tell."""
-    top = _git(directory, "rev-parse", "--show-toplevel")
+    top = git(directory, "rev-parse", "--show-toplevel")
     if top is None:
         return None
     root = Path(os.fsdecode(top.rstrip(b"\n")))
-    listed = _git(root, "diff", "--no-ext-diff", "--name-only", "-z", "HEAD")
+    listed = git(root, "diff", "--no-ext-diff", "--name-only", "-z", "HEAD")
     names = _names(listed)
     if not names:
         return None
     hidden = [name for name in names if may_hold_secrets(name)]
-    untracked = _names(_git(root, "ls-files", "--others", "--exclude-standard", "-z"))
+    untracked = _names(git(root, "ls-files", "--others", "--exclude-standard", "-z"))
     excluded = [f":(top,exclude,literal){name}" for name in hidden]
     found = _bounded(root, [*_DIFF, "HEAD", "--", ":(top)", *excluded])
     if found is None:
@@ -201,7 +201,8 @@ def _pieces(diff: bytes) -> Iterator[bytes]:
         yield diff[start:end]
 
 
-def _git(directory: Path, *arguments: str) -> bytes | None:
+def git(directory: Path, *arguments: str) -> bytes | None:
+    """What git says; None where it fails, or there is none."""
     try:
         done = subprocess.run(
             [*_GIT, *arguments],

@@ -1,10 +1,9 @@
 """What the user asked for on the command line, checked, as the document that begins a run."""
 
 import getpass
-import os
 import socket
-import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,11 +12,11 @@ from loadwatch_formats.run_facts import FACTS, OPTIONS, Fact
 from loadwatch_formats.times import parse_rfc3339
 
 from loadwatch_collectors.runs.errors import UsageError
+from loadwatch_collectors.runs.facts.patch import git
 from loadwatch_collectors.runs.facts.redaction import redact_command, redact_value
-from loadwatch_collectors.runs.tools.tool import Target
+from loadwatch_collectors.runs.tools import Target
 from loadwatch_collectors.settings import parse_duration
 
-_GIT_SECONDS = 10.0
 _BRANCH_VARIABLES = ("GITHUB_HEAD_REF", "GITHUB_REF_NAME", "CI_COMMIT_REF_NAME", "BUILDKITE_BRANCH", "BRANCH_NAME")
 
 
@@ -43,37 +42,22 @@ def find_origin(directory: Path, environment: Mapping[str, str]) -> Origin:
     changes = _git(directory, "status", "--porcelain", "--untracked-files=no") if commit else None
     if commit and not branch:
         branch = next((environment[name] for name in _BRANCH_VARIABLES if environment.get(name)), "")
+    author = _git(directory, "config", "user.name") or ""
+    if not author:
+        with suppress(OSError, KeyError):
+            author = getpass.getuser()
     return Origin(
         commit=commit,
         branch=branch if commit else "",
         dirty=None if changes is None else bool(changes),
-        author=_git(directory, "config", "user.name") or _login(),
+        author=author,
         host=socket.gethostname(),
     )
 
 
 def _git(directory: Path, *arguments: str) -> str | None:
-    environment = {**os.environ, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
-    try:
-        done = subprocess.run(
-            ["git", *arguments],
-            cwd=directory,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_GIT_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else None
-
-
-def _login() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return ""
+    said = git(directory, *arguments)
+    return None if said is None else said.decode("utf-8", "replace").strip()
 
 
 def parse_parameters(texts: Sequence[str]) -> dict[str, str]:
@@ -109,17 +93,14 @@ def parse_links(issues: Sequence[str], links: Sequence[str]) -> list[dict[str, s
     found = [{"url": url, "title": "issue"} for url in issues]
     for text in links:
         url, equals, title = text.rpartition("=")
-        titled = bool(equals) and url.startswith(("http://", "https://")) and " " not in url and _is_title(url, title)
+        # `=` may also be a part of the address's query.
+        titled = bool(equals and title) and url.startswith(("http://", "https://")) and " " not in url
+        titled = titled and ("?" not in url or " " in title)
         found.append({"url": url, "title": title} if titled else {"url": text, "title": ""})
     for link in found:
         if not link["url"].startswith(("http://", "https://")) or " " in link["url"]:
             raise UsageError(f"{link['url']!r} is not an address such as https://host/path")
     return found
-
-
-def _is_title(url: str, title: str) -> bool:
-    """Whether `=` divides address and title, and is not a part of the address's query."""
-    return bool(title) and ("?" not in url or " " in title)
 
 
 def parse_start(text: str) -> int:

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple, cast
 
 from loadwatch_formats.numbers import format_count, format_score, format_value
 
-from loadwatch_collectors.runs.streams.live_seconds import LiveFigures
-from loadwatch_collectors.runs.tools.tool import Target
+from loadwatch_collectors.runs.live_seconds import LiveFigures
+from loadwatch_collectors.runs.tools import Target
 
 _LATENCIES = ("p50", "p90", "p95", "p99", "max")
 

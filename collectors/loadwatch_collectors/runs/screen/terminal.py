@@ -10,7 +10,6 @@ import re
 import select
 import unicodedata
 from collections.abc import Mapping
-from typing import Protocol
 
 PLAIN_SECONDS = 10.0
 """Between two lines where there is no terminal."""
@@ -18,33 +17,6 @@ PLAIN_SECONDS = 10.0
 _TAIL = 64
 _INSIDE_SEQUENCE = re.compile(rb"\x1b(?:[\[(\]P][^\x40-\x7e\x07]*)?\Z")
 _LEAST_ROWS = 5
-
-
-class StatusLine(Protocol):
-    """Where the state of the run is shown."""
-
-    takes_a_row: bool
-    """Whether the command's terminal is one line shorter than ours."""
-
-    def show(self, text: str, elapsed: float) -> None:
-        """Show the state; called about once a second."""
-        ...
-
-    def note(self, text: str) -> None:
-        """Say something that stays."""
-        ...
-
-    def pass_on(self, descriptor: int, data: bytes) -> None:
-        """Output of the command on its way to the terminal."""
-        ...
-
-    def resize(self) -> None:
-        """The terminal has another size."""
-        ...
-
-    def close(self) -> None:
-        """Leave the terminal as it was."""
-        ...
 
 
 def terminal_works(environment: Mapping[str, str]) -> bool:
@@ -75,30 +47,31 @@ def fit(text: str, columns: int) -> str:
     return text
 
 
-class QuietLine:
-    """Shows nothing but notes."""
+class StatusLine:
+    """Where the state of the run is shown; this one shows nothing but notes."""
 
     takes_a_row = False
+    """Whether the command's terminal is one line shorter than ours."""
 
     def show(self, text: str, elapsed: float) -> None:
-        """See StatusLine."""
+        """Show the state; called about once a second."""
 
     def note(self, text: str) -> None:
-        """See StatusLine."""
-        write_error(text)
+        """Say something that stays."""
+        write_all(2, f"loadwatch: {text}\n".encode())
 
     def pass_on(self, descriptor: int, data: bytes) -> None:
-        """See StatusLine."""
+        """Output of the command on its way to the terminal."""
         write_all(descriptor, data)
 
     def resize(self) -> None:
-        """See StatusLine."""
+        """The terminal has another size."""
 
     def close(self) -> None:
-        """See StatusLine."""
+        """Leave the terminal as it was."""
 
 
-class PlainLines(QuietLine):
+class PlainLines(StatusLine):
     """A line every ten seconds, for logs."""
 
     def __init__(self) -> None:
@@ -108,10 +81,10 @@ class PlainLines(QuietLine):
         """See StatusLine."""
         if elapsed >= self._next:
             self._next = (elapsed // PLAIN_SECONDS + 1) * PLAIN_SECONDS
-            write_error(text)
+            self.note(text)
 
 
-class TerminalLine:
+class TerminalLine(StatusLine):
     """The last line of the terminal on standard error."""
 
     takes_a_row = True
@@ -129,26 +102,27 @@ class TerminalLine:
 
     def note(self, text: str) -> None:
         """See StatusLine."""
-        self._end()
-        write_error(text)
+        self.close()
+        super().note(text)
         self._begin()
         self._draw()
 
     def pass_on(self, descriptor: int, data: bytes) -> None:
         """See StatusLine."""
-        write_all(descriptor, data)
+        super().pass_on(descriptor, data)
         if os.isatty(descriptor):
             self._tail = (self._tail + data)[-_TAIL:]
 
     def resize(self) -> None:
         """See StatusLine."""
-        self._end()
+        self.close()
         self._begin()
         self._draw()
 
     def close(self) -> None:
         """See StatusLine."""
-        self._end()
+        if self._rows:
+            _control(f"\x1b7\x1b[{self._rows};1H\x1b[2K\x1b[r\x1b8")
 
     def _begin(self) -> None:
         rows = os.get_terminal_size(2).lines
@@ -164,18 +138,9 @@ class TerminalLine:
             shown = fit(self._text, os.get_terminal_size(2).columns)
             _control(f"\x1b7\x1b[{self._rows};1H\x1b[2K\x1b[7m{shown}\x1b[0m\x1b8")
 
-    def _end(self) -> None:
-        if self._rows:
-            _control(f"\x1b7\x1b[{self._rows};1H\x1b[2K\x1b[r\x1b8")
-
 
 def _control(text: str) -> None:
     write_all(2, text.encode())
-
-
-def write_error(text: str) -> None:
-    """A line of ours on standard error."""
-    write_all(2, f"loadwatch: {text}\n".encode())
 
 
 def write_all(descriptor: int, data: bytes) -> None:

@@ -7,7 +7,7 @@ that the base install can list and check the source without it.
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -18,14 +18,21 @@ from loadwatch_formats.metrics.model import MetricInfo
 
 from loadwatch_collectors.collector import KEPT, CollectFault, Labels, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError
-from loadwatch_collectors.sources.aws.client.client import Account, ApiCall, AwsClient, Connect, ConnectOptions, Observe
-from loadwatch_collectors.sources.aws.client.connect import connect, regions_of, require_boto3
+from loadwatch_collectors.sources.aws.client.client import (
+    Account,
+    ApiCall,
+    Connect,
+    ConnectOptions,
+    connect,
+    regions_of,
+    require_boto3,
+)
 from loadwatch_collectors.sources.aws.client.errors import AwsError, OutOfTimeError
 from loadwatch_collectors.sources.aws.cost.budget import BudgetKeeper
 from loadwatch_collectors.sources.aws.cost.cost import CostMeter, describe_estimate, read_prices
 from loadwatch_collectors.sources.aws.discovery.discovery import BackgroundDiscovery, Discovery
 from loadwatch_collectors.sources.aws.discovery.part import Selection
-from loadwatch_collectors.sources.aws.model import MetricKey, Preset, Resource, WantedMetric
+from loadwatch_collectors.sources.aws.model import MetricKey
 from loadwatch_collectors.sources.aws.place import Finder, NothingToFind, PlaceWatch, Poll
 from loadwatch_collectors.sources.aws.presets import load_presets, preset_metrics
 from loadwatch_collectors.sources.aws.reading.enhanced import EnhancedReader
@@ -82,16 +89,7 @@ class Health:
         """The counters."""
         with self._lock:
             samples = [
-                Sample(
-                    "aws_api_requests_total",
-                    float(count),
-                    (
-                        ("operation", call.operation),
-                        ("outcome", call.outcome),
-                        ("region", call.region),
-                        ("service", call.service),
-                    ),
-                )
+                Sample("aws_api_requests_total", float(count), tuple(sorted(call._asdict().items())))
                 for call, count in self._calls.items()
             ]
             services = {(call.service, call.region) for call in self._calls}
@@ -163,11 +161,7 @@ def unique(missing: Sequence[MissingPrivilege]) -> list[MissingPrivilege]:
     for item in missing:
         by_permission.setdefault(item.permission, []).append(item)
     return [
-        MissingPrivilege(
-            permission=permission,
-            lost="; ".join(dict.fromkeys(item.lost for item in items)),
-            remedy=items[0].remedy,
-        )
+        MissingPrivilege(permission, "; ".join(dict.fromkeys(item.lost for item in items)), items[0].remedy)
         for permission, items in sorted(by_permission.items())
     ]
 
@@ -263,55 +257,6 @@ def _is_over(running: _Job[_T]) -> bool:
     return bool(running.result) or running.error is not None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setup:
-    """What all places of one collector share."""
-
-    settings: CloudWatchSettings
-    presets: Mapping[str, Preset]
-    connect: Connect
-    observe: Observe
-    budget: BudgetKeeper
-    pause: Callable[[float], object]
-
-    def watch(self, account: Account, region: str) -> PlaceWatch:
-        """The watch of one place; no request is made before its first poll."""
-        settings = self.settings
-        options = ConnectOptions(
-            endpoint_url=settings.endpoint_url, read_timeout_seconds=min(20.0, max(0.5, settings.timeout / 2))
-        )
-        client = self.connect(account, region, options, self.observe)
-        reader = PlaceReader(
-            client,
-            ReaderOptions(delay_ms=round(settings.delay * 1000), reread_ms=round(settings.reread * 1000)),
-            pause=self.pause,
-        )
-        insights = InsightsReader(client, self.presets, factor=self.budget.factor)
-        enhanced = EnhancedReader(client, self.presets)
-
-        def within_budget(wanted: Sequence[WantedMetric], resources: Sequence[Resource]) -> Sequence[WantedMetric]:
-            return self.budget.give((account, region), wanted, insights.loads(resources))
-
-        return PlaceWatch(
-            client,
-            reader,
-            self._finder(client, region),
-            presets=self.presets,
-            custom=settings.custom,
-            sides=(insights, enhanced),
-            budget=within_budget,
-            list_seconds=settings.discovery_interval,
-            linger_ms=round((settings.delay + settings.reread) * 1000),
-        )
-
-    def _finder(self, client: AwsClient, region: str) -> Finder:
-        if not self.presets:
-            return NothingToFind()
-        selection = Selection(self.presets.values(), self.settings.select)
-        discovery = Discovery(client, selection, interval_seconds=self.settings.discovery_interval)
-        return BackgroundDiscovery(discovery, name=f"aws-discovery-{region}")
-
-
 _log: Any = structlog.get_logger("loadwatch.aws")
 INTERVAL_SECONDS = 60.0
 _FACTS_SECONDS = 55.0
@@ -340,14 +285,6 @@ class _State:
         return role.split(":")[4] if role else ""
 
 
-@dataclass(slots=True, kw_only=True)
-class _Outcome:
-    """How one poll ended."""
-
-    poll: Poll | None = None
-    error: str = ""
-
-
 class CloudWatchCollector:
     """Polls every region of every account side by side; one that cannot be read costs the others nothing."""
 
@@ -374,16 +311,10 @@ class CloudWatchCollector:
         prices = read_prices()
         self._meter = CostMeter(prices)
         self._budget = BudgetKeeper(settings.budget_usd_per_month, prices, interval_seconds=INTERVAL_SECONDS)
-        self._setup = Setup(
-            settings=settings,
-            presets=self._presets,
-            connect=connect,
-            observe=self._health.observe,
-            budget=self._budget,
-            pause=self._stopping.wait,
-        )
+        self._connect = connect
         self._states: list[_State] = []
-        self._flights: KeyedJobs[int, _Outcome] = KeyedJobs()
+        self._flights: KeyedJobs[int, Poll | str] = KeyedJobs()
+        """What a poll gave, or why it gave nothing."""
         self._facts_sent = float("-inf")
 
     def set_pace(self, interval_seconds: float, timeout_seconds: float) -> None:
@@ -413,10 +344,12 @@ class CloudWatchCollector:
                 state.up = False
                 state.error = f"no answer within {self._timeout:g} s; the poll is still under way"
                 continue
+            if isinstance(outcome, str):
+                state.up, state.error = False, outcome
+                continue
             self._note(state, outcome)
-            if outcome.poll is not None:
-                samples += outcome.poll.reading.samples
-                samples += outcome.poll.side_samples
+            samples += outcome.reading.samples
+            samples += outcome.side_samples
         return samples + self._facts(now) + self._own_samples()
 
     def fault(self) -> CollectFault | None:
@@ -476,9 +409,34 @@ class CloudWatchCollector:
             return
         places = [(account, region) for account in self._accounts for region in self._regions(account)]
         self._states = [
-            _State(watch=self._setup.watch(account, region), account=account, region=region)
-            for account, region in places
+            _State(watch=self._watch(account, region), account=account, region=region) for account, region in places
         ]
+
+    def _watch(self, account: Account, region: str) -> PlaceWatch:
+        """The watch of one place; no request is made before its first poll."""
+        settings = self._settings
+        options = ConnectOptions(
+            endpoint_url=settings.endpoint_url, read_timeout_seconds=min(20.0, max(0.5, settings.timeout / 2))
+        )
+        client = self._connect(account, region, options, self._health.observe)
+        delays = ReaderOptions(delay_ms=round(settings.delay * 1000), reread_ms=round(settings.reread * 1000))
+        insights = InsightsReader(client, self._presets, factor=self._budget.factor)
+        finder: Finder = NothingToFind()
+        if self._presets:
+            selection = Selection(self._presets.values(), settings.select)
+            discovery = Discovery(client, selection, interval_seconds=settings.discovery_interval)
+            finder = BackgroundDiscovery(discovery, name=f"aws-discovery-{region}")
+        return PlaceWatch(
+            client,
+            PlaceReader(client, delays, pause=self._stopping.wait),
+            finder,
+            presets=self._presets,
+            custom=settings.custom,
+            sides=(insights, EnhancedReader(client, self._presets)),
+            budget=lambda wanted, found: self._budget.give((account, region), wanted, insights.loads(found)),
+            list_seconds=settings.discovery_interval,
+            linger_ms=delays.delay_ms + delays.reread_ms,
+        )
 
     def _regions(self, account: Account) -> Sequence[str]:
         regions = self._settings.regions or regions_of(account)
@@ -489,11 +447,7 @@ class CloudWatchCollector:
             )
         return regions
 
-    def _note(self, state: _State, outcome: _Outcome) -> None:
-        poll = outcome.poll
-        if poll is None:
-            state.up, state.error = False, outcome.error
-            return
+    def _note(self, state: _State, poll: Poll) -> None:
         self._health.note(poll)
         state.poll = poll
         # A place that is too large for one poll is read, though not whole.
@@ -525,29 +479,25 @@ class CloudWatchCollector:
         return samples
 
 
-def _fly(watch: PlaceWatch, now_ms: int, deadline: float) -> _Outcome:
+def _fly(watch: PlaceWatch, now_ms: int, deadline: float) -> Poll | str:
     try:
-        return _Outcome(poll=watch.poll(now_ms, deadline))
+        return watch.poll(now_ms, deadline)
     except AwsError as error:
-        return _Outcome(error=str(error))
+        return str(error)
     except Exception as error:  # A fault of one place must not cost what the others have read.
         _log.exception("reading CloudWatch has a fault of its own")
-        return _Outcome(error=f"internal error: {type(error).__name__}: {error}")
+        return f"internal error: {type(error).__name__}: {error}"
 
 
 def _listed(counts: Counter[str]) -> str:
     return ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
 
 
-def _build(settings: CloudWatchSettings) -> CloudWatchCollector:
-    return CloudWatchCollector(settings)
-
-
 CLOUDWATCH = Source(
     name="cloudwatch",
     help='Metrics of AWS by CloudWatch, and the resources that are there; needs `pip install "loadwatch[aws]"`.',
     settings=CloudWatchSettings,
-    build=_build,
+    build=CloudWatchCollector,
     packs=("aws", "aws-rds", "aws-elb", "aws-ecs", "aws-ec2", "aws-nat", "aws-elasticache", "aws-lambda", "aws-sqs"),
     timeout_seconds=55.0,
     interval_seconds=INTERVAL_SECONDS,

@@ -11,11 +11,9 @@ from typing import Any
 
 from loadwatch_collectors.collector import Labels
 from loadwatch_collectors.settings import option
-from loadwatch_collectors.settings_loader import load_settings, parse_document
-from loadwatch_collectors.sources.aws.discovery.expressions import partition
-from loadwatch_collectors.sources.aws.discovery.part import Selection
-from loadwatch_collectors.sources.aws.discovery.registry import PARTS
-from loadwatch_collectors.sources.aws.discovery.tags import LOOKED_UP, TAGGED
+from loadwatch_collectors.settings_loader import load_text
+from loadwatch_collectors.sources.aws.discovery.discovery import LOOKED_UP, PARTS, TAGGED
+from loadwatch_collectors.sources.aws.discovery.part import Selection, partition
 from loadwatch_collectors.sources.aws.model import (
     AccountRegion,
     MetricKey,
@@ -26,9 +24,7 @@ from loadwatch_collectors.sources.aws.model import (
     WantedMetric,
     WantedStatistic,
 )
-from loadwatch_collectors.sources.aws.presets import load_presets
-from loadwatch_collectors.sources.aws.presets.fit import fits
-from loadwatch_collectors.sources.aws.presets.naming import dimension_label, series_name
+from loadwatch_collectors.sources.aws.presets import dimension_label, fits, load_presets, series_name
 from loadwatch_collectors.sources.aws.settings import CloudWatchSettings, CustomMetricSettings
 
 ANY = "*"
@@ -169,10 +165,7 @@ def read_actions() -> Mapping[str, Action]:
         ConfigError: the file is wrong.
     """
     text = (files("loadwatch_collectors.sources.aws") / "iam_actions.yml").read_text(encoding="utf-8")
-    document = parse_document(text, "iam_actions.yml")
-    assert document.root is not None
-    found = load_settings(document, document.root, _Actions, "the file")
-    return {entry.action: entry for entry in found.actions}
+    return {entry.action: entry for entry in load_text(text, "iam_actions.yml", _Actions, "the file").actions}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -89,7 +89,7 @@ class Preset:
     reader: str = "metrics"
     """metrics (GetMetricData), insights (Performance Insights) or enhanced (Enhanced Monitoring)."""
     only: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """Attributes that a resource must have, with patterns; see `preset_fit.py`."""
+    """Attributes that a resource must have, with patterns; see `presets.fits`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,9 +15,10 @@ from loadwatch_collectors.sources.aws.client.errors import (
     ThrottledError,
     UnreachableError,
 )
+from loadwatch_collectors.sources.aws.discovery.part import Permission
 from loadwatch_collectors.sources.aws.iam import has_wildcard, plan_custom, plan_resources
 from loadwatch_collectors.sources.aws.model import AccountRegion, Found, MetricKey, Preset, Resource, WantedMetric
-from loadwatch_collectors.sources.aws.reading.reader import Reading, missing_permission
+from loadwatch_collectors.sources.aws.reading.reader import PlaceReader, Reading
 from loadwatch_collectors.sources.aws.reading.side_reading import SideReading
 from loadwatch_collectors.sources.aws.settings import CustomMetricSettings
 
@@ -55,22 +56,6 @@ class NothingToFind:
 
     def close(self) -> None:
         """Nothing to end."""
-
-
-class MetricReader(Protocol):
-    """Gives the new points of wanted metrics: `PlaceReader` by asking.
-
-    A receiver of CloudWatch metric streams would be another one (docs/decisions/0060-points-of-cloudwatch.md).
-    """
-
-    @property
-    def newest_ms(self) -> Mapping[str, int]:
-        """End of the newest point that was delivered, by namespace."""
-        ...
-
-    def read(self, wanted: Sequence[WantedMetric], now_ms: int, deadline: float) -> Reading:
-        """What is new at `now_ms`; errors are in the result."""
-        ...
 
 
 class SideReader(Protocol):
@@ -142,7 +127,7 @@ class PlaceWatch:
     def __init__(
         self,
         client: AwsClient,
-        reader: MetricReader,
+        reader: PlaceReader,
         finder: Finder,
         *,
         presets: Mapping[str, Preset],
@@ -244,7 +229,7 @@ class PlaceWatch:
                 self._listed[index] = tuple(found)
             except ForbiddenError as error:
                 lost = f"metrics of {settings.namespace} whose dimensions have *, in {poll.place}"
-                self._list_missing[index] = missing_permission(error.action, lost)
+                self._list_missing[index] = Permission(error.action, lost).missing()
             except AwsError as error:
                 poll.errors.append(error)
                 if index in self._listed:

@@ -14,11 +14,9 @@ from fnmatch import fnmatchcase
 from loadwatch_collectors.collector import KEPT, CollectFault, Collector, Labels, MissingPrivilege, Sample
 from loadwatch_collectors.errors import CollectorError, ConfigError
 from loadwatch_collectors.settings import Seconds, option
-from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions
-from loadwatch_collectors.sources.aws.client.connect import connect, regions_of
-from loadwatch_collectors.sources.aws.discovery.discovery import BackgroundDiscovery, Discovery
+from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions, connect, regions_of
+from loadwatch_collectors.sources.aws.discovery.discovery import DATABASES, BackgroundDiscovery, Discovery
 from loadwatch_collectors.sources.aws.discovery.part import Selection
-from loadwatch_collectors.sources.aws.discovery.registry import DATABASES
 from loadwatch_collectors.sources.aws.model import Preset, Resource
 from loadwatch_collectors.sources.aws.settings import AccountSettings, SelectSettings
 from loadwatch_collectors.sources.mysql.iam import IamPassword
@@ -214,7 +212,7 @@ class _Member:
         return health
 
 
-class _Refused:
+class _Refused(Collector):
     """The collector of an instance that cannot be logged in to, for a reason that AWS already tells."""
 
     def __init__(self, text: str) -> None:
@@ -222,12 +220,6 @@ class _Refused:
 
     def collect(self) -> Sequence[Sample]:
         raise CollectorError(self._text)
-
-    def missing_privileges(self) -> Sequence[MissingPrivilege]:
-        return ()
-
-    def close(self) -> None:
-        pass
 
 
 class MySQLFleet:

@@ -6,8 +6,14 @@ from collections.abc import Callable
 from typing import Protocol
 
 from loadwatch_collectors.errors import ConfigError
-from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions, LoginToken
-from loadwatch_collectors.sources.aws.client.connect import connect, default_regions
+from loadwatch_collectors.sources.aws.client.client import (
+    Account,
+    AwsClient,
+    ConnectOptions,
+    LoginToken,
+    connect,
+    default_regions,
+)
 from loadwatch_collectors.transport.mysql_session import MySQLLogin
 
 _SPARE_SECONDS = 120.0

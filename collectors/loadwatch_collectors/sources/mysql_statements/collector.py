@@ -17,7 +17,7 @@ from loadwatch_formats.own_traffic import COMMENT
 from loadwatch_formats.statements.fingerprint import digest_of
 from loadwatch_formats.statements.masking import mask
 
-from loadwatch_collectors.collector import KEPT, Borrow, CollectFault, Collector, MissingPrivilege, Sample, Source
+from loadwatch_collectors.collector import KEPT, Borrow, CollectFault, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.mysql.iam import open_client, open_iam_password
@@ -512,20 +512,11 @@ def _follow(settings: MySQLStatementsSettings) -> SlowLogFollower:
     return SlowLogFollower(settings.slow_log, RdsLog(client, instance))
 
 
-def build_mysql_statements(settings: MySQLStatementsSettings) -> Collector:
-    """The collector of one server.
-
-    Raises:
-        ConfigError: a password cannot be read, or boto3 is not installed.
-    """
-    return MySQLStatementsCollector(settings)
-
-
 MYSQL_STATEMENTS = Source(
     name="mysql_statements",
     help="Statements of MySQL and MariaDB: calls, time, rows and locks of each, and how many of all are told apart.",
     settings=MySQLStatementsSettings,
-    build=build_mysql_statements,
+    build=MySQLStatementsCollector,
     packs=("mysql",),
     borrow=Borrow(block="mysql", groups=(*SERVER_KEYS, ACCOUNT_KEYS), unknown_with="discover"),
     privileges=(

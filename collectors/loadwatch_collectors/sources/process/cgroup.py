@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from loadwatch_collectors.collector import Sample
-from loadwatch_collectors.errors import CollectorError
-from loadwatch_collectors.sources.procfs import read_text
+from loadwatch_collectors.sources.procfs import read_or_empty
 
 _DEEPEST = 16
 _MICROSECONDS = 1e6
@@ -128,7 +127,7 @@ def _samples(sys: Path, controller: str, path: str, quota: Quota) -> Iterator[Sa
     labels = (("id", path),)
     yield Sample("container_spec_cpu_quota", quota.quota, labels)
     yield Sample("container_spec_cpu_period", quota.period, labels)
-    counters = parse_cpu_stat(_read(_folder(sys, controller, path) / "cpu.stat"))
+    counters = parse_cpu_stat(read_or_empty(_folder(sys, controller, path) / "cpu.stat"))
     if counters is not None:
         yield Sample("container_cpu_cfs_periods_total", counters.periods, labels)
         yield Sample("container_cpu_cfs_throttled_periods_total", counters.throttled_periods, labels)
@@ -146,7 +145,7 @@ def _memory(sys: Path, membership: Membership) -> tuple[str, float] | None:
     """The group with the lowest `memory.max`, bytes."""
     if membership.controller:
         return None
-    found = ((path, _read(_folder(sys, "", path) / "memory.max").strip()) for path in _groups(membership))
+    found = ((path, read_or_empty(_folder(sys, "", path) / "memory.max").strip()) for path in _groups(membership))
     return min(((path, float(text)) for path, text in found if text.isdecimal()), key=lambda one: one[1], default=None)
 
 
@@ -168,12 +167,5 @@ def _folder(sys: Path, controller: str, path: str) -> Path:
 
 def _read_quota(folder: Path, controller: str) -> Quota | None:
     if controller:
-        return _quota(_read(folder / "cpu.cfs_quota_us"), _read(folder / "cpu.cfs_period_us"))
-    return parse_cpu_max(_read(folder / "cpu.max"))
-
-
-def _read(path: Path) -> str:
-    try:
-        return read_text(path)
-    except CollectorError:
-        return ""
+        return _quota(read_or_empty(folder / "cpu.cfs_quota_us"), read_or_empty(folder / "cpu.cfs_period_us"))
+    return parse_cpu_max(read_or_empty(folder / "cpu.max"))

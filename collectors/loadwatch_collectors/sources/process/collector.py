@@ -12,6 +12,7 @@ from pathlib import Path
 
 from loadwatch_collectors.collector import (
     CollectFault,
+    Collector,
     Labels,
     MissingPrivilege,
     Sample,
@@ -97,7 +98,7 @@ def has_open_file_count(release: str) -> bool:
     return match is not None and (int(match[1]), int(match[2])) >= (6, 2)
 
 
-class ProcessCollector:
+class ProcessCollector(Collector):
     """Watches the processes of one search; finds them again when they restart.
 
     A process and what it has forked are one program: told apart by the label `pid`, and added up by signals. Several
@@ -165,9 +166,6 @@ class ProcessCollector:
     def missing_privileges(self) -> Sequence[MissingPrivilege]:
         """What the last `collect` could not see."""
         return (_LISTING,) if self._unreadable else ()
-
-    def close(self) -> None:
-        """Nothing is kept open."""
 
     def _labels(self, pid: int) -> Labels:
         if len(self._stats) < 2:

@@ -1,7 +1,7 @@
 import pytest
 from loadwatch_collectors.runs.errors import UsageError
 from loadwatch_collectors.runs.facts.request import parse_links, parse_parameters, parse_start, parse_target
-from loadwatch_collectors.runs.tools.tool import Target
+from loadwatch_collectors.runs.tools import Target
 
 
 def test_parameters() -> None:

@@ -1,3 +1,4 @@
+from loadwatch_collectors.runs.live_seconds import LiveFigures
 from loadwatch_collectors.runs.screen.status import (
     Nearest,
     change,
@@ -8,8 +9,7 @@ from loadwatch_collectors.runs.screen.status import (
     percent,
     read_nearest,
 )
-from loadwatch_collectors.runs.streams.live_seconds import LiveFigures
-from loadwatch_collectors.runs.tools.tool import Target
+from loadwatch_collectors.runs.tools import Target
 
 
 def test_the_live_line() -> None:

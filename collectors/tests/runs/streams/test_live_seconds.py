@@ -1,8 +1,8 @@
 import math
 
 from loadwatch_collectors.pipeline.sender import encode_rows
-from loadwatch_collectors.runs.streams.gatling_binary import RequestEvent, SecondEvent, UsersEvent
-from loadwatch_collectors.runs.streams.live_seconds import LiveSeconds, nearest_rank
+from loadwatch_collectors.runs.live_seconds import LiveSeconds, nearest_rank
+from loadwatch_collectors.runs.streams import RequestEvent, SecondEvent, UsersEvent
 from loadwatch_collectors.series import SampleRow
 from loadwatch_formats.outcomes import Outcome
 

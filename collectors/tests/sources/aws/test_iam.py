@@ -13,8 +13,8 @@ from loadwatch_collectors.commands.iam_needs import (
     role_needs,
 )
 from loadwatch_collectors.errors import ConfigError
-from loadwatch_collectors.sources.aws.client.client_errors import iam_action
-from loadwatch_collectors.sources.aws.discovery.registry import PARTS
+from loadwatch_collectors.sources.aws.client.errors import iam_action
+from loadwatch_collectors.sources.aws.discovery.discovery import PARTS
 from loadwatch_collectors.sources.aws.iam import (
     PolicyNeeds,
     lost_without,

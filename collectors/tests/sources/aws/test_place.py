@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 from loadwatch_collectors.sources.aws.client import boto
-from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions
-from loadwatch_collectors.sources.aws.client.connect import connect
+from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions, connect
 from loadwatch_collectors.sources.aws.client.errors import AwsError, ClockError, ThrottledError
 from loadwatch_collectors.sources.aws.model import AccountRegion, Found, Resource
 from loadwatch_collectors.sources.aws.place import NothingToFind, PlaceWatch, Poll

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 import pytest
 from loadwatch_collectors.commands.iam_needs import block_of
 from loadwatch_collectors.errors import CollectorError
-from loadwatch_collectors.sources.aws.client.client import Account, ConnectOptions
-from loadwatch_collectors.sources.aws.client.connect import connect
+from loadwatch_collectors.sources.aws.client.client import Account, ConnectOptions, connect
 from loadwatch_collectors.sources.aws.client.errors import ForbiddenError
 from loadwatch_collectors.sources.aws.iam import read_actions
 from loadwatch_collectors.sources.mysql_statements.collector import MySQLStatementsCollector, MySQLStatementsSettings

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from loadwatch_collectors.sources.aws.client.client_errors import Refusal, explain
+from loadwatch_collectors.sources.aws.client.errors import Refusal, explain
 from loadwatch_collectors.sources.aws.reading.reader import missing_permission
 
 GUIDE = (Path(__file__).resolve().parents[4] / "docs" / "guide" / "aws-page.md").read_text(encoding="utf-8")

@@ -5,10 +5,7 @@ duration.
 Source: docs.aws.amazon.com, "Access logs for your Application Load Balancer".
 """
 
-import re
-from collections.abc import Sequence
-
-from loadwatch_formats.access_logs.lines.line import LineFormat, LineOptions, LineReader, reading, single
+from loadwatch_formats.access_logs.lines.line import one_expression
 from loadwatch_formats.access_logs.sketch import GREATEST
 
 _LINE = (
@@ -28,16 +25,10 @@ def _seconds(text: str) -> float | None:
     return total if (total := sum(parts)) <= GREATEST else None
 
 
-def _open(lines: Sequence[str], options: LineOptions) -> LineReader | None:
-    if not any(re.fullmatch(_LINE, line.rstrip("\r")) for line in lines):
-        return None
-    return LineReader(
-        format="alb",
-        durations="request, target and response processing time together, in seconds",
-        read=reading(_LINE, queries=options.queries),
-        again=single(_LINE, queries=options.queries),
-        seconds=_seconds,
-    )
-
-
-ALB = LineFormat(name="alb", title="AWS Application Load Balancer", open=_open)
+ALB = one_expression(
+    "alb",
+    "AWS Application Load Balancer",
+    _LINE,
+    "request, target and response processing time together, in seconds",
+    lambda _options: _seconds,
+)

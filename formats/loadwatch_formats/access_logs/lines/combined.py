@@ -275,12 +275,9 @@ def _has_times(column: _Column) -> bool:
 
 def _reaches(column: _Column, other: _Column) -> bool:
     """Whether it is never less than the other, as the time of a request is that of any part of it."""
-    pairs = [
-        (mine, theirs)
-        for mine, theirs in zip(column.seconds(), other.seconds(), strict=True)
-        if mine is not None and theirs is not None
-    ]
-    return sum(mine + _LATER_SECONDS < theirs for mine, theirs in pairs) <= _FEW * len(pairs)
+    both = zip(column.seconds(), other.seconds(), strict=True)
+    later = [mine + _LATER_SECONDS < theirs for mine, theirs in both if mine is not None and theirs is not None]
+    return sum(later) <= _FEW * len(later)
 
 
 def _has_fractions(column: _Column) -> bool:

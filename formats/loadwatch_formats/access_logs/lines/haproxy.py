@@ -6,10 +6,7 @@ Its moments have no zone, so nobody knows when they were. `option httplog clf` i
 Source: docs.haproxy.org, "HTTP log format" and "HTTPS log format".
 """
 
-import re
-from collections.abc import Sequence
-
-from loadwatch_formats.access_logs.lines.line import LineFormat, LineOptions, LineReader, reading, seconds_in, single
+from loadwatch_formats.access_logs.lines.line import milliseconds, one_expression
 
 _LINE = (
     # The number of the process stands in brackets before the time.
@@ -21,16 +18,5 @@ _LINE = (
 )
 
 
-def _open(lines: Sequence[str], options: LineOptions) -> LineReader | None:
-    if not any(re.fullmatch(_LINE, line.rstrip("\r")) for line in lines):
-        return None
-    return LineReader(
-        format="haproxy",
-        durations="the last of HAProxy's times, %Ta or %Tt, in milliseconds",
-        read=reading(_LINE, queries=options.queries),
-        again=single(_LINE, queries=options.queries),
-        seconds=seconds_in(options.unit or "ms"),
-    )
-
-
-HAPROXY = LineFormat(name="haproxy", title="HAProxy", open=_open)
+_DURATIONS = "the last of HAProxy's times, %Ta or %Tt, in milliseconds"
+HAPROXY = one_expression("haproxy", "HAProxy", _LINE, _DURATIONS, milliseconds)

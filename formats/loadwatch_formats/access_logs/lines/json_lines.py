@@ -15,7 +15,7 @@ from loadwatch_formats.access_logs.lines.line import (
     split_request,
     status_of,
 )
-from loadwatch_formats.access_logs.lines.ltsv import Chosen, choose
+from loadwatch_formats.access_logs.lines.ltsv import Chosen, choose, first_texts
 
 _DEEPEST = 4
 _MOST_KEYS = 1_000
@@ -25,10 +25,7 @@ _decode = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str).d
 
 def _open(lines: Sequence[str], options: LineOptions) -> LineReader | None:
     documents = [document for document in map(_document, lines) if document is not None]
-    texts: dict[str, str] = {}
-    for document in reversed(documents):
-        flat = dict(list(_flat(document))[:_MOST_KEYS])
-        texts |= {key: value for key, value in flat.items() if value not in ("", "-") or key not in texts}
+    texts = first_texts([dict(list(_flat(document))[:_MOST_KEYS]) for document in documents])
     chosen = choose(texts.keys(), texts, options) if texts else None
     if chosen is None:
         return None

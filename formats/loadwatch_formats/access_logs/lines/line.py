@@ -120,6 +120,30 @@ def single(pattern: str, *, queries: bool = False) -> Callable[[str], Texts | No
     return again
 
 
+def one_expression(
+    name: str, title: str, line: str, durations: str, seconds: Callable[[LineOptions], Callable[[str], float | None]]
+) -> LineFormat:
+    """A format whose lines are all of one form; `durations` says where they come from, `seconds` reads them."""
+
+    def open_log(lines: Sequence[str], options: LineOptions) -> LineReader | None:
+        if not any(re.fullmatch(line, one.rstrip("\r")) for one in lines):
+            return None
+        return LineReader(
+            format=name,
+            durations=durations,
+            read=reading(line, queries=options.queries),
+            again=single(line, queries=options.queries),
+            seconds=seconds(options),
+        )
+
+    return LineFormat(name=name, title=title, open=open_log)
+
+
+def milliseconds(options: LineOptions) -> Callable[[str], float | None]:
+    """Durations of a format that writes milliseconds, unless somebody says otherwise."""
+    return seconds_in(options.unit or "ms")
+
+
 def split_request(text: str, *, queries: bool = False) -> tuple[str, str]:
     """Method and path of `GET /x?y HTTP/1.1`; `-` twice where it is none, as of a client that spoke no HTTP."""
     found = _REQUEST.match(text)

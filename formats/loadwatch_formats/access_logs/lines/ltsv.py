@@ -58,17 +58,7 @@ _SUFFIX = re.compile(
     r"|(?P<us>us|µs|usec|micros|microsec|microseconds)|(?P<ns>ns|nsec|nanos|nanosec|nanoseconds))"
 )
 _IN_SECONDS = frozenset(
-    (
-        "request_time",
-        "reqtime",
-        "apptime",
-        "urt",
-        "restime",
-        "runtime",
-        "upstream_response_time",
-        "httpRequest.latency",
-        "taken",
-    )
+    "request_time reqtime apptime urt restime runtime upstream_response_time httpRequest.latency taken".split()
 )
 _COMPANIONS: tuple[tuple[str, str, str], ...] = (
     ("duration", "request.uri", "s"),  # Caddy
@@ -148,6 +138,14 @@ def choose(there: Collection[str], texts: Mapping[str, str], options: LineOption
     return Chosen(keys=keys | {"seconds": duration}, unit=unit, durations=f"{duration}, in {unit_words(unit)}")
 
 
+def first_texts(lines: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """A value of each key: the first that says something."""
+    texts: dict[str, str] = {}
+    for fields in reversed(lines):
+        texts |= {key: value for key, value in fields.items() if value not in ("", "-") or key not in texts}
+    return texts
+
+
 def duration_key(there: Collection[str]) -> str | None:
     """The key of durations among those that are there; one of an upstream's only where there is no other."""
     for name in (*DURATIONS, *UPSTREAM_DURATIONS):
@@ -194,9 +192,7 @@ def _open(lines: Sequence[str], options: LineOptions) -> LineReader | None:
     split = [fields for fields in map(_split, lines) if fields is not None]
     if not split:
         return None
-    texts: dict[str, str] = {}
-    for fields in reversed(split):
-        texts |= {key: value for key, value in fields.items() if value not in ("", "-") or key not in texts}
+    texts = first_texts(split)
     chosen = choose(texts.keys(), texts, options)
     if chosen is None:
         return None

@@ -24,17 +24,18 @@ from loadwatch_collectors.sources.aws.client.client import (
     LoginToken,
     Observe,
 )
-from loadwatch_collectors.sources.aws.client.client_errors import Refusal, explain
 from loadwatch_collectors.sources.aws.client.credentials import HeldCredentials, is_of_credentials
 from loadwatch_collectors.sources.aws.client.errors import (
     AwsError,
     CredentialsError,
     ExpiredError,
     OutOfTimeError,
+    Refusal,
     RequestError,
     ServiceError,
     ThrottledError,
     UnreachableError,
+    explain,
 )
 from loadwatch_collectors.sources.aws.client.session import AwsSession, find_credentials, find_region, make_session
 from loadwatch_collectors.sources.aws.model import (

@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from loadwatch_collectors.settings import option
-from loadwatch_collectors.settings_loader import load_settings, parse_document
+from loadwatch_collectors.settings_loader import load_text
 from loadwatch_collectors.sources.aws.client.client import ApiCall
 from loadwatch_collectors.sources.aws.model import WantedMetric
 from loadwatch_collectors.sources.aws.reading.states import CATCH_UP_MS
@@ -38,6 +38,14 @@ class Prices:
     insights_per_thousand: float = option(help="Requests to Performance Insights.")
     insights_free_per_month: int = option(help="Those of them that are free.")
 
+    def free(self, kind: str) -> int:
+        """How many a month cost nothing."""
+        return 0 if kind == "metrics" else getattr(self, f"{kind}_free_per_month")
+
+    def usd(self, kind: str, number: float) -> float:
+        """What so many cost that are billed."""
+        return number / 1000 * getattr(self, f"{kind}_per_thousand")
+
 
 @cache
 def read_prices() -> Prices:
@@ -47,9 +55,7 @@ def read_prices() -> Prices:
         ConfigError: the file is wrong.
     """
     text = (files("loadwatch_collectors.sources.aws.cost") / "cost_prices.yml").read_text(encoding="utf-8")
-    document = parse_document(text, "cost_prices.yml")
-    assert document.root is not None
-    return load_settings(document, document.root, Prices, "the prices")
+    return load_text(text, "cost_prices.yml", Prices, "the prices")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +125,8 @@ def estimate_cost(
         every = (factors or {}).get((load.preset, load.priority), 1)
         number = load.per_month(interval_seconds, every)
         billed[load.kind] += number
-        by_preset[load.preset] = by_preset.get(load.preset, 0.0) + number / 1000 * _price(load.kind, prices)
-    by_kind = {
-        kind: max(0.0, number - _free(kind, prices)) / 1000 * _price(kind, prices) for kind, number in billed.items()
-    }
+        by_preset[load.preset] = by_preset.get(load.preset, 0.0) + prices.usd(load.kind, number)
+    by_kind = {kind: prices.usd(kind, max(0.0, number - prices.free(kind))) for kind, number in billed.items()}
     return Estimate(by_kind=by_kind, by_preset=by_preset, billed_per_month=billed)
 
 
@@ -135,7 +139,7 @@ def describe_estimate(estimate: Estimate, prices: Prices) -> list[str]:
     ]
     for kind, text in (("requests", "other requests to CloudWatch"), ("insights", "requests to Performance Insights")):
         if number := estimate.billed_per_month[kind]:
-            free = _free(kind, prices)
+            free = prices.free(kind)
             lines.append(f"{number:,.0f} {text} for {estimate.by_kind[kind]:.2f} USD; {free:,} a month are free")
     dearest = sorted(estimate.by_preset.items(), key=lambda item: -item[1])
     lines += [f"{preset}: {usd:.2f} USD" for preset, usd in dearest if usd >= 0.005]
@@ -167,11 +171,10 @@ class CostMeter:
             if kind is not None:
                 totals[kind] += count
         for kind, total in totals.items():
-            free = _free(kind, self.prices)
+            free = self.prices.free(kind)
             before = self._this_month[kind]
             after = before + max(0, total - self._seen[kind])
-            billed = max(0, after - free) - max(0, before - free)
-            self.usd[kind] += billed / 1000 * _price(kind, self.prices)
+            self.usd[kind] += self.prices.usd(kind, max(0, after - free) - max(0, before - free))
             self._this_month[kind], self._seen[kind] = after, total
 
 
@@ -182,18 +185,3 @@ def _kind_of(call: ApiCall) -> str | None:
     if call.service == "cloudwatch":
         return None if call.operation == "get_metric_data" else "requests"
     return "insights" if call.service == "pi" else None
-
-
-def _price(kind: str, prices: Prices) -> float:
-    """USD for a thousand."""
-    table = {
-        "metrics": prices.metrics_per_thousand,
-        "requests": prices.requests_per_thousand,
-        "insights": prices.insights_per_thousand,
-    }
-    return table[kind]
-
-
-def _free(kind: str, prices: Prices) -> int:
-    table = {"metrics": 0, "requests": prices.requests_free_per_month, "insights": prices.insights_free_per_month}
-    return table[kind]

@@ -1,9 +1,9 @@
-"""Looks for resources in one account and region, part by part, and keeps what it has found."""
+"""Looks for resources in one account and region, part by part (of `services.yml`), and keeps what it has found."""
 
 import random
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,10 +12,121 @@ import structlog
 from loadwatch_collectors.collector import MissingPrivilege, Sample
 from loadwatch_collectors.sources.aws.client.client import AwsClient
 from loadwatch_collectors.sources.aws.client.errors import ASSUME_ROLE, AwsError, ForbiddenError
-from loadwatch_collectors.sources.aws.discovery.part import Item, Kept, Look, Part, Selection
-from loadwatch_collectors.sources.aws.discovery.registry import PARTS
-from loadwatch_collectors.sources.aws.discovery.tags import TAGGED, TagLookup
-from loadwatch_collectors.sources.aws.model import Found
+from loadwatch_collectors.sources.aws.discovery.part import (
+    Item,
+    Kept,
+    Look,
+    Part,
+    Permission,
+    Selection,
+    has_wildcard,
+    tag_pairs,
+)
+from loadwatch_collectors.sources.aws.discovery.rds import read_databases, read_rds
+from loadwatch_collectors.sources.aws.discovery.readers import (
+    Kind,
+    read_ecs,
+    read_elasticache,
+    read_elb,
+    read_lists,
+    read_proxies,
+    read_services,
+)
+from loadwatch_collectors.sources.aws.model import Found, Pairs
+
+TAGGED = Permission(
+    action="tag:GetResources",
+    lost="what is chosen by tags among load balancers, target groups, ECS clusters, RDS proxies, ElastiCache, Lambda "
+    "and SQS",
+)
+
+_TYPES = {
+    "alb": ("elasticloadbalancing:loadbalancer",),
+    "nlb": ("elasticloadbalancing:loadbalancer",),
+    "target_group": ("elasticloadbalancing:targetgroup",),
+    "ecs_cluster": ("ecs:cluster",),
+    "rds_proxy": ("rds:db-proxy",),
+    "elasticache": ("elasticache:cluster",),
+    "lambda": ("lambda:function",),
+    "sqs": ("sqs",),
+}
+"""Resource types of the Resource Groups Tagging API by kind."""
+LOOKED_UP = frozenset(_TYPES) - {"ecs_cluster"}
+"""Kinds whose tags are read by it. Of clusters it is asked only where they may not be described."""
+
+
+def tag_filters(wanted: Mapping[str, str]) -> list[dict[str, Any]]:
+    """`TagFilters` that find at least what is wanted; wildcards are matched afterwards."""
+    return [
+        {"Key": key} if has_wildcard(value) else {"Key": key, "Values": [value]}
+        for key, value in sorted(wanted.items())
+    ]
+
+
+class TagLookup:
+    """Tags by ARN, asked for once in a look for each kind and set of tags."""
+
+    def __init__(self, client: AwsClient, deadline: float) -> None:
+        self._client = client
+        self._deadline = deadline
+        self._found: dict[str, Mapping[str, Pairs]] = {}
+
+    def __call__(self, kind: str, wanted: Sequence[Mapping[str, str]]) -> Mapping[str, Pairs]:
+        """The tags of resources of a kind that have any of the wanted sets.
+
+        Raises:
+            AwsError: they cannot be read.
+        """
+        if kind not in self._found:
+            found: dict[str, Pairs] = {}
+            for tags in wanted:
+                parameters = {
+                    "ResourceTypeFilters": list(_TYPES[kind]),
+                    "TagFilters": tag_filters(tags),
+                    "ResourcesPerPage": 100,
+                }
+                pages = self._client.pages(
+                    "resourcegroupstaggingapi", "get_resources", parameters, deadline=self._deadline
+                )
+                for page in pages:
+                    for row in page.get("ResourceTagMappingList") or ():
+                        found[row["ResourceARN"]] = tag_pairs(row.get("Tags"))
+            self._found[kind] = found
+        return self._found[kind]
+
+
+# The one ordered list of parts, as `services.yml` has them.
+
+
+_READERS: Mapping[str, Callable[[Look, Mapping[str, Kind]], Iterable[Item]]] = {
+    "rds": read_rds,
+    "databases": read_databases,
+    "rds_proxies": read_proxies,
+    "elb": read_elb,
+    "ecs": read_ecs,
+    "elasticache": read_elasticache,
+}
+
+
+def _part(name: str, service: Mapping[str, Any]) -> Part:
+    read, kinds = _READERS.get(name, read_lists), service["kinds"]
+    return Part(
+        name=name,
+        kinds=tuple(kinds),
+        read=lambda look: read(look, kinds),
+        permissions=tuple(Permission(action=action, lost=lost) for action, lost in service["permissions"].items()),
+        often=service.get("often", False),
+    )
+
+
+_parts = {name: _part(name, service) for name, service in read_services().items()}
+DATABASES = _parts.pop("databases")
+"""For collectors that log in; not among what `cloudwatch` reads."""
+PARTS: tuple[Part, ...] = tuple(_parts.values())
+
+
+# Looks for resources in one account and region, part by part, and keeps what it has found.
+
 
 OFTEN_SECONDS = 30.0
 """Parts with roles and counts look this often, so that a failover is seen within a minute."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple, TypeVar, cast
 
-from loadwatch_collectors.collector import MissingPrivilege, Sample
+from loadwatch_collectors.collector import Labels, MissingPrivilege, Sample
 from loadwatch_collectors.sources.aws.client.client import AwsClient, Document
 from loadwatch_collectors.sources.aws.client.errors import ForbiddenError
 from loadwatch_collectors.sources.aws.model import AccountRegion, Pairs, Preset, Resource
@@ -213,3 +213,45 @@ def listed(document: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]
 def tag_pairs(tags: Iterable[Mapping[str, Any]] | None, key: str = "Key", value: str = "Value") -> Pairs:
     """A list of tags as AWS writes it, sorted."""
     return tuple(sorted((str(tag[key]), str(tag.get(value) or "")) for tag in tags or ()))
+
+
+GIB = 1024**3
+
+
+def base_labels(place: AccountRegion, name: str) -> Labels:
+    """The labels that every series about one resource has; `name` is its ARN or id."""
+    return (("account_id", place.account_id), ("name", name), ("region", place.region))
+
+
+def info(metric: str, place: AccountRegion, name: str, **labels: object) -> Sample:
+    """An info series. Labels that are None or empty are left out; booleans are written `true` and `false`."""
+    own = tuple((label, text) for label, value in labels.items() if (text := _text(value)))
+    return Sample(metric, 1.0, base_labels(place, name) + own)
+
+
+def number(
+    metric: str, place: AccountRegion, name: str, value: float | None, dimensions: Pairs = ()
+) -> tuple[Sample, ...]:
+    """A number about a resource, with the labels of its CloudWatch series, so that both match; none if it is None."""
+    if value is None:
+        return ()
+    labels = base_labels(place, name) + tuple((f"dimension_{key}", text) for key, text in dimensions)
+    return (Sample(metric, float(value), labels),)
+
+
+def attributes(**values: object) -> Pairs:
+    """What presets may ask for: sorted, empty ones left out, booleans written `true` and `false`."""
+    return tuple(sorted((name, text) for name, value in values.items() if (text := _text(value))))
+
+
+def partition(region: str) -> str:
+    """The first part of an ARN of a region: `aws`, `aws-cn` or `aws-us-gov`."""
+    if region.startswith("cn-"):
+        return "aws-cn"
+    return "aws-us-gov" if region.startswith("us-gov-") else "aws"
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else str(value)

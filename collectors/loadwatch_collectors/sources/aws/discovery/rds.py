@@ -10,11 +10,10 @@ GREATEST, LEAST, SUM and log (base 2, of Aurora). The result is a whole number, 
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from loadwatch_collectors.sources.aws.client.client import Document
-from loadwatch_collectors.sources.aws.discovery.expressions import GIB
-from loadwatch_collectors.sources.aws.discovery.part import Item, Look, inner, listed
+from loadwatch_collectors.sources.aws.discovery.part import GIB, Item, Look, inner, listed
 from loadwatch_collectors.sources.aws.discovery.readers import Kind
 
 _TOKEN = re.compile(r"\s*(?:(\d+(?:\.\d+)?)|([A-Za-z_]\w*)|(.))")
@@ -239,12 +238,6 @@ def _sizes(row: Document) -> dict[str, Any]:
     }
 
 
-class _ConnectionLimit(NamedTuple):
-    max_connections: int
-    max_connections_source: str
-    """`number`, or `formula` where it is computed from the memory."""
-
-
 def _limit(look: Look, row: Document, cluster: Document) -> dict[str, Any]:
     text = ""
     if own := next(iter(listed(row, "DBParameterGroups")), dict[str, Any]()).get("DBParameterGroupName"):
@@ -260,8 +253,7 @@ def _limit(look: Look, row: Document, cluster: Document) -> dict[str, Any]:
             lambda: _max_connections(look, "describe_db_cluster_parameters", asked),
             "",
         )
-    limit = _connection_limit(text, row, inner(cluster, "ServerlessV2ScalingConfiguration"))
-    return limit._asdict() if limit else {}
+    return _connection_limit(text, row, inner(cluster, "ServerlessV2ScalingConfiguration"))
 
 
 def _max_connections(look: Look, operation: str, group: Mapping[str, str]) -> str:
@@ -270,16 +262,16 @@ def _max_connections(look: Look, operation: str, group: Mapping[str, str]) -> st
     return next((str(row.get("ParameterValue") or "") for row in rows if row["ParameterName"] == "max_connections"), "")
 
 
-def _connection_limit(text: str, row: Document, scaling: Mapping[str, Any]) -> _ConnectionLimit | None:
-    """max_connections from the text of the parameter; None when it needs what is not known.
+def _connection_limit(text: str, row: Document, scaling: Mapping[str, Any]) -> dict[str, Any]:
+    """max_connections from the text of the parameter, and whether that is a number or a formula; else nothing.
 
     A formula's result is a little too high: RDS takes memory for itself before it is evaluated, and does not tell how
     much. The mysql collector reads the exact number from the server.
     """
     if not text:
-        return None
+        return {}
     if not is_formula(text):
-        return _ConnectionLimit(int(text), "number")
+        return {"max_connections": int(text), "max_connections_source": "number"}
     instance_class = row.get("DBInstanceClass", "")
     variables: dict[str, float] = {}
     if storage := row.get("AllocatedStorage"):
@@ -290,8 +282,8 @@ def _connection_limit(text: str, row: Document, scaling: Mapping[str, Any]) -> _
     try:
         value = evaluate(text, variables)
     except FormulaError:
-        return None
+        return {}
     small = scaling.get("MinCapacity") is not None and scaling["MinCapacity"] <= 0.5
     if small and instance_class == "db.serverless" and row.get("Engine") == "aurora-postgresql":
         value = min(value, _SERVERLESS_LIMIT)
-    return _ConnectionLimit(value, "formula")
+    return {"max_connections": value, "max_connections_source": "formula"}

@@ -9,8 +9,17 @@ import yaml
 
 from loadwatch_collectors.collector import Sample
 from loadwatch_collectors.sources.aws.client.client import Document
-from loadwatch_collectors.sources.aws.discovery.expressions import attributes, info, number, partition
-from loadwatch_collectors.sources.aws.discovery.part import Item, Look, inner, listed, tag_pairs
+from loadwatch_collectors.sources.aws.discovery.part import (
+    Item,
+    Look,
+    attributes,
+    info,
+    inner,
+    listed,
+    number,
+    partition,
+    tag_pairs,
+)
 from loadwatch_collectors.sources.aws.model import Pairs, Resource
 
 

@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from loadwatch_collectors.collector import Labels, MissingPrivilege, Sample
+from loadwatch_collectors.collector import Labels, Sample
 from loadwatch_collectors.sources.aws.client.client import AwsClient
 from loadwatch_collectors.sources.aws.client.errors import AwsError, ForbiddenError, OutOfTimeError, RequestError
 from loadwatch_collectors.sources.aws.model import Preset, Resource
-from loadwatch_collectors.sources.aws.presets.files import EnhancedValue, PresetFile
+from loadwatch_collectors.sources.aws.presets import EnhancedValue, PresetFile
 from loadwatch_collectors.sources.aws.reading.side_reading import SideReading, SideTask, side_labels, side_tasks
 from loadwatch_collectors.sources.aws.reading.states import CATCH_UP_MS
 
@@ -64,7 +64,7 @@ class EnhancedReader:
             try:
                 self._read_streams(some, begin_ms, now_ms, deadline, reading)
             except ForbiddenError as error:
-                reading.missing.append(_missing(error.action, len(tasks)))
+                reading.note_missing(error.action, "the operating system (Enhanced Monitoring)", len(tasks))
                 return reading
             except AwsError as error:
                 reading.errors.append(error)
@@ -110,11 +110,8 @@ class EnhancedReader:
     def _ask(self, tasks: Sequence[SideTask], begin_ms: int, deadline: float, reading: SideReading) -> None:
         by_stream = {task.resource_id: task for task in tasks}
         group = tasks[0].preset.log_group
-        parameters: dict[str, Any] = {
-            "logGroupName": group,
-            "logStreamNames": sorted(by_stream),
-            "startTime": begin_ms,
-        }
+        parameters: dict[str, Any] = {"logGroupName": group, "logStreamNames": sorted(by_stream)}
+        parameters["startTime"] = begin_ms
         seen: set[str] = set()
         for _ in range(MAX_PAGES):
             page = self._client.call("logs", "filter_log_events", parameters, deadline=deadline)
@@ -188,12 +185,3 @@ def _number(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if math.isfinite(value) else None
-
-
-def _missing(action: str, instances: int) -> MissingPrivilege:
-    plural = "" if instances == 1 else "s"
-    return MissingPrivilege(
-        permission=action,
-        lost=f"the operating system (Enhanced Monitoring) of {instances} instance{plural}",
-        remedy=f"Allow {action} in the policy of the agent's role; `loadwatch iam-policy` prints all that is needed.",
-    )

@@ -14,12 +14,12 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
-from loadwatch_collectors.collector import Labels, MissingPrivilege, Sample
+from loadwatch_collectors.collector import Labels, Sample
 from loadwatch_collectors.sources.aws.client.client import AwsClient, Document
 from loadwatch_collectors.sources.aws.client.errors import AwsError, ForbiddenError, RequestError, ServiceError
 from loadwatch_collectors.sources.aws.cost.cost import Load
 from loadwatch_collectors.sources.aws.model import Preset, Resource
-from loadwatch_collectors.sources.aws.presets.files import InsightsQuery, PresetFile
+from loadwatch_collectors.sources.aws.presets import InsightsQuery, PresetFile
 from loadwatch_collectors.sources.aws.reading.side_reading import (
     SideReading,
     SideTask,
@@ -216,7 +216,8 @@ class InsightsReader:
             try:
                 points = list(self._ask(task, window, deadline))
             except ForbiddenError as error:
-                reading.missing.append(_missing(error.action, len({item.resource_id for item in tasks})))
+                lost = "database load by wait and statement, and the engine's counters (Performance Insights)"
+                reading.note_missing(error.action, lost, len({item.resource_id for item in tasks}))
                 break
             except RequestError as error:
                 if window.end_ms - window.start_ms > LONG_MS:
@@ -351,13 +352,3 @@ def _merge(memory: _Memory, window: Window, points: Iterable[PiPoint]) -> list[S
         for (series, labels), values in fresh.items()
         for point in memory.histories[series, labels].merge(window, values)
     ]
-
-
-def _missing(action: str, instances: int) -> MissingPrivilege:
-    plural = "" if instances == 1 else "s"
-    return MissingPrivilege(
-        permission=action,
-        lost="database load by wait and statement, and the engine's counters (Performance Insights) of "
-        f"{instances} instance{plural}",
-        remedy=f"Allow {action} in the policy of the agent's role; `loadwatch iam-policy` prints all that is needed.",
-    )

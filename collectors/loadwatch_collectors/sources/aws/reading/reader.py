@@ -24,6 +24,7 @@ from loadwatch_collectors.sources.aws.client.errors import (
     ThrottledError,
     UnreachableError,
 )
+from loadwatch_collectors.sources.aws.discovery.part import Permission
 from loadwatch_collectors.sources.aws.model import DataPage, DataRequest, MetricKey, WantedMetric, WantedStatistic
 from loadwatch_collectors.sources.aws.reading.insights import History, Span, join_spans
 from loadwatch_collectors.sources.aws.reading.states import (
@@ -181,9 +182,8 @@ class PlaceReader:
                 self._ask_accepted(batch, deadline, reading, answers)
             except ForbiddenError as error:
                 reading.error = error
-                reading.missing.append(
-                    missing_permission(error.action, f"all {len(wanted)} metrics of {self._client.place}")
-                )
+                lost = f"all {len(wanted)} metrics of {self._client.place}"
+                reading.missing.append(Permission(error.action, lost).missing())
                 break
             except AwsError as error:
                 reading.error = error
@@ -296,13 +296,7 @@ class PlaceReader:
         token = ""
         seen: set[str] = set()
         for _ in range(MAX_PAGES):
-            request = batch.request
-            page = self._request(
-                DataRequest(
-                    queries=request.queries, start_ms=request.start_ms, end_ms=request.end_ms, next_token=token
-                ),
-                deadline,
-            )
+            page = self._request(batch.request._replace(next_token=token), deadline)
             if not seen:
                 reading.metrics_requested.update(_count_presets(batch))
             answer.add(page)
@@ -419,7 +413,7 @@ class PlaceReader:
             if memory.forbidden:
                 counts[key[0].namespace] += len(memory.forbidden)
         return [
-            missing_permission(GET_METRIC_DATA, f"{count} statistics of {namespace} in {self._client.place}")
+            Permission(GET_METRIC_DATA, f"{count} statistics of {namespace} in {self._client.place}").missing()
             for namespace, count in counts.items()
         ]
 
@@ -457,12 +451,3 @@ def _by_metric(owners: Iterable[tuple[WantedMetric, int]]) -> list[tuple[WantedM
 
 def _count_presets(batch: DataQueries) -> Counter[str]:
     return Counter(metric.preset for metric in {id(metric): metric for metric, _ in batch.owners}.values())
-
-
-def missing_permission(action: str, lost: str) -> MissingPrivilege:
-    """A permission that is missing, what is lost without it, and how to grant it."""
-    return MissingPrivilege(
-        permission=action,
-        lost=lost,
-        remedy=f"Allow {action} in the policy of the agent's role; `loadwatch iam-policy` prints all that is needed.",
-    )

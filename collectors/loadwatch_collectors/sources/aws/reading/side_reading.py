@@ -6,10 +6,9 @@ from typing import NamedTuple
 
 from loadwatch_collectors.collector import Labels, MissingPrivilege, Sample
 from loadwatch_collectors.sources.aws.client.errors import AwsError
+from loadwatch_collectors.sources.aws.discovery.part import Permission
 from loadwatch_collectors.sources.aws.model import Preset, Resource
-from loadwatch_collectors.sources.aws.presets.files import PresetFile, read_preset_file
-from loadwatch_collectors.sources.aws.presets.fit import fits
-from loadwatch_collectors.sources.aws.presets.naming import dimension_label
+from loadwatch_collectors.sources.aws.presets import PresetFile, dimension_label, fits, read_preset_file
 
 RESOURCE_ID = "resource_id"
 """The attribute by which Performance Insights and Enhanced Monitoring know an instance (`DbiResourceId`)."""
@@ -22,6 +21,11 @@ class SideReading:
     samples: list[Sample] = field(default_factory=list[Sample])
     missing: list[MissingPrivilege] = field(default_factory=list[MissingPrivilege])
     errors: list[AwsError] = field(default_factory=list[AwsError])
+
+    def note_missing(self, action: str, what: str, instances: int) -> None:
+        """A permission is missing, and with it something of so many instances."""
+        lost = f"{what} of {instances} instance{'' if instances == 1 else 's'}"
+        self.missing.append(Permission(action, lost).missing())
 
 
 def as_often(preset: str, priority: int) -> int:  # noqa: ARG001 - alike for all

@@ -10,8 +10,15 @@ from pathlib import Path
 import pytest
 from loadwatch_collectors.sources.aws.client import boto
 from loadwatch_collectors.sources.aws.client.backoff import Backoff
-from loadwatch_collectors.sources.aws.client.client import Account, ApiCall, AwsClient, ConnectOptions
-from loadwatch_collectors.sources.aws.client.connect import connect, default_regions, regions_of
+from loadwatch_collectors.sources.aws.client.client import (
+    Account,
+    ApiCall,
+    AwsClient,
+    ConnectOptions,
+    connect,
+    default_regions,
+    regions_of,
+)
 from loadwatch_collectors.sources.aws.client.errors import (
     AwsError,
     ClockError,
@@ -239,7 +246,7 @@ def test_a_sign_in_that_has_expired_is_told(tmp_path: Path) -> None:
     (cache / f"{hashlib.sha1(b'corp').hexdigest()}.json").write_text(json.dumps(token))
     ask = (
         "from loadwatch_collectors.sources.aws.client.client import Account, ConnectOptions\n"
-        "from loadwatch_collectors.sources.aws.client.connect import connect\n"
+        "from loadwatch_collectors.sources.aws.client.client import connect\n"
         "from loadwatch_collectors.sources.aws.client.errors import AwsError\n"
         f"client = connect(Account(profile='dev'), '{REGION}', ConnectOptions(), lambda call, seconds: None)\n"
         "try:\n"

@@ -1,14 +1,17 @@
 import pytest
-from loadwatch_collectors.sources.aws.client.client_errors import Refusal, describe_offset, explain, iam_action
 from loadwatch_collectors.sources.aws.client.errors import (
     AwsError,
     ClockError,
     CredentialsError,
     ExpiredError,
     ForbiddenError,
+    Refusal,
     RequestError,
     ServiceError,
     ThrottledError,
+    describe_offset,
+    explain,
+    iam_action,
 )
 
 

@@ -4,16 +4,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import pytest
-from loadwatch_collectors.sources.aws.client.client import Account, ApiCall, AwsClient, ConnectOptions
-from loadwatch_collectors.sources.aws.client.connect import connect
+from loadwatch_collectors.sources.aws.client.client import Account, ApiCall, AwsClient, ConnectOptions, connect
 from loadwatch_collectors.sources.aws.cloudwatch import CLOUDWATCH
-from loadwatch_collectors.sources.aws.discovery.discovery import BackgroundDiscovery, Discovery
+from loadwatch_collectors.sources.aws.discovery.discovery import PARTS, BackgroundDiscovery, Discovery
 from loadwatch_collectors.sources.aws.discovery.part import Look, Selection
-from loadwatch_collectors.sources.aws.discovery.registry import PARTS
 from loadwatch_collectors.sources.aws.iam import plan_resources
 from loadwatch_collectors.sources.aws.model import Found, Preset, Resource
-from loadwatch_collectors.sources.aws.presets import load_presets, preset_files
-from loadwatch_collectors.sources.aws.presets.files import read_preset_file
+from loadwatch_collectors.sources.aws.presets import load_presets, preset_files, read_preset_file
 from loadwatch_collectors.sources.aws.settings import SelectSettings
 
 from collectors.tests.sources.aws import aws_world

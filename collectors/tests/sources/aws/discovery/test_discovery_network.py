@@ -1,8 +1,7 @@
 from collections.abc import Callable, Iterator, Mapping
 
 import pytest
-from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions
-from loadwatch_collectors.sources.aws.client.connect import connect
+from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions, connect
 from loadwatch_collectors.sources.aws.cloudwatch import CLOUDWATCH
 from loadwatch_collectors.sources.aws.discovery.discovery import Discovery
 from loadwatch_collectors.sources.aws.discovery.part import Selection

@@ -1,6 +1,6 @@
 import pytest
 from loadwatch_collectors.errors import ConfigError
-from loadwatch_collectors.sources.aws.presets.files import InsightsQuery, parse_preset_file
+from loadwatch_collectors.sources.aws.presets import InsightsQuery, parse_preset_file
 
 GOOD = """\
 title: Queues

@@ -3,7 +3,7 @@ from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_collectors.sources.aws.presets.naming import dimension_label, series_name
+from loadwatch_collectors.sources.aws.presets import dimension_label, series_name
 
 # Written by YACE's own BuildMetricName (pkg/promutil/migrate.go): namespace, metric, statistic, name.
 GOLDEN = Path(__file__).parents[3] / "fixtures" / "aws" / "yace_names.tsv"

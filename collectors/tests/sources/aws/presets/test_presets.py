@@ -6,11 +6,11 @@ from loadwatch_collectors.sources.aws.model import AccountRegion, Preset, Resour
 from loadwatch_collectors.sources.aws.presets import (
     choose_presets,
     find_preset,
+    fits,
     load_presets,
     preset_files,
     preset_metrics,
 )
-from loadwatch_collectors.sources.aws.presets.fit import fits
 
 KINDS = {
     "rds", "rds_cluster", "alb", "nlb", "target_group", "ecs_service", "ecs_cluster", "autoscaling_group", "ec2",

@@ -7,11 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions
-from loadwatch_collectors.sources.aws.client.connect import connect
+from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions, connect
 from loadwatch_collectors.sources.aws.model import AccountRegion, Resource
-from loadwatch_collectors.sources.aws.presets import load_presets
-from loadwatch_collectors.sources.aws.presets.files import read_preset_file
+from loadwatch_collectors.sources.aws.presets import load_presets, read_preset_file
 from loadwatch_collectors.sources.aws.reading.enhanced import (
     ABSENT_MS,
     MAX_PAGES,

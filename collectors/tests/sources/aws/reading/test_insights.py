@@ -4,11 +4,9 @@ from typing import Any
 
 import pytest
 from loadwatch_collectors.collector import Sample
-from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions
-from loadwatch_collectors.sources.aws.client.connect import connect
+from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions, connect
 from loadwatch_collectors.sources.aws.model import AccountRegion, Resource
-from loadwatch_collectors.sources.aws.presets import load_presets
-from loadwatch_collectors.sources.aws.presets.files import read_preset_file
+from loadwatch_collectors.sources.aws.presets import load_presets, read_preset_file
 from loadwatch_collectors.sources.aws.reading.insights import (
     REFUSED_MS,
     REREAD_MS,

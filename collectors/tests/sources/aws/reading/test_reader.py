@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 from loadwatch_collectors.sources.aws.client.backoff import Backoff
-from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions
-from loadwatch_collectors.sources.aws.client.connect import connect
+from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions, connect
 from loadwatch_collectors.sources.aws.client.errors import (
     ForbiddenError,
     OutOfTimeError,

@@ -1,18 +1,95 @@
-"""Reads the files in `presets/` of the packs; what is wrong in one is a `ConfigError` with file and line."""
+"""What is read of each kind of AWS resource, as the files `presets/` of the packs say.
 
-from collections.abc import Mapping
+Pure but for reading them; what is wrong in one is a `ConfigError` with file and line.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Any, cast, get_args
 
+from loadwatch_formats.metrics.model import MetricInfo
 from loadwatch_packs import FOLDER
 
-from loadwatch_collectors.errors import ConfigError
 from loadwatch_collectors.settings import Seconds, option
-from loadwatch_collectors.settings_loader import load_settings, parse_document
-from loadwatch_collectors.sources.aws.model import MAX_STATISTICS, Absent, Preset, PresetMetric
-from loadwatch_collectors.sources.aws.presets.naming import series_name, snake_case
+from loadwatch_collectors.settings_loader import load_text
+from loadwatch_collectors.sources.aws.model import MAX_STATISTICS, Absent, Pairs, Preset, PresetMetric
+
+_SEPARATORS = frozenset(" ,\t/\\.-:=@<>()“")
+_NOT_A_NAME = re.compile(r"[^a-zA-Z0-9_]")
+
+
+def snake_case(text: str) -> str:
+    """A word of CloudWatch in YACE's snake case: `CPUUtilization` is `cpuutilization`, `5XX` is `5_xx`.
+
+    An underscore comes between a small letter or digit and a capital, never between two capitals. Signs that no name
+    may have become underscores; `%` becomes `_percent`. (YACE's `promutil.PromString`.)
+    """
+    parts: list[str] = []
+    before = ""
+    for sign in text:
+        if sign in _SEPARATORS:
+            parts.append("_")
+        elif sign == "%":
+            parts.append("_percent")
+        else:
+            if sign.isupper() and (before.islower() or before.isdecimal()):
+                parts.append("_")
+            parts.append(sign.lower())
+        before = sign
+    return _NOT_A_NAME.sub("_", "".join(parts))
+
+
+def series_name(namespace: str, metric: str, statistic: str = "") -> str:
+    """The name of a series: `aws_<namespace>_<metric>_<statistic>`, as YACE's `promutil.BuildMetricName` makes it.
+
+    A metric whose name repeats its namespace loses the repetition (`Glue`'s `glue.driver...`).
+    """
+    space = snake_case(namespace.removeprefix("/").lower())
+    word = snake_case(metric)
+    skip = 0
+    for part in space.split("_"):
+        if part and word.startswith(part, skip):
+            skip = len(part)
+    word = word[skip:].removeprefix("_")
+    prefix = "" if space.startswith("aws") else "aws_"
+    return f"{prefix}{space}_{word}" + (f"_{snake_case(statistic)}" if statistic else "")
+
+
+def dimension_label(dimension: str) -> str:
+    """The label of a dimension: `dimension_<Name>`, its capitals kept, as YACE does unless told otherwise."""
+    return "dimension_" + _NOT_A_NAME.sub("_", dimension.replace("%", "_percent"))
+
+
+# Whether a preset is meant for a resource, by what is known of the resource. Pure.
+
+
+Only = tuple[tuple[str, tuple[str, ...]], ...]
+"""Names of attributes, each with the patterns that its value must match."""
+
+
+def fits(only: Only, attributes: Pairs) -> bool:
+    """Whether a resource has all that a preset asks for: `engine` matches `aurora*`, or does not match `!aurora*`.
+
+    An attribute that is not known excludes nothing: a metric too many costs a little, one too few is missed.
+    """
+    known = dict(attributes)
+    return all(_matches(known[name], patterns) for name, patterns in only if known.get(name))
+
+
+def _matches(value: str, patterns: Sequence[str]) -> bool:
+    refused = [pattern[1:] for pattern in patterns if pattern.startswith("!")]
+    accepted = [pattern for pattern in patterns if not pattern.startswith("!")]
+    if any(fnmatchcase(value, pattern) for pattern in refused):
+        return False
+    return not accepted or any(fnmatchcase(value, pattern) for pattern in accepted)
+
+
+# Reads the files in `presets/` of the packs; what is wrong in one is a `ConfigError` with file and line.
+
 
 ORIENTATIONS = ("", "more_is_worse", "more_is_better")
 UNITS = (
@@ -201,10 +278,7 @@ def parse_preset_file(text: str, name: str) -> PresetFile:
     Raises:
         ConfigError: it is wrong; the text names file and line.
     """
-    document = parse_document(text, name)
-    if document.root is None:
-        raise ConfigError(f"{name}:1: the file is empty")
-    return load_settings(document, document.root, PresetFile, "the preset")
+    return load_text(text, name, PresetFile, "the preset")
 
 
 def make_preset(name: str, source: PresetFile) -> Preset:
@@ -238,3 +312,83 @@ def _make_metric(entry: MetricEntry, source: PresetFile) -> PresetMetric:
         only=tuple(entry.only.items()),
         period_series=entry.period_series,
     )
+
+
+# What is read of each kind of AWS resource, as the files `presets/` of the packs say.
+
+
+def preset_files() -> Mapping[str, PresetFile]:
+    """Every preset's file, by name, in order.
+
+    Raises:
+        ConfigError: one of them is wrong.
+    """
+    return {name: read_preset_file(name) for name in preset_paths()}
+
+
+@cache
+def find_preset(name: str) -> Preset:
+    """A preset by its name.
+
+    Raises:
+        KeyError: there is none of this name.
+    """
+    return make_preset(name, read_preset_file(name))
+
+
+def load_presets(configured: Sequence[str] | None = None) -> dict[str, Preset]:
+    """The presets that a configuration means, by name and in order; see `choose_presets`.
+
+    Raises:
+        ValueError: a name is not known.
+    """
+    return {name: find_preset(name) for name in choose_presets(configured)}
+
+
+def choose_presets(configured: Sequence[str] | None) -> tuple[str, ...]:
+    """The presets that a configuration means: names, or groups (`rds` is all that is known of RDS and Aurora).
+
+    A name that is both stands for the group. None is everything that is used by default.
+
+    Raises:
+        ValueError: a name is neither; the text has those that there are.
+    """
+    sources = preset_files()
+    if configured is None:
+        return tuple(name for name, source in sources.items() if source.default)
+    chosen: set[str] = set()
+    groups = {source.group for source in sources.values()}
+    for word in configured:
+        found = {name for name, source in sources.items() if source.group == word and (source.default or name == word)}
+        if not found and word not in sources:
+            known = ", ".join(sorted(groups | set(sources)))
+            raise ValueError(f"{word!r} is not a preset; there are {known}")
+        chosen |= found | ({word} if word in sources else set())
+    return tuple(name for name in sources if name in chosen)
+
+
+def preset_metrics() -> tuple[MetricInfo, ...]:
+    """What the series of all presets mean, for the reference and as metadata."""
+    found: dict[str, MetricInfo] = {}
+    for name, source in preset_files().items():
+        for series, unit, text in _series(name, source):
+            found.setdefault(series, MetricInfo(name=series, type="gauge", help=text, unit=unit))
+    return tuple(found.values())
+
+
+def _series(name: str, source: PresetFile) -> Iterable[tuple[str, str, str]]:
+    if source.reader == "metrics":
+        for metric in find_preset(name).metrics:
+            for series, statistic in zip(metric.names, metric.statistics, strict=True):
+                counted = "count" if statistic == "SampleCount" else metric.unit
+                yield series, counted, f"{metric.help} {statistic} of {_duration(metric.period_seconds)}."
+            if metric.period_series:
+                yield metric.period_series, "seconds", "The period that each sum of this resource is of."
+    for query in source.queries:
+        yield query.series_name, query.unit, query.help
+    for value in source.values:
+        yield value.series, value.unit, value.help
+
+
+def _duration(seconds: int) -> str:
+    return "a minute" if seconds == 60 else f"{seconds // 60} minutes" if seconds % 60 == 0 else f"{seconds} seconds"

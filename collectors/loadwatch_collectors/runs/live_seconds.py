@@ -20,7 +20,7 @@ from loadwatch_formats.metrics.loadtest import (
     USERS,
 )
 
-from loadwatch_collectors.runs.streams.gatling_binary import Event, RequestEvent, SecondEvent
+from loadwatch_collectors.runs.streams import Event, RequestEvent, SecondEvent
 from loadwatch_collectors.series import STALE_NAN, SampleRow, Series, encode_labels
 
 GRACE_MS = 1_000

@@ -1,1 +1,0 @@
-"""Incremental readers of results that are still being written."""

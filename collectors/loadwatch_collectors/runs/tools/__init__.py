@@ -1,1 +1,0 @@
-"""What `loadwatch run` knows of each load tool, a file each."""
