@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check
 
 MARIADB_PACKAGES := mariadb-server
-TEST_PACKAGES := $(MARIADB_PACKAGES) postgresql pgbouncer redis-server chromium nginx-light fonts-noto-cjk victoria-metrics prometheus prometheus-alertmanager prometheus-node-exporter \
+TEST_PACKAGES := $(MARIADB_PACKAGES) postgresql pgbouncer redis-server chromium chromium-headless-shell nginx-light fonts-noto-cjk victoria-metrics prometheus prometheus-alertmanager prometheus-node-exporter \
   prometheus-mysqld-exporter prometheus-process-exporter hey wrk iproute2 procps
 
 PROMETHEUS_VERSION := v0.316.0

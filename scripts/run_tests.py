@@ -58,7 +58,7 @@ SUITES: Sequence[Suite] = (
         # Whole-system tests wait for processes most of the time: more workers than cores keep two cores busy.
         name="python",
         command=(
-            *(".venv/bin/pytest", "-q", "-n", "3", "--dist", "loadgroup", "-m", "not long"),
+            *(".venv/bin/pytest", "-q", "-n", "5", "--dist", "loadgroup", "-m", "not long"),
             *("--durations=15", "--junitxml={report}"),
         ),
     ),

@@ -270,33 +270,6 @@ test("data that vanish are no recovery, and somebody can close what was taken aw
   await expect(found).toHaveCount(0);
 });
 
-test("the browser tells of a new alert once it is asked to, and not of those before", async ({ page, context }) => {
-  await context.grantPermissions(["notifications"], { origin: system.url });
-  await page.addInitScript(() => {
-    const shown: string[] = [];
-    const Real = window.Notification;
-    window.Notification = new Proxy(Real, {
-      construct: (target, [title, options]: [string, NotificationOptions]) => {
-        shown.push(`${title} ${options.body ?? ""}`);
-        return new target(title, options);
-      },
-    });
-    (window as unknown as { shown: string[] }).shown = shown;
-  });
-  const { recover } = await fire(page, "before");
-  const shown = () => page.evaluate(() => (window as unknown as { shown: string[] }).shown);
-  await page.getByRole("button", { name: "Notify me here" }).click();
-  await expect(page.getByRole("button", { name: "Notifying" })).toHaveAttribute("aria-pressed", "true");
-  const queue = unique("called");
-  await system.queue(queue, 700);
-  await expect.poll(shown).toEqual([`Firing: QueueTooLong ${queue} holds 700 messages`]);
-  await page.getByRole("button", { name: "Notifying" }).click();
-  await expect(page.getByRole("button", { name: "Notify me here" })).toBeVisible();
-  await system.queue(queue, 1);
-  await recover();
-  expect(await shown()).toHaveLength(1);
-});
-
 test("no page of alerts has a violation that axe finds, in either scheme", async ({ page }) => {
   const { found, queue, recover } = await fire(page, "axe");
   await expectAccessibleInBoth(page);
