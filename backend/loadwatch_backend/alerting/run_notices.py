@@ -36,10 +36,10 @@ class RunNotices:
         self._news = found
         return [notice_of(news, self._external_url) for news in found.values()]
 
-    def told(self, notice: Notice) -> None:
+    def delivered(self, notice: Notice) -> None:
         """It was told."""
         if notice.key in self._news:
-            self._desk.told(self._news[notice.key])
+            self._desk.delivered(self._news[notice.key])
 
 
 def notice_key(news: RunNews) -> str:

@@ -70,7 +70,7 @@ def open_books(url: str, holder: str = "a") -> Generator[Books]:
     lead.start()
     ledger = Ledger()
     told: list[int] = []
-    journal = Journal(relational, lead, ledger, "https://watch.example.org/", told=lambda: told.append(1))
+    journal = Journal(relational, lead, ledger, "https://watch.example.org/", wake_notifier=lambda: told.append(1))
     try:
         yield Books(relational=relational, lead=lead, ledger=ledger, journal=journal, told=told)
     finally:

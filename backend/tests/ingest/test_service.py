@@ -73,7 +73,7 @@ def test_labels_are_counted_as_long_as_they_are_where_a_request_repeats_one_symb
     push = service.push(compress(request.SerializeToString()), decode_v2)
     wait(push)
     assert service.counts.rejected_samples_total == {Reason.LABELS_TOO_LARGE: 301}
-    assert "has at most 65536" in push.told()
+    assert "has at most 65536" in push.refusals()
     assert stored(store) == {"300": [1], "302": [1]}
 
 

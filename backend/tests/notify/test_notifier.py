@@ -36,7 +36,7 @@ class Desk:
     def latest(self) -> Sequence[Notice]:
         return list(self.waiting)
 
-    def told(self, notice: Notice) -> None:
+    def delivered(self, notice: Notice) -> None:
         self.waiting = [one for one in self.waiting if one.key != notice.key]
 
 

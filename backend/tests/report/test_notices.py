@@ -44,7 +44,7 @@ def finish(server: RunningServer, run: str, **more: Any) -> None:
 def tell(notices: RunNotices) -> list[str]:
     found = notices.latest()
     for notice in found:
-        notices.told(notice)
+        notices.delivered(notice)
     return [notice.key for notice in found]
 
 

@@ -51,7 +51,7 @@ class _Second:
     bytes_out: int = 0
     users: float | None = None
 
-    def told(self) -> Iterable[tuple[str, float]]:
+    def shown_quantiles(self) -> Iterable[tuple[str, float]]:
         """Quantiles by the label's value; none for a second without requests."""
         if self.latencies:
             ordered = sorted(self.latencies)
@@ -222,7 +222,7 @@ class LiveSeconds:
         ]
         values += [((BYTES, "direction", name), float(size)) for name, size in sizes.items() if size]
         if second is not None:
-            values += [((DURATION, "quantile", label), told) for label, told in second.told()]
+            values += [((DURATION, "quantile", label), value) for label, value in second.shown_quantiles()]
             if second.users is not None:
                 self._users = second.users
         if self._users is not None:

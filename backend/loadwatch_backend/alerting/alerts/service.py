@@ -254,12 +254,12 @@ class AlertService:
         external_url: str,
         clock: Clock,
         findings_now: Callable[[], FindingsSnapshot | None] = lambda: None,
-        told: Callable[[], None] = lambda: None,
+        wake_notifier: Callable[[], None] = lambda: None,
         news: Callable[[], None] = lambda: None,
     ) -> None:
         """`findings_now` are the findings of the present.
 
-        `told` is called after a transaction that gave receivers something to hear, `news` after each change.
+        `wake_notifier` is called after a transaction that gave receivers something to hear, `news` after each change.
         """
         self._relational = relational
         self._evaluator = evaluator
@@ -269,7 +269,7 @@ class AlertService:
         self._external_url = external_url
         self._clock = clock
         self._findings_now = findings_now
-        self._told = told
+        self._wake_notifier = wake_notifier
         self._news = news
         self._runbooks = runbooks
         self._explained = explained
@@ -425,7 +425,7 @@ class AlertService:
             fault("acknowledge-before-commit")
         fault("acknowledge-after-commit")
         if fires:
-            self._told()
+            self._wake_notifier()
         self._news()
         return self._out(row)
 

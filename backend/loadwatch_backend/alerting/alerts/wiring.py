@@ -51,7 +51,7 @@ def open_alerts(
     """Rules are evaluated while this server leads; `findings_now` and `news` as in `AlertService`."""
     stack, relational, clock = ground.stack, ground.relational, ground.clock
     engine, external_url = ground.rules_engine, ground.external_url
-    dispatch, told = notifications.dispatcher, notifications.notifier.wake
+    dispatch, wake_notifier = notifications.dispatcher, notifications.notifier.wake
     machine_settings = MachineSettings(flap_changes=ground.settings.flap_changes)
     evaluator = Evaluator(
         rules=rules,
@@ -62,7 +62,7 @@ def open_alerts(
             dispatch,
             external_url,
             history_ms=max(ground.settings.retention_ms, ground.settings.rollup_retention_ms),
-            told=told,
+            wake_notifier=wake_notifier,
         ),
         recorder=Recorder(ground.store),
         lead=leadership,
@@ -90,7 +90,7 @@ def open_alerts(
         external_url=external_url,
         clock=clock,
         findings_now=findings_now,
-        told=told,
+        wake_notifier=wake_notifier,
         news=news,
     )
     stack.callback(evaluator.stop)

@@ -78,10 +78,10 @@ MOST_FAMILY = 50
 
 def annotations_of(one: ActiveFinding, snapshot: FindingsSnapshot) -> dict[str, str]:
     """A finding of a moment as annotations of an alert."""
-    told = zip(FINDING_ANNOTATIONS, (one.sentence.en, one.sentence.ja, one.id, one.certainty.value), strict=True)
+    notified = zip(FINDING_ANNOTATIONS, (one.sentence.en, one.sentence.ja, one.id, one.certainty.value), strict=True)
     follow = [other.key for other in snapshot.findings if one.key in {cause.key for cause in snapshot.causes_of(other)}]
     family = "\n".join([one.key, *follow][:MOST_FAMILY])
-    return {**dict(told), FINDING_FAMILY: family, FINDING_SAID: str(snapshot.at_ms)}
+    return {**dict(notified), FINDING_FAMILY: family, FINDING_SAID: str(snapshot.at_ms)}
 
 
 def finding_of(labels: Labels, active_ms: int, snapshot: FindingsSnapshot, explained: Explain) -> ActiveFinding | None:
@@ -183,12 +183,12 @@ class Consequences:
     """
 
     def __init__(
-        self, snapshot: FindingsSnapshot | None, firing: Mapping[str, Labels], told: Notified, explained: Explain
+        self, snapshot: FindingsSnapshot | None, firing: Mapping[str, Labels], notified: Notified, explained: Explain
     ) -> None:
         self._moment = snapshot
         self._explained = explained
         self._firing = firing
-        self._read = told
+        self._read = notified
         self._told: dict[str, set[str]] | None = None
         self._tellers: dict[str, list[str]] = {}
         for one in () if snapshot is None else snapshot.findings:
@@ -209,10 +209,10 @@ class Consequences:
     def note(self, keys: Sequence[str], receiver: str) -> None:
         """A receiver is being told of alerts."""
         if self._tellers:
-            told = self._notified_of()
+            notified = self._notified_of()
             for key in keys:
                 if key in self._firing:
-                    told.setdefault(key, set()).add(receiver)
+                    notified.setdefault(key, set()).add(receiver)
 
     def cause_of(self, key: str, labels: Labels, receiver: str) -> Cause | None:
         """Why an alert is held back from a receiver; None where nothing holds it."""

@@ -26,7 +26,7 @@ class News(Protocol):
         """What is to be told at present; the same again does no harm."""
         ...
 
-    def told(self, notice: Notice) -> None:
+    def delivered(self, notice: Notice) -> None:
         """It was told."""
         ...
 
@@ -126,4 +126,4 @@ class Notifier:
     def _tell(self) -> None:
         for notice in self._news.latest():
             self.announce(notice)
-            self._news.told(notice)
+            self._news.delivered(notice)

@@ -47,21 +47,21 @@ class NewsDesk:
         self._relational = relational
         self._registry = registry
         self._clock = clock
-        self._told: set[tuple[str, RunEvent]] = set()
+        self._delivered: set[tuple[str, RunEvent]] = set()
         self._still = Stillness(relational, STILL_SECONDS)
 
     def latest(self) -> Sequence[RunNews]:
-        """What there is to tell; `told` must follow for each that was."""
+        """What there is to tell; `delivered` must follow for each that was."""
         if self._still.holds:
             return []
         written = self._relational.written
         now_ms = self._clock()
         found = self._find(now_ms)
         self._still.note(None if found else written)
-        self._told &= set(found)
+        self._delivered &= set(found)
         news: list[RunNews] = []
         for key in found:
-            if key not in self._told:
+            if key not in self._delivered:
                 try:
                     run = self._registry.read(key[0])
                 except RunNotFoundError:
@@ -70,9 +70,9 @@ class NewsDesk:
                     news.append(RunNews(event=key[1], run=run))
         return news
 
-    def told(self, news: RunNews) -> None:
+    def delivered(self, news: RunNews) -> None:
         """It was told."""
-        self._told.add((news.run.id, news.event))
+        self._delivered.add((news.run.id, news.event))
 
     def _find(self, now_ms: int) -> list[tuple[str, RunEvent]]:
         with self._relational.transaction() as session:

@@ -103,7 +103,7 @@ class Push:
             stored=self.samples,
         )
 
-    def told(self) -> str:
+    def refusals(self) -> str:
         """What was refused, in words: the first few, and how many more there are."""
         details = [rejection.detail for rejection in self.rejected if rejection.detail][:SHOWN_REJECTIONS]
         shown = "; ".join(details)

@@ -46,7 +46,7 @@ STOPPED = Members(
 )
 
 
-def told(alerts: dict[str, int], ago_ms: int = 1_000) -> Notified:
+def notified(alerts: dict[str, int], ago_ms: int = 1_000) -> Notified:
     return Notified(sent_ms=NOW - ago_ms, alerts=alerts)
 
 
@@ -60,24 +60,31 @@ def told(alerts: dict[str, int], ago_ms: int = 1_000) -> Notified:
         (members(firing="a", held="a"), None, True, [], [], None),
         (members(firing="ab", held="b"), None, True, [A], [], {A: TOLD}),
         # Something was.
-        (members(firing="a"), told({A: TOLD}), True, [], [], {A: TOLD}),
-        (members(firing="ab"), told({A: TOLD}), True, [A, B], [], {A: TOLD, B: TOLD}),
-        (members(resolved="a"), told({A: TOLD}), True, [], [A], None),
-        (members(resolved="a"), told({A: TOLD}), False, [], [], None),
+        (members(firing="a"), notified({A: TOLD}), True, [], [], {A: TOLD}),
+        (members(firing="ab"), notified({A: TOLD}), True, [A, B], [], {A: TOLD, B: TOLD}),
+        (members(resolved="a"), notified({A: TOLD}), True, [], [A], None),
+        (members(resolved="a"), notified({A: TOLD}), False, [], [], None),
         # That it stopped sending is told to those as well who do without recoveries.
-        (STOPPED, told({A: TOLD}), False, [], [A], None),
-        (members(firing="b", resolved="a"), told({A: TOLD, B: TOLD}), True, [B], [A], {B: TOLD}),
-        (members(firing="b", resolved="a"), told({A: TOLD, B: TOLD}), False, [], [], {B: TOLD}),
+        (STOPPED, notified({A: TOLD}), False, [], [A], None),
+        (members(firing="b", resolved="a"), notified({A: TOLD, B: TOLD}), True, [B], [A], {B: TOLD}),
+        (members(firing="b", resolved="a"), notified({A: TOLD, B: TOLD}), False, [], [], {B: TOLD}),
         # Held after it was told: its end is owed.
-        (members(firing="ab", held="a"), told({A: TOLD}), True, [B], [], {B: TOLD, A: 0}),
-        (members(firing="ab"), told({B: TOLD, A: 0}), True, [A, B], [], {A: TOLD, B: TOLD}),
-        (members(firing="b", resolved="a", held="a"), told({B: TOLD, A: 0}), True, [], [], {B: TOLD, A: 0}),
-        (members(firing="b", resolved="a"), told({B: TOLD, A: 0}), True, [B], [A], {B: TOLD}),
+        (members(firing="ab", held="a"), notified({A: TOLD}), True, [B], [], {B: TOLD, A: 0}),
+        (members(firing="ab"), notified({B: TOLD, A: 0}), True, [A, B], [], {A: TOLD, B: TOLD}),
+        (members(firing="b", resolved="a", held="a"), notified({B: TOLD, A: 0}), True, [], [], {B: TOLD, A: 0}),
+        (members(firing="b", resolved="a"), notified({B: TOLD, A: 0}), True, [B], [A], {B: TOLD}),
         # Time has passed.
-        (members(firing="a"), told({A: TOLD}, REPEAT), True, [A], [], {A: TOLD}),
-        (members(firing="a", held="a"), told({A: TOLD}, REPEAT), True, [], [], {A: TOLD}),
-        (members(firing="a", acknowledged="a"), told({A: TOLD}, REPEAT), True, [], [], {A: TOLD}),
-        (members(firing="ab", acknowledged="a"), told({A: TOLD, B: TOLD}, REPEAT), True, [A, B], [], {A: 3, B: TOLD}),
+        (members(firing="a"), notified({A: TOLD}, REPEAT), True, [A], [], {A: TOLD}),
+        (members(firing="a", held="a"), notified({A: TOLD}, REPEAT), True, [], [], {A: TOLD}),
+        (members(firing="a", acknowledged="a"), notified({A: TOLD}, REPEAT), True, [], [], {A: TOLD}),
+        (
+            members(firing="ab", acknowledged="a"),
+            notified({A: TOLD, B: TOLD}, REPEAT),
+            True,
+            [A, B],
+            [],
+            {A: 3, B: TOLD},
+        ),
     ],
 )
 def test_what_is_sent(
@@ -90,7 +97,7 @@ def test_what_is_sent(
 ) -> None:
     decision = decide(given_members, before, NOW, REPEAT, send_resolved=send_resolved)
     assert (list(decision.firing), list(decision.resolved)) == (firing, resolved)
-    assert (None if decision.told is None else dict(decision.told.alerts)) == after
+    assert (None if decision.notified is None else dict(decision.notified.alerts)) == after
 
 
 def test_of_two_episodes_the_one_that_fires_counts() -> None:
@@ -119,8 +126,8 @@ def test_a_group_is_looked_at_again_when_something_may_happen() -> None:
     def due(given_members: Members, before: list[Notified | None]) -> int | None:
         return next_due(given_members, before, NOW, INTERVAL, REPEAT - 1)
 
-    assert due(members(firing="a"), [told({A: TOLD}, 0)]) == NOW + REPEAT
+    assert due(members(firing="a"), [notified({A: TOLD}, 0)]) == NOW + REPEAT
     assert due(members(firing="a", held="a"), [None]) == NOW + INTERVAL
-    assert due(members(firing="a", acknowledged="a"), [told({A: TOLD}, 0)]) is None
+    assert due(members(firing="a", acknowledged="a"), [notified({A: TOLD}, 0)]) is None
     assert due(members(firing="a"), []) is None
     assert due(members(firing="a", held="a"), []) is None

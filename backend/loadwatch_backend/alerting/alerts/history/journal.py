@@ -84,15 +84,15 @@ class Journal:
         external_url: str,
         *,
         history_ms: int = HISTORY_MS,
-        told: Callable[[], None] = lambda: None,
+        wake_notifier: Callable[[], None] = lambda: None,
     ) -> None:
-        """Alerts are kept for `history_ms`; `told` is called after transactions that gave receivers news."""
+        """Alerts are kept for `history_ms`; `wake_notifier` is called after transactions that gave receivers news."""
         self._history_ms = history_ms
         self._relational = relational
         self._lead = lead
         self._dispatch = dispatch
         self._external_url = external_url.rstrip("/")
-        self._told = told
+        self._wake_notifier = wake_notifier
         self._joins = threading.Lock()
         """Two workers must not begin two incidents of one cause."""
 
@@ -104,9 +104,9 @@ class Journal:
             DatabaseError: the database; whether it was written is not known.
         """
         news = [self.notified(one.alert) for entry in entries for one in entry.step.transitions if one.notifies]
-        told = {one.key for one in news}
+        notified = {one.key for one in news}
         unbound = [one for entry in entries for one in entry.step.unbound]
-        moved = [one for one in unbound if one.state is AlertState.FIRING and one.id not in told]
+        moved = [one for one in unbound if one.state is AlertState.FIRING and one.id not in notified]
         joins = {
             one.id: one
             for entry in entries
@@ -117,7 +117,7 @@ class Journal:
             alert.id: notified_annotations(kept_annotations(alert))
             for entry in entries
             for alert in entry.step.changed
-            if alert.finding and alert.state is AlertState.FIRING and alert.id not in told
+            if alert.finding and alert.state is AlertState.FIRING and alert.id not in notified
         }
         # Everything is worked out before the transaction: on SQLite nobody else writes while it is open.
         begun, going = _sorted_episodes(entries, now_ms)
@@ -139,7 +139,7 @@ class Journal:
             fault("transition-before-commit")
         fault("transition-after-commit")
         if news:
-            self._told()
+            self._wake_notifier()
 
     def _join(
         self, session: Session, joins: Mapping[str, TrackedAlert], news: Sequence[NotifiedAlert], now_ms: int

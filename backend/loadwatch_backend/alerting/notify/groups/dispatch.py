@@ -227,8 +227,8 @@ class Dispatcher:
     ) -> Changes:
         routes = configuration.routes
         kept = repository.members_of_groups(session, [group.id for group in groups])
-        told = repository.find_notified(session, notified_ids(configuration, routes, groups))
-        known = {print_ for one in told.values() for print_ in one.alerts}
+        notified = repository.find_notified(session, notified_ids(configuration, routes, groups))
+        known = {print_ for one in notified.values() for print_ in one.alerts}
         failing = _failing(session, configuration, kept)
         changes = Changes()
         turns = holder.consequences.order
@@ -261,7 +261,9 @@ class Dispatcher:
             members = members_of([(one.fingerprint, one.alert) for one in alerts], held)
             flush = Flush(self._external_url, configuration, group, route, members, now_ms)
             before = len(changes.envelopes)
-            flush.run(told, alerts, changes, failing if all(is_everybodys(one.alert.labels) for one in alerts) else ())
+            flush.run(
+                notified, alerts, changes, failing if all(is_everybodys(one.alert.labels) for one in alerts) else ()
+            )
             holder.note(changes.envelopes[before:])
             if waiting:
                 changes.times[-1] = changes.times[-1]._replace(due_ms=due_ms, delay_ms=due_ms - now_ms)
@@ -273,20 +275,20 @@ class Dispatcher:
         """Tell those integrations at once that know acknowledgements."""
         routes = configuration.routes
         kept = repository.members_of_groups(session, [group.id for group in groups])
-        told = repository.find_notified(session, notified_ids(configuration, routes, groups))
+        notified = repository.find_notified(session, notified_ids(configuration, routes, groups))
         changes = Changes()
         for group in groups:
             route = routes.get(group.route)
             if route is not None:
                 alerts = [(one.fingerprint, one.alert) for one in kept.get(group.id, [])]
                 flush = Flush(self._external_url, configuration, group, route, members_of(alerts, ()), now_ms)
-                flush.acknowledge(told, changes)
+                flush.acknowledge(notified, changes)
         return changes
 
     def _write(self, session: Session, changes: Changes) -> None:
         if changes.envelopes:
             self._outbox.put_all(session, changes.envelopes)
-        repository.write_notified(session, changes.told)
+        repository.write_notified(session, changes.notified)
         repository.set_times(session, changes.times)
         repository.remove_members(
             session, {id: keys for id, keys in changes.ended.items() if id not in set(changes.gone)}

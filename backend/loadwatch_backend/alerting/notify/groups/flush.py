@@ -32,7 +32,7 @@ class Changes:
     """What one flush writes."""
 
     envelopes: list[Envelope] = field(default_factory=list[Envelope])
-    told: dict[str, tuple[Notified | None, int]] = field(default_factory=dict[str, tuple[Notified | None, int]])
+    notified: dict[str, tuple[Notified | None, int]] = field(default_factory=dict[str, tuple[Notified | None, int]])
     times: list[Group] = field(default_factory=list[Group])
     ended: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     gone: list[str] = field(default_factory=list[str])
@@ -56,12 +56,12 @@ class Flush:
 
     def run(
         self,
-        told: dict[str, Notified],
+        notified: dict[str, Notified],
         alerts: Sequence[KeptAlert],
         changes: Changes,
         avoided: Collection[IntegrationKey],
     ) -> None:
-        """Decide for each integration, and say when the group is due again. `told` is brought up to date.
+        """Decide for each integration, and say when the group is due again. `notified` is brought up to date.
 
         Integrations that are `avoided` are told nothing before they were told something.
         """
@@ -70,7 +70,7 @@ class Flush:
         passed_over = False
         for integration in self.integrations:
             id = notified_id(self.group, self.route.receiver, integration)
-            before = told.get(id)
+            before = notified.get(id)
             if before is None and (self.route.receiver, integration.id) in avoided:
                 passed_over = True
                 continue
@@ -81,10 +81,10 @@ class Flush:
                 self.route.repeat_interval_ms,
                 send_resolved=integration.send_resolved,
             )
-            self._note(id, integration, before, decision, told, changes)
-            after.append(decision.told)
-            if decision.told is not None and integration.send_resolved:
-                owed.update(decision.told.alerts)
+            self._note(id, integration, before, decision, notified, changes)
+            after.append(decision.notified)
+            if decision.notified is not None and integration.send_resolved:
+                owed.update(decision.notified.alerts)
         ended = [
             one.alert.key
             for one in alerts
@@ -101,14 +101,14 @@ class Flush:
         delay_ms = 0 if due_ms is None else due_ms - self.now_ms
         changes.times.append(self.group._replace(flushed_ms=self.now_ms, due_ms=due_ms, delay_ms=delay_ms))
 
-    def acknowledge(self, told: dict[str, Notified], changes: Changes) -> None:
+    def acknowledge(self, notified: dict[str, Notified], changes: Changes) -> None:
         """Send what an acknowledgement changes."""
         for integration in self.integrations:
             id = notified_id(self.group, self.route.receiver, integration)
-            before = told.get(id)
+            before = notified.get(id)
             if sender_of(integration).rules.acknowledges and before is not None:
                 decision = decide_acknowledgement(self.members, before)
-                self._note(id, integration, before, decision, told, changes)
+                self._note(id, integration, before, decision, notified, changes)
 
     def _note(
         self,
@@ -116,18 +116,18 @@ class Flush:
         integration: Integration,
         before: Notified | None,
         decision: Decision,
-        told: dict[str, Notified],
+        notified: dict[str, Notified],
         changes: Changes,
     ) -> None:
         if decision.sends:
             changes.envelopes.append(self._envelope(id, integration, decision))
-        if decision.told != before:
+        if decision.notified != before:
             forget_ms = self.now_ms + max(2 * self.route.repeat_interval_ms, TOLD_LEAST_MS)
-            changes.told[id] = decision.told, forget_ms
-        if decision.told is None:
-            told.pop(id, None)
+            changes.notified[id] = decision.notified, forget_ms
+        if decision.notified is None:
+            notified.pop(id, None)
         else:
-            told[id] = decision.told
+            notified[id] = decision.notified
 
     def _envelope(self, id: str, integration: Integration, decision: Decision) -> Envelope:
         named = {print_: self.members.firing[print_] for print_ in decision.firing}

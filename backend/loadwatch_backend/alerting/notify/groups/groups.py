@@ -70,7 +70,7 @@ class Decision:
 
     firing: Sequence[str] = ()
     resolved: Sequence[str] = ()
-    told: Notified | None = None
+    notified: Notified | None = None
 
     @property
     def sends(self) -> bool:
@@ -78,62 +78,64 @@ class Decision:
         return bool(self.firing or self.resolved)
 
 
-def decide(members: Members, told: Notified | None, now_ms: int, repeat_ms: int, *, send_resolved: bool) -> Decision:
+def decide(
+    members: Members, notified: Notified | None, now_ms: int, repeat_ms: int, *, send_resolved: bool
+) -> Decision:
     """What to send when a group is due.
 
     New among the firing, or ended among the told: all that fire and all that ended. Otherwise a repetition after
     `repeat_ms`, as long as one that fires is not acknowledged.
     """
-    known: Mapping[str, int] = {} if told is None else told.alerts
+    known: Mapping[str, int] = {} if notified is None else notified.alerts
     firing = [print_ for print_ in members.firing if print_ not in members.held]
     ended = [print_ for print_ in members.resolved if print_ in known and print_ not in members.held]
     # That nothing is known any more is no good news that one may do without.
     over = ended if send_resolved else [one for one in ended if has_stopped(members.resolved[one].annotations)]
     new = any(not known.get(print_, 0) & TOLD for print_ in firing)
-    if not (new or over or _repeats(members, firing, told, now_ms, repeat_ms)):
-        return Decision(told=_kept(members, told, frozenset(ended), now_ms))
+    if not (new or over or _repeats(members, firing, notified, now_ms, repeat_ms)):
+        return Decision(notified=_kept(members, notified, frozenset(ended), now_ms))
     flags = {print_: TOLD | (ACKNOWLEDGED if members.firing[print_].acknowledged else 0) for print_ in firing}
     for print_, before in known.items():
         if print_ in members.held:
             flags[print_] = before & ~(TOLD | ACKNOWLEDGED)
-    return Decision(firing=firing, resolved=over, told=Notified(sent_ms=now_ms, alerts=flags) if flags else None)
+    return Decision(firing=firing, resolved=over, notified=Notified(sent_ms=now_ms, alerts=flags) if flags else None)
 
 
-def _repeats(members: Members, firing: Sequence[str], told: Notified | None, now_ms: int, repeat_ms: int) -> bool:
-    if told is None or now_ms - told.sent_ms < repeat_ms:
+def _repeats(members: Members, firing: Sequence[str], notified: Notified | None, now_ms: int, repeat_ms: int) -> bool:
+    if notified is None or now_ms - notified.sent_ms < repeat_ms:
         return False
     return any(not members.firing[print_].acknowledged for print_ in firing)
 
 
-def _kept(members: Members, told: Notified | None, ended: frozenset[str], now_ms: int) -> Notified | None:
+def _kept(members: Members, notified: Notified | None, ended: frozenset[str], now_ms: int) -> Notified | None:
     """What stays known without a message; a message that lies ahead of a clock that was set back counts from now."""
-    if told is None:
+    if notified is None:
         return None
     alerts = {
         print_: flags
-        for print_, flags in told.alerts.items()
+        for print_, flags in notified.alerts.items()
         if print_ not in ended and (print_ in members.firing or print_ in members.resolved)
     }
-    return Notified(sent_ms=min(told.sent_ms, now_ms), alerts=alerts) if alerts else None
+    return Notified(sent_ms=min(notified.sent_ms, now_ms), alerts=alerts) if alerts else None
 
 
-def decide_acknowledgement(members: Members, told: Notified | None) -> Decision:
+def decide_acknowledgement(members: Members, notified: Notified | None) -> Decision:
     """What an integration that knows acknowledgements is sent at once, when somebody has acknowledged.
 
     Only once all that it was told as firing are acknowledged; taking one back is no message, and is remembered.
     """
-    if told is None:
+    if notified is None:
         return Decision()
-    firing = [print_ for print_, flags in told.alerts.items() if flags & TOLD and print_ in members.firing]
+    firing = [print_ for print_, flags in notified.alerts.items() if flags & TOLD and print_ in members.firing]
     flags = {
         print_: (flags & ~ACKNOWLEDGED)
         | (ACKNOWLEDGED if print_ in firing and members.firing[print_].acknowledged else 0)
-        for print_, flags in told.alerts.items()
+        for print_, flags in notified.alerts.items()
     }
-    after = Notified(sent_ms=told.sent_ms, alerts=flags)
+    after = Notified(sent_ms=notified.sent_ms, alerts=flags)
     complete = bool(firing) and all(flags[print_] & ACKNOWLEDGED for print_ in firing)
-    was_complete = all(told.alerts[print_] & ACKNOWLEDGED for print_ in firing)
-    return Decision(firing=firing if complete and not was_complete else (), told=after)
+    was_complete = all(notified.alerts[print_] & ACKNOWLEDGED for print_ in firing)
+    return Decision(firing=firing if complete and not was_complete else (), notified=after)
 
 
 # When -----------------------------------------------------------------------------------------------------------------
@@ -147,12 +149,12 @@ def next_tick(flushed_ms: int, interval_ms: int, after_ms: int) -> int:
 
 
 def next_due(
-    members: Members, told: Sequence[Notified | None], now_ms: int, interval_ms: int, repeat_ms: int
+    members: Members, notified: Sequence[Notified | None], now_ms: int, interval_ms: int, repeat_ms: int
 ) -> int | None:
     """When a group that was flushed now is looked at again if nothing changes; None: not before a change."""
-    if members.held and told:
+    if members.held and notified:
         return now_ms + interval_ms
     if all(alert.acknowledged for alert in members.firing.values()):
         return None
-    instants = [one.sent_ms + repeat_ms for one in told if one is not None and one.alerts]
+    instants = [one.sent_ms + repeat_ms for one in notified if one is not None and one.alerts]
     return None if not instants else next_tick(now_ms, interval_ms, max(min(instants), now_ms + 1) - 1)

@@ -26,7 +26,7 @@ class Hearing:
         found = find_failing_integrations(self._session, self._configuration).failing
         return frozenset((one.receiver, one.integration) for one in found)
 
-    def told(self, keys: Sequence[str]) -> Mapping[str, set[str]]:
+    def receivers_notified(self, keys: Sequence[str]) -> Mapping[str, set[str]]:
         """Receivers whose last message of a group named the alert as firing, by the alert's key."""
         found: dict[str, set[str]] = {}
         alerts = repository.find_alerts(self._session, keys, lock=self._lock)
@@ -41,9 +41,9 @@ class Hearing:
                 for integration in self._configuration.receivers[route.receiver].integrations:
                     if (route.receiver, integration.id) not in self.failing:
                         places[notified_id(group, route.receiver, integration)] = group.id, route.receiver
-        for id, told in repository.find_notified(self._session, places, lock=self._lock).items():
+        for id, notified in repository.find_notified(self._session, places, lock=self._lock).items():
             group_id, receiver = places[id]
             for key, kept in alerts.items():
-                if group_id in memberships.get(key, ()) and told.alerts.get(kept.fingerprint, 0) & TOLD:
+                if group_id in memberships.get(key, ()) and notified.alerts.get(kept.fingerprint, 0) & TOLD:
                     found.setdefault(key, set()).add(receiver)
         return found

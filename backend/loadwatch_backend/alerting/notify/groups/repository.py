@@ -331,13 +331,13 @@ def find_notified(session: Session, ids: Iterable[str], *, lock: bool = True) ->
     return found
 
 
-def write_notified(session: Session, told: Mapping[str, tuple[Notified | None, int]]) -> None:
+def write_notified(session: Session, notified: Mapping[str, tuple[Notified | None, int]]) -> None:
     """Replace what integrations know: the new state, and when it may be forgotten; None forgets it now."""
-    for some in chunks(told):
+    for some in chunks(notified):
         session.execute(delete(NotifiedRow).where(NotifiedRow.id.in_(some)))
     rows = [
         {"id": id, "sent_ms": one.sent_ms, "expires_ms": expires_ms, "alerts": one.pack()}
-        for id, (one, expires_ms) in told.items()
+        for id, (one, expires_ms) in notified.items()
         if one is not None
     ]
     for some in chunks(rows):

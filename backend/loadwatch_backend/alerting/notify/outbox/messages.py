@@ -88,12 +88,12 @@ def is_whole(row: Mapping[str, Any], envelope: Envelope) -> frozenset[str]:
     return frozenset(envelope.alert_keys) if whole else frozenset()
 
 
-def is_repeated(firing: int, packed: bytes, told: frozenset[str]) -> bool:
+def is_repeated(firing: int, packed: bytes, notified: frozenset[str]) -> bool:
     """Whether a message tells of nothing but alerts that fire and that another one tells of as well."""
-    if not told or not firing:
+    if not notified or not firing:
         return False
     keys: list[str] = orjson.loads(unpack(packed))
-    return len(keys) == firing and told >= frozenset(keys)
+    return len(keys) == firing and notified >= frozenset(keys)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -48,16 +48,16 @@ class Outbox:
         insert_deliveries(session, [row for row, _ in new])
 
 
-def _make_room(session: Session, told: Mapping[str, frozenset[str]]) -> None:
+def _make_room(session: Session, notified: Mapping[str, frozenset[str]]) -> None:
     """Before new messages: withdraw those of their groups that they make needless, and try the first of the rest now.
 
-    It may work now, and is to come before what comes after it. `told` is, by group, what the newest message tells of.
+    It may work now, and is to come before what comes after it. `notified` is, by group, what the newest message tells of.
     """
     waiting: dict[str, list[Any]] = {}
-    for row in find_waiting_of_groups(session, sorted(told)):
+    for row in find_waiting_of_groups(session, sorted(notified)):
         waiting.setdefault(row.order_hash, []).append(row)
     for order_hash, before in waiting.items():
-        replaced = {row.seq for row in before if is_repeated(row.firing, row.alert_keys, told[order_hash])}
+        replaced = {row.seq for row in before if is_repeated(row.firing, row.alert_keys, notified[order_hash])}
         left = [row.seq for row in before if row.seq not in replaced]
         crowded = left[: max(0, len(left) - MOST_WAITING + 1)]
         withdraw(session, sorted(replaced), REPLACED)

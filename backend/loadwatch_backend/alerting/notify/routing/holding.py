@@ -190,7 +190,7 @@ class Holders:
             consequences=Consequences(
                 snapshot,
                 self.firing(session, gate, lock=lock) if snapshot is not None and snapshot.findings else {},
-                hearing.told,
+                hearing.receivers_notified,
                 self._explained,
             ),
             hearing=hearing,

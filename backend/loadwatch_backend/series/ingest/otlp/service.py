@@ -365,7 +365,7 @@ class OtlpService:
         return Taken(
             push=push,
             rejected_points=rows.refused_points + len(refused - {-1}),
-            message="; ".join(part for part in (*rows.details, push.told()) if part),
+            message="; ".join(part for part in (*rows.details, push.refusals()) if part),
         )
 
     def _columns(self, rows: Translated, kept: list[int], known: Mapping[bytes, int]) -> WriteColumns:

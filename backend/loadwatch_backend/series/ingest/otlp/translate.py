@@ -253,7 +253,7 @@ class Translated:
     deltas: list[int] = field(default_factory=list[int])
     exponential: list[ExponentialDelta] = field(default_factory=list[ExponentialDelta])
     metadata: dict[str, MetricMetadata] = field(default_factory=dict[str, MetricMetadata])
-    told: dict[bytes, set[int]] = field(default_factory=dict[bytes, set[int]])
+    target_info_times: dict[bytes, set[int]] = field(default_factory=dict[bytes, set[int]])
     """Times of `target_info` by series."""
     point_count: int = 0
     refused_points: int = 0
@@ -466,9 +466,9 @@ def _add_target_info(resource: _Resource, earliest_ms: int, latest_ms: int, entr
     first = max(earliest_ms, latest_ms - _MOST_TARGET_INFO * _TARGET_INFO_MS)
     series = encode_labels(labels)
     # Resources of one target are one series.
-    told = to.told.setdefault(series, set())
-    times = [time for time in (*range(first, latest_ms, _TARGET_INFO_MS), latest_ms) if time not in told]
-    told.update(times)
+    target_info_times = to.target_info_times.setdefault(series, set())
+    times = [time for time in (*range(first, latest_ms, _TARGET_INFO_MS), latest_ms) if time not in target_info_times]
+    target_info_times.update(times)
     entries.take(len(times))
     for time in times:
         to.series.append(series)
