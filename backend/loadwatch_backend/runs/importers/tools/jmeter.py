@@ -30,6 +30,7 @@ from loadwatch_backend.evidence.records.model import OUTCOME_CODES, IntArray, Re
 from loadwatch_backend.runs.importers.importer import Importer, Part
 from loadwatch_backend.runs.importers.outcomes import SORTER
 from loadwatch_backend.runs.importers.reading.chunks import Chunk, chunks_of_csv
+from loadwatch_backend.runs.importers.reading.delimited import whole_records
 from loadwatch_backend.runs.importers.reading.tables import (
     INT,
     LABEL,
@@ -39,7 +40,6 @@ from loadwatch_backend.runs.importers.reading.tables import (
     ints,
     labels,
     parse_csv,
-    whole_records,
 )
 from loadwatch_backend.runs.importers.sink import Labels, RequestRows, Rows, Sink, ns_of_ms
 

@@ -20,6 +20,7 @@ from loadwatch_backend.evidence.records.model import RemarkKind
 from loadwatch_backend.runs.importers.endpoints import endpoint_of_url
 from loadwatch_backend.runs.importers.importer import Importer, Part
 from loadwatch_backend.runs.importers.reading.chunks import Chunk, chunks_of_csv, chunks_of_lines
+from loadwatch_backend.runs.importers.reading.delimited import whole_records
 from loadwatch_backend.runs.importers.reading.tables import (
     INT,
     LABEL,
@@ -32,7 +33,6 @@ from loadwatch_backend.runs.importers.reading.tables import (
     parse_csv,
     parse_json_lines,
     times_ns,
-    whole_records,
 )
 from loadwatch_backend.runs.importers.sink import Labels, RequestRows, Sink
 
