@@ -98,7 +98,7 @@ class Push:
             return
         refused = sum(rejection.samples for rejection in self.rejected)
         raise SamplesRejectedError(
-            f"{refused} of {refused + self.samples} samples were refused, the others are stored: {self.told()}",
+            f"{refused} of {refused + self.samples} samples were refused, the others are stored: {self.refusals()}",
             rejected=refused,
             stored=self.samples,
         )
