@@ -51,7 +51,7 @@ class Outbox:
 def _make_room(session: Session, notified: Mapping[str, frozenset[str]]) -> None:
     """Before new messages: withdraw those of their groups that they make needless, and try the first of the rest now.
 
-    It may work now, and is to come before what comes after it. `notified` is what the newest message tells of, by group.
+    It may work now, and is to come before what comes after it. `notified`: the alerts of the newest message, by group.
     """
     waiting: dict[str, list[Any]] = {}
     for row in find_waiting_of_groups(session, sorted(notified)):
