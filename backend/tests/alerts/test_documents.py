@@ -13,15 +13,18 @@ from loadwatch_backend.alerting.rules.model import RuleGroup
 from loadwatch_backend.catalogue.runbooks.rendering import Runbooks
 from loadwatch_backend.core.language import Language
 from loadwatch_backend.core.texts.words import Words
+from loadwatch_backend.findings.schemas import TextOut
 from loadwatch_backend.findings.snapshot import FindingsSnapshot
 
 from backend.tests.alerts.history.test_incidents import alert
 from backend.tests.alerts.machine_parts import make_rule
 from backend.tests.notify.causes.moments import APP, AT_MS, moment, standing
 
-FIRST = replace(standing("pool-exhausted", APP), sentence=Words("13 waited.", "13件が待った。"))
+FIRST = replace(standing("pool-exhausted", APP), sentence=TextOut(en="13 waited.", ja="13件が待った。"))
 NOW = replace(
-    FIRST, sentence=Words("689 waited.", "689件が待った。"), step=Words("Stop night_job.", "night_jobを停止。")
+    FIRST,
+    sentence=TextOut(en="689 waited.", ja="689件が待った。"),
+    step=Words("Stop night_job.", "night_jobを停止。"),
 )
 
 
