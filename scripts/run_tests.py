@@ -55,10 +55,11 @@ class SuiteResult:
 
 SUITES: Sequence[Suite] = (
     Suite(
-        # Whole-system tests wait for processes most of the time: more workers than cores keep two cores busy.
+        # Whole-system tests wait for processes most of the time: more workers than cores keep two cores busy. Tests of
+        # a module stay together, for they share servers, imported runs and builds.
         name="python",
         command=(
-            *(".venv/bin/pytest", "-q", "-n", "5", "--dist", "loadgroup", "-m", "not long"),
+            *(".venv/bin/pytest", "-q", "-n", "5", "--dist", "loadscope", "-m", "not long"),
             *("--durations=15", "--junitxml={report}"),
         ),
     ),

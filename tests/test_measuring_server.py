@@ -15,9 +15,6 @@ NAMES = sorted(
     for name in re.findall(r"^func (Test\w+)\(t \*testing\.T\)", path.read_text(encoding="utf-8"), re.MULTILINE)
 )
 
-# One run of `go test` serves all cases, so they must stay together when pytest-xdist divides the work.
-pytestmark = pytest.mark.xdist_group("measuring-server")
-
 
 @pytest.fixture(scope="module")
 def results() -> dict[str, tuple[str, str]]:
