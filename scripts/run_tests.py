@@ -56,10 +56,11 @@ class SuiteResult:
 SUITES: Sequence[Suite] = (
     Suite(
         # Whole-system tests wait for processes most of the time: more workers than cores keep two cores busy. Tests of
-        # a module stay together, for they share servers, imported runs and builds.
+        # a module stay together, for they share servers, imported runs and builds; the whole-system tests come last,
+        # in many short modules.
         name="python",
         command=(
-            *(".venv/bin/pytest", "-q", "-n", "5", "--dist", "loadscope", "-m", "not long"),
+            *(".venv/bin/pytest", "-q", "-m", "not long", "-n", "5", "--dist", "loadscope", "--no-loadscope-reorder"),
             *("--durations=15", "--junitxml={report}"),
         ),
     ),
