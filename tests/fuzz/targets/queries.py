@@ -3,6 +3,7 @@
 import gzip
 import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -96,11 +97,11 @@ def _form() -> Run:
     def run(data: bytes) -> None:
         parameters = _parameters(data)
         for name in ("time", "start", "step", "limit"):
-            for read in (parameters.time_ms, parameters.duration_ms, parameters.limit):
-                try:
+            for read in (parameters.time_ms, parameters.duration_ms):
+                with suppress(ProblemError):
                     read(name)
-                except ProblemError:
-                    continue
+        with suppress(ProblemError):
+            parameters.limit()
         for text in (parameters.text("time"), text_of(data)):
             parse_time(text)
             parse_seconds(text)

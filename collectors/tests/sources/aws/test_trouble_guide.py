@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from loadwatch_collectors.sources.aws.client.errors import Refusal, explain
-from loadwatch_collectors.sources.aws.reading.reader import missing_permission
+from loadwatch_collectors.sources.aws.discovery.part import Permission
 
 GUIDE = (Path(__file__).resolve().parents[4] / "docs" / "guide" / "aws-page.md").read_text(encoding="utf-8")
 PLACE = "ap-northeast-1 of account 123456789012"
@@ -68,6 +68,6 @@ def test_the_guide_has_the_words_for_a_wrong_clock() -> None:
 
 
 def test_the_guide_has_the_remedy_for_a_missing_permission() -> None:
-    one = missing_permission("rds:DescribeDBParameters", "")
+    one = Permission("rds:DescribeDBParameters", "").missing()
     assert f"  lacks {one.permission}\n" in GUIDE
     assert f"    remedy: {one.remedy}\n" in GUIDE
