@@ -24,3 +24,20 @@ def find_mutes(session: Session) -> Sequence[OpinionRow]:
 def find_newest(session: Session) -> Sequence[OpinionRow]:
     """Mutes and marks of all runs, the newest first."""
     return session.scalars(select(OpinionRow).order_by(OpinionRow.id.desc()).limit(MOST_MUTES)).all()
+
+
+def find_mark(session: Session, mark_id: int) -> OpinionRow | None:
+    """One mute or mark."""
+    return session.get(OpinionRow, mark_id)
+
+
+def add_mark(session: Session, row: OpinionRow) -> None:
+    """Write a new one; it has its id then."""
+    session.add(row)
+    session.flush()
+
+
+def delete_mark(session: Session, row: OpinionRow) -> None:
+    """Take one back."""
+    session.delete(row)
+    session.flush()

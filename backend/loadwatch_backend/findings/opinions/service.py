@@ -9,7 +9,15 @@ from loadwatch_backend.core.database.relational import Relational, Session
 from loadwatch_backend.core.errors import InvalidError, NotFoundError
 from loadwatch_backend.findings.documents import headline_of
 from loadwatch_backend.findings.model import Opinion, key_of
-from loadwatch_backend.findings.opinions.repository import MOST_MUTES, find_marks, find_mutes, find_newest
+from loadwatch_backend.findings.opinions.repository import (
+    MOST_MUTES,
+    add_mark,
+    delete_mark,
+    find_mark,
+    find_marks,
+    find_mutes,
+    find_newest,
+)
 from loadwatch_backend.findings.opinions.schemas import MarkedOut, MarkIn, MarkList
 from loadwatch_backend.findings.opinions.tables import OpinionRow
 from loadwatch_backend.findings.schemas import FindingOut, FindingsOut, MarkOut
@@ -35,12 +43,10 @@ class Opinions:
         with self._relational.transaction() as session:
             for row in find_marks(session, [run_id]):
                 if row.finding_key == finding.key:
-                    session.delete(row)
-            session.flush()
+                    delete_mark(session, row)
             row = self._row(Opinion.REJECTED, finding.id, finding.labels, given.reason, actor)
             row.run_id, row.finding_key = run_id, finding.key
-            session.add(row)
-            session.flush()  # it has its id then
+            add_mark(session, row)
             return _marked_out(row)
 
     def mute(self, finding_id: str, labels: Mapping[str, str], reason: str, actor: str) -> MarkedOut:
@@ -57,8 +63,7 @@ class Opinions:
             if len(mutes) >= MOST_MUTES:
                 raise MuteLimitError(f"There are {MOST_MUTES} mutes already; take one back first.")
             row = self._row(Opinion.MUTED, finding_id, labels, reason, actor)
-            session.add(row)
-            session.flush()
+            add_mark(session, row)
             return _marked_out(row)
 
     def take_back(self, mark_id: int) -> None:
@@ -68,10 +73,10 @@ class Opinions:
             MarkNotFoundError: there is none.
         """
         with self._relational.transaction() as session:
-            row = session.get(OpinionRow, mark_id)
+            row = find_mark(session, mark_id)
             if row is None:
                 raise MarkNotFoundError(f"There is no mark {mark_id}.")
-            session.delete(row)
+            delete_mark(session, row)
 
     def marks(self) -> MarkList:
         """Mutes and marks, the newest first."""

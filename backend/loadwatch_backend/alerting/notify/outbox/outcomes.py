@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from loadwatch_backend.alerting.notify.outbox.messages import IntegrationKey
 from loadwatch_backend.alerting.notify.outbox.repository import (
+    add_row,
     find_integration,
     hasten_integration,
     lock_delivery,
@@ -87,7 +88,7 @@ def record(session: Session, seq: int, claim: str, attempt: Attempt, random: Ran
         return False
     mine = row.state == DeliveryState.SENDING and row.claim == claim
     row.attempts += 1
-    session.add(attempt_row(seq, row.attempts, attempt))
+    add_row(session, attempt_row(seq, row.attempts, attempt))
     row.last_status = attempt.result.status_code
     row.last_seconds = attempt.seconds
     note_integration(session, attempt, random)

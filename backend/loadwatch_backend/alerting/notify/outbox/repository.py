@@ -113,6 +113,12 @@ def find_attempts(session: Session, seq: int) -> Sequence[AttemptRow]:
     return session.scalars(select(AttemptRow).where(AttemptRow.delivery_seq == seq).order_by(AttemptRow.number)).all()
 
 
+def add_row(session: Session, row: DeliveryRow | AttemptRow) -> None:
+    """Write a new one; it has its number then."""
+    session.add(row)
+    session.flush()
+
+
 def lock_delivery(session: Session, seq: int) -> DeliveryRow | None:
     """One delivery, which nobody else changes before the transaction ends."""
     return session.scalars(select(DeliveryRow).where(DeliveryRow.seq == seq).with_for_update()).one_or_none()

@@ -17,6 +17,7 @@ from loadwatch_backend.alerting.notify.outbox.outcomes import Attempt, attempt_r
 from loadwatch_backend.alerting.notify.outbox.repository import (
     DeliveryFilter,
     FailingIntegrations,
+    add_row,
     count_by_integration,
     count_deliveries,
     find_deliveries,
@@ -88,9 +89,8 @@ def _note(session: Session, row: DeliveryRow, done: Attempt) -> None:
     row.attempts = 1
     row.last_status = done.result.status_code
     row.last_seconds = done.seconds
-    session.add(row)
-    session.flush()  # it has its number then
-    session.add(attempt_row(row.seq, 1, done))
+    add_row(session, row)
+    add_row(session, attempt_row(row.seq, 1, done))
     note_integration(session, done, random)
 
 
