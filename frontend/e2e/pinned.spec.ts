@@ -14,7 +14,7 @@ const choose = async (page: Page, panel: Locator, item: string) => {
   await page.getByRole("menuitem", { name: item }).click();
 };
 
-/** Where the page says that the panel stands. */
+/** Where the page says that the panel stands, for some seconds. */
 async function fileOf(page: Page): Promise<string> {
   const text = await page.getByRole("status").filter({ hasText: "pack.yml" }).last().textContent();
   return text?.match(/\/\S+pack\.yml/)?.[0] ?? "";
@@ -36,11 +36,11 @@ test("an expression becomes a panel in three clicks without a reload, and is rem
   await expect(page.getByRole("dialog").getByLabel("Name of each line")).toHaveValue("{{mode}}");
   await expectAccessibleInBoth(page, "[role=dialog]");
   await page.getByRole("button", { name: "Add to the live page" }).click();
+  const file = await fileOf(page);
   const panel = pinned(page).getByRole("article", { name: CPU });
   await expect(panel).toBeFocused();
   await expect(panel.locator(".lw-line").nth(1)).toBeAttached();
   await expect(page.locator("section[id^=group-]").first()).toHaveId("group-pinned");
-  const file = await fileOf(page);
   expect(readFileSync(file, "utf8")).toContain(CPU);
   expect(await page.evaluate(() => "stays" in window)).toBe(true);
   await expectAccessibleInBoth(page, "#group-pinned");
@@ -68,10 +68,10 @@ test("a panel of the page is pinned to the top by keyboard, once, and removed", 
   await menu.focus();
   await page.keyboard.press("Enter");
   await pin.press("Enter");
+  const file = await fileOf(page);
   const copy = pinned(page).locator("#panel-pinned-memory");
   await copy.scrollIntoViewIfNeeded();
   await expect(copy.locator(".lw-line").first()).toBeAttached();
-  const file = await fileOf(page);
   await choose(page, memoryPanel(page), "Pin to the top");
   await expect(page.getByRole("alert").filter({ hasText: "The panel was not added" })).toContainText("pinned-memory");
   await copy.getByRole("button", { name: /^Menu of/ }).focus();
