@@ -110,7 +110,9 @@ def test_what_ran_out_is_said_last(cli: Cli, address: str) -> None:
     assert (printed["findings"], printed["diagnosis"]["state"]) == ([], "cannot-tell")
     shown = cli("runs", "show", printed["id"])
     assert f"\nwhat ran out:\n{told[0].removeprefix('loadwatch: ')}\n" in shown.stdout
-    assert cli.json("runs", "show", printed["id"])["diagnosis"] == printed["diagnosis"]
+    kept = cli.json("runs", "show", printed["id"])["diagnosis"]
+    # Samples that come late have it computed again, with the same result.
+    assert {**kept, "said_ms": 0} == {**printed["diagnosis"], "said_ms": 0}
 
 
 def test_output_and_input_pass_through_untouched(cli: Cli) -> None:

@@ -17,7 +17,7 @@ from loadwatch_formats.terminal import echo
 from loadwatch_formats.times import format_rfc3339
 
 from loadwatch_backend.app.commands.digest.files import opened, printable
-from loadwatch_backend.app.commands.digest.profile import match_any_case
+from loadwatch_backend.app.commands.digest.match import match_any_case
 
 if TYPE_CHECKING:
     from loadwatch_backend.series.store.patterns import Pattern
