@@ -222,7 +222,7 @@ class Imports:
             self._fail(job, error)
         except Exception as error:
             logger.exception("an import failed", job=job.id, filename=job.asked.filename)
-            self._fail(job, _unforeseen(error))
+            self._fail(job, _unexpected_import_error(error))
         finally:
             job.ended_ms = self._clock()
             self._places.drop(job.id)
@@ -305,7 +305,7 @@ def run_fields(asked: ImportRequest) -> CheckedFields:
         raise RunRuleError("; ".join(found)) from error
 
 
-def _unforeseen(error: Exception) -> ProblemError:
+def _unexpected_import_error(error: Exception) -> ProblemError:
     if isinstance(error, OSError) and error.strerror:
         return ProblemError(f"The file could not be read: {error.strerror}. The server's log has the rest.")
     return ProblemError("The server made a mistake while it read the file; its log has the rest.")

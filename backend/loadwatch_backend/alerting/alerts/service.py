@@ -25,7 +25,7 @@ from loadwatch_backend.alerting.alerts.evaluation.evaluator import Evaluator, Li
 from loadwatch_backend.alerting.alerts.evaluation.explain import NO_DATA_LABEL
 from loadwatch_backend.alerting.alerts.evaluation.machine import MachineSettings
 from loadwatch_backend.alerting.alerts.history import repository
-from loadwatch_backend.alerting.alerts.history.episodes import RuleFacts, said_values
+from loadwatch_backend.alerting.alerts.history.episodes import RuleFacts, note_values
 from loadwatch_backend.alerting.alerts.history.tables import EpisodeRow
 from loadwatch_backend.alerting.alerts.ports import Dispatch
 from loadwatch_backend.alerting.alerts.schemas import (
@@ -418,7 +418,7 @@ class AlertService:
             repository.write_acknowledgement(session, [one.id for one in others], *said)
             rows = [row, *others]
             reason = "acknowledged" if acknowledged else "unacknowledged"
-            repository.write_episodes(session, transitions=[said_values(one, now_ms, reason, name) for one in rows])
+            repository.write_episodes(session, transitions=[note_values(one, now_ms, reason, name) for one in rows])
             fires = [asked_alert(one, self._external_url) for one in rows if one.state == AlertState.FIRING]
             if fires:
                 self._dispatch.take(session, fires, now_ms)

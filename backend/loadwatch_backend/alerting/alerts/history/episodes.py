@@ -123,8 +123,8 @@ def transition_values(transition: Transition, actor: str) -> dict[str, Any]:
     }
 
 
-def said_values(alert: TrackedAlert | EpisodeRow, at_ms: int, reason: str, actor: str) -> dict[str, Any]:
-    """The row of what somebody says to an alert, which changes no state."""
+def note_values(alert: TrackedAlert | EpisodeRow, at_ms: int, reason: str, actor: str) -> dict[str, Any]:
+    """The transition row of an acknowledgement or a note of a user, which leaves the state as it is."""
     return {
         "alert_id": alert.id,
         "from_state": str(alert.state),

@@ -13,9 +13,9 @@ from loadwatch_backend.alerting.alerts.history.episodes import (
     changing_values,
     episode_values,
     kept_annotations,
+    note_values,
     notified_alert,
     notified_annotations,
-    said_values,
     to_json,
     tracked_alert,
     transition_values,
@@ -151,7 +151,7 @@ class Journal:
             del joining.acknowledged[id]
         write_joining(session, joining)
         seen = joining.acknowledged
-        said = [said_values(joins[id], now_ms, JOINED, given.by) for id, given in seen.items()]
+        said = [note_values(joins[id], now_ms, JOINED, given.by) for id, given in seen.items()]
         write_episodes(session, transitions=said)
         others = [one for one in news if one.key not in seen]
         return [*others, *(self.notified(joins[id], acknowledged=True) for id in seen)]

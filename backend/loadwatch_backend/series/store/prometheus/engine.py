@@ -459,7 +459,10 @@ class PrometheusStore:
         if time.monotonic() - self._forgot < _FORGET_SECONDS:
             return
         self._forgot = time.monotonic()
-        self._index.remove(self._index.silent_since(self._clock() - _SILENT_MS))
+        silent = self._index.silent_since(self._clock() - _SILENT_MS)
+        # Samples of an outage are older than that, and are shown from memory as long as they are there.
+        kept = frozenset(self._recent.series().tolist())
+        self._index.remove(series_id for series_id in silent if series_id not in kept)
 
 
 def open_prometheus(settings: RemoteSettings, clock: Callable[[], int]) -> PrometheusStore:

@@ -107,6 +107,11 @@ class Recent:
                 # Seen by the index before it goes, whether anybody has read it or not.
                 self._slots.popleft().head.view()
 
+    def series(self) -> U32:
+        """Ids that have samples here, rising."""
+        blocks = self.blocks()
+        return np.unique(np.concatenate([np.empty(0, np.uint32), *(block.series for block in blocks)]))
+
 
 def join(parts: Sequence[SeriesSamples], own: Sequence[Labels], cuts: Sequence[Cut]) -> Selection:
     """All samples; the series that we know, in their order, then the others by their labels.
