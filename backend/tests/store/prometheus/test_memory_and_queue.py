@@ -131,3 +131,29 @@ def test_a_server_that_writes_alone_reads_the_newest_samples_from_memory(
     finally:
         store.close()
         engine.close()
+
+
+def test_samples_in_memory_are_shown_however_old_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sweeps: list[int] = []
+    forget = module.PrometheusStore._forget_silent  # pyright: ignore[reportPrivateUsage] - the sweep has no other door
+
+    def counted(store: module.PrometheusStore) -> None:
+        forget(store)
+        sweeps.append(1)
+
+    monkeypatch.setattr(module, "_FORGET_SECONDS", 0.0)
+    monkeypatch.setattr(module.PrometheusStore, "_forget_silent", counted)
+    engine = StubEngine(read=lambda _: NOTHING)
+    settings = RemoteSettings(data_directory=tmp_path, url=engine.url, write_url=f"{engine.url}/write")
+    store = open_prometheus(settings, lambda: NOW_MS)
+    try:
+        old_ms = NOW_MS - 7_200_000
+        ids = store.resolve([{"__name__": "m"}])
+        store.append(Batch(series=ids, timestamps=np.array([old_ms]), values=np.array([5.0]))).result(timeout=60)
+        assert store.select([], old_ms, NOW_MS).values.tolist() == [5.0]
+        seen = len(sweeps)
+        wait_for("two sweeps", lambda: len(sweeps) > seen + 1)
+        assert store.select([], old_ms, NOW_MS).values.tolist() == [5.0]
+    finally:
+        store.close()
+        engine.close()
