@@ -182,9 +182,9 @@ def test_an_app_that_dies_meanwhile_ends_the_order_with_words_and_the_next_is_ta
         assert order["state"] == "failed"
         assert f"127.0.0.1:{port}/debug/pprof" in order["reason"]
         with running_app(program, database, log, port=port):
-            wait_for(lambda: client.get("/api/runs/run-2/profile-orders").json()["processes"], tmp_path)
-            answer = client.post("/api/profile-orders", json={"run": "run-2", "kinds": ["heap"]})
-            assert answer.status_code == 201, answer.text
+            # Until the agent has met the application again, no process offers profiles, and the order is refused.
+            order = {"run": "run-2", "kinds": ["heap"]}
+            wait_for(lambda: client.post("/api/profile-orders", json=order).status_code == 201, tmp_path)
             wait_for(lambda: orders_of(client, "run-2")[-1]["state"] == "done", tmp_path)
     [kept] = client.get("/api/runs/run-2/profiles").json()["profiles"]
     assert (kept["kind"], kept["cause"], kept["asked_by"]) == ("heap", "hand", "local")

@@ -6,6 +6,7 @@ import { NavLink, Outlet, useLocation } from "react-router";
 import { PageFault } from "@/app/page-fault";
 import { PAGES } from "@/app/pages";
 import { useView } from "@/lib/view/context";
+import { viewSearch } from "@/lib/view/state";
 import { RangeControls } from "@/panels/range/range-controls";
 import { useRangeKeys } from "@/panels/range/use-range-keys";
 import { ErrorBoundary } from "@/ui/error-boundary";
@@ -28,7 +29,8 @@ import { VersionFoot } from "./version-foot";
 
 export function Shell() {
   const { t } = useTranslation();
-  const { pathname, search } = useLocation();
+  const { pathname, search: address } = useLocation();
+  const search = viewSearch(address);
   const [help, showHelp] = useDisclosure();
   const [menu, showMenu] = useDisclosure();
   const narrow = useNarrow();

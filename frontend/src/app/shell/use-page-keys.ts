@@ -1,6 +1,7 @@
 import { useRef } from "react";
 import { useLocation, useNavigate } from "react-router";
 import { PAGES } from "@/app/pages";
+import { viewSearch } from "@/lib/view/state";
 import { useKeys } from "@/ui/use-keys";
 
 const PATIENCE_MS = 1000;
@@ -16,7 +17,7 @@ export function usePageKeys(onHelp: () => void): void {
     const page = PAGES.find((one) => one.key === key);
     if (page !== undefined && event.timeStamp - begun.current < PATIENCE_MS) {
       event.preventDefault();
-      void navigate({ pathname: page.path, search });
+      void navigate({ pathname: page.path, search: viewSearch(search) });
     }
     begun.current = key === "g" ? event.timeStamp : Number.NEGATIVE_INFINITY;
   });

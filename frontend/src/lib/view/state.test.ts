@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { DEFAULT_RANGE, lastRange } from "@/lib/time/range";
-import { decodeView, encodeView, isLive, type ViewState, withFilter } from "./state";
+import { decodeView, encodeView, isLive, type ViewState, viewSearch, withFilter } from "./state";
 
 const NOW = Date.UTC(2026, 10, 21, 10, 30, 0);
 const decode = (text: string) => decodeView(new URLSearchParams(text), NOW);
@@ -54,6 +54,12 @@ describe("the address", () => {
     expect(view.pausedAt).toBeNull();
     expect(isLive(view)).toBe(false);
   });
+});
+
+it("goes along to another page, without what only that page knows", () => {
+  const search = "?expr=up%7Bjob%3D%22a%22%7D&from=now-1h&to=now&filter=job%3Aa&filter=job%3Ab&state=ended&tz=utc";
+  expect(viewSearch(search)).toBe("from=now-1h&to=now&filter=job%3Aa&filter=job%3Ab&tz=utc");
+  expect(viewSearch("?expr=up")).toBe("");
 });
 
 describe("filters", () => {

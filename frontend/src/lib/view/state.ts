@@ -136,6 +136,12 @@ export function encodeView(
   return params;
 }
 
+/** Of an address, what goes along to another page: its view. Expressions and filters of one page stay there. */
+export function viewSearch(search: string): string {
+  const held = [...new URLSearchParams(search)].filter(([name]) => (OWN as readonly string[]).includes(name));
+  return new URLSearchParams(held).toString();
+}
+
 /** True when the page shows new samples as they come. */
 export function isLive(view: Pick<ViewState, "range" | "pausedAt">): boolean {
   return followsNow(view.range) && view.pausedAt === null;

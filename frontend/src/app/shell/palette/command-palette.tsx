@@ -8,6 +8,7 @@ import { useMay } from "@/lib/access-scopes";
 import { lastRange, RELATIVE_SPANS } from "@/lib/time/range";
 import { useLocale } from "@/lib/use-locale";
 import { useView } from "@/lib/view/context";
+import { viewSearch } from "@/lib/view/state";
 import { spanText } from "@/panels/range/range-text";
 import { Icon } from "@/ui/icon";
 import { useCommands } from "./use-commands";
@@ -73,7 +74,7 @@ function useActions(opened: boolean): SpotlightActionGroupData[] {
   const { t } = useTranslation();
   const view = useView();
   const navigate = useNavigate();
-  const { search } = useLocation();
+  const search = viewSearch(useLocation().search);
   const admin = useMay("admin");
   const groups = useShownGroups(useLocale(), opened);
   return [
