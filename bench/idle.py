@@ -87,7 +87,8 @@ def _prometheus(folder: Path) -> Generator[int]:
     own.mkdir()
     port = free_port()
     config = own / "prometheus.yml"
-    config.write_text(f"global: {{evaluation_interval: 1s}}\nrule_files: ['{RULES}/*/rules.yml']\n", encoding="utf-8")
+    rules = [str(path) for path in sorted(RULES.glob("*/rules.yml"))]
+    config.write_text(f"global: {{evaluation_interval: 1s}}\nrule_files: {rules}\n", encoding="utf-8")
     command = [
         "prometheus",
         f"--config.file={config}",
