@@ -38,7 +38,7 @@ class FaultError(Exception):
     """A start failed, or something is lost; says where the directory is kept."""
 
 
-class FindingsSnapshot(StrEnum):
+class Moment(StrEnum):
     """When it dies."""
 
     BEFORE = "before"
@@ -51,7 +51,7 @@ class Death:
     """At which point, counted from 1; `seconds` after its beginning where it is during it."""
 
     point: int
-    moment: FindingsSnapshot
+    moment: Moment
     seconds: float = 0.0
 
 
@@ -89,15 +89,15 @@ class Points:
             self.seen += 1
             number = self.seen
         if self._death is not None and number == self._death.point:
-            if self._death.moment is FindingsSnapshot.BEFORE:
+            if self._death.moment is Moment.BEFORE:
                 os.kill(os.getpid(), signal.SIGKILL)
-            elif self._death.moment is FindingsSnapshot.DURING:
+            elif self._death.moment is Moment.DURING:
                 _write(self._tell, _TOLD.pack(_NOW, 0))
         return number
 
     def end(self, number: int) -> None:
         """The point is over."""
-        if self._death is not None and number == self._death.point and self._death.moment is FindingsSnapshot.AFTER:
+        if self._death is not None and number == self._death.point and self._death.moment is Moment.AFTER:
             os.kill(os.getpid(), signal.SIGKILL)
 
     def _is_within(self) -> bool:

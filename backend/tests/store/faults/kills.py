@@ -11,7 +11,7 @@ import sys
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from backend.tests.store.faults.dying import Death, FaultError, FindingsSnapshot, in_child, keep
+from backend.tests.store.faults.dying import Death, FaultError, Moment, in_child, keep
 from backend.tests.store.faults.place import Acknowledge, Place
 from backend.tests.store.faults.places import PLACES
 
@@ -104,7 +104,7 @@ def _round(place: Place, data: Path, number: int, point: int, chance: random.Ran
 
 
 def _death(point: int, number: int, chance: random.Random) -> Death:
-    moment = list(FindingsSnapshot)[number % len(FindingsSnapshot)]
+    moment = list(Moment)[number % len(Moment)]
     return Death(point=point, moment=moment, seconds=chance.uniform(0, LATEST_SECONDS))
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from backend.tests.store.faults import dying
-from backend.tests.store.faults.dying import Death, FaultError, FindingsSnapshot, in_child
+from backend.tests.store.faults.dying import Death, FaultError, Moment, in_child
 from backend.tests.store.faults.places import PLACES
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -78,7 +78,7 @@ def test_a_process_dies_at_its_point_and_tells_what_it_had_acknowledged(tmp_path
 
     whole = in_child(work, within=(work,), death=None)
     assert (whole.killed, whole.points, list(whole.acknowledged), made()) == (False, 5, [0, 1, 2, 3, 4], 5)
-    for moment, left in ((FindingsSnapshot.BEFORE, 2), (FindingsSnapshot.AFTER, 3)):
+    for moment, left in ((Moment.BEFORE, 2), (Moment.AFTER, 3)):
         ended = in_child(work, within=(work,), death=Death(point=3, moment=moment))
         assert (ended.killed, list(ended.acknowledged), made()) == (True, [0, 1], left)
     with pytest.raises(FaultError, match="exit code 1"):
