@@ -171,10 +171,7 @@ class Table:
         """Groups that share these labels, in the order of their labels; a label that is missing is left out."""
         groups = self._places(names)
         for values in sorted(groups):
-            yield (
-                {name: value for name, value in zip(names, values, strict=True) if value},
-                self.take(groups[values]),
-            )
+            yield ({name: value for name, value in zip(names, values, strict=True) if value}, self.take(groups[values]))
 
     @cached_property
     def sum(self) -> FloatArray:

@@ -35,7 +35,7 @@ LEAST_PART = 0.3
 FUNCTION_MOST = 2
 
 
-@detector("function-waits", needs=(), usual=False)
+@detector("function-waits")
 def function_waits(window: Window) -> Iterator[Outcome]:
     """A function holds a lock that others wait for, by the mutex and block profiles that were kept with the run.
 
@@ -124,16 +124,6 @@ class _Stall:
     least_seconds=LEAST_SECONDS,
     needs=(IN_FLIGHT,),
     reads=(*POOL_METRICS, *HOST_METRICS, PROCESS_CPU, RUNNING, ACCEPTED),
-    follows=(
-        "function-waits",
-        "database-lock-waits",
-        "database-cpu-full",
-        "database-iops-full",
-        "cold-cache",
-        "tables-grown",
-    ),
-    usual=False,
-    switched_on_by="dbstats:\n  url: http://127.0.0.1:8080/debug/dbstats  # with http.in_flight",
 )
 def lock_stall(window: Window) -> Iterator[Outcome]:
     """Requests pile up inside the application again and again, while pool, CPU and database have little to do.

@@ -58,9 +58,7 @@ Points = Mapping[float, float]
 """Value of the parameter to good answers per second, the median of its runs."""
 
 
-@detector(
-    "cold-cache", needs=(READS, REQUESTS), usual=False, switched_on_by="mysql:\n  host: 127.0.0.1\n  user: loadwatch"
-)
+@detector("cold-cache", needs=(READS, REQUESTS))
 def cold_cache(window: Window) -> Iterator[Outcome]:
     """A finding for each database whose cache was cold, and whose run went worse than the baseline."""
     baseline = window.baseline
@@ -113,13 +111,7 @@ def _misses(window: Window, labels: dict[str, str]) -> float | None:
     return parts[0] if warmed and quicker else None
 
 
-@detector(
-    "memory-grown",
-    needs=(RESIDENT,),
-    reads=(AVAILABLE, TOTAL, SWAPPED, *HOST_METRICS),
-    usual=False,
-    switched_on_by="process:\n  port: 8080\nhost: {}",
-)
+@detector("memory-grown", needs=(RESIDENT,), reads=(AVAILABLE, TOTAL, SWAPPED, *HOST_METRICS))
 def memory_grown(window: Window) -> Iterator[Outcome]:
     """A finding for each process that began with more memory, on a host with little left or that swaps."""
     baseline = window.baseline
@@ -170,7 +162,7 @@ def _grown(window: Window, labels: dict[str, str], name: str, text: Words, now: 
     )
 
 
-@detector("tables-grown", needs=(ROWS, ESTIMATE), usual=False, switched_on_by="freshness:\n  tables:\n    - name: hits")
+@detector("tables-grown", needs=(ROWS, ESTIMATE))
 def tables_grown(window: Window) -> Iterator[Outcome]:
     """One finding for each database of which a table grew, where the run went worse than the baseline."""
     baseline = window.baseline
@@ -228,7 +220,7 @@ def _larger(
     )
 
 
-@detector("negative-scaling", usual=False)
+@detector("negative-scaling")
 def negative_scaling(window: Window) -> Iterator[Outcome]:
     """A finding for each parameter of which less served more; a generator that was the limit itself proves nothing."""
     sweep, load = window.sweep, window.load

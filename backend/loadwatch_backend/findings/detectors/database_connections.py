@@ -13,7 +13,6 @@ from loadwatch_backend.findings.measures.databases import (
     CONNECTED,
     DATABASE_METRICS,
     PEAK,
-    SWITCHED_ON_BY,
     Database,
     databases,
     holders_of,
@@ -46,13 +45,7 @@ from loadwatch_backend.findings.window import BoolArray, Episode, Window, least_
 EXHAUSTED_FULL = 0.98
 
 
-@detector(
-    "database-connections-exhausted",
-    needs=(CONNECTED,),
-    reads=DATABASE_METRICS,
-    follows=("pool-per-request", "pool-unlimited", "pool-exceeds-server", "database-cpu-full", "database-lock-waits"),
-    switched_on_by=SWITCHED_ON_BY,
-)
+@detector("database-connections-exhausted", needs=(CONNECTED,), reads=DATABASE_METRICS)
 def connections_exhausted(window: Window) -> Iterator[Outcome]:
     """The database has as many connections as max_connections allows, and refuses further ones.
 
@@ -110,13 +103,7 @@ LEAST_KNOWN = 3
 CLOSED = ("go_sql_max_idle_closed_total", "go_sql_max_idle_time_closed_total", "go_sql_max_lifetime_closed_total")
 
 
-@detector(
-    "clients-locked-out",
-    needs=DATABASE_METRICS[:1],
-    reads=(*DATABASE_METRICS, *POOL_METRICS, *CLOSED),
-    follows=("database-connections-exhausted", "pool-exceeds-server", "pool-unlimited", "pool-per-request"),
-    switched_on_by=SWITCHED_ON_BY,
-)
+@detector("clients-locked-out", needs=DATABASE_METRICS[:1], reads=(*DATABASE_METRICS, *POOL_METRICS, *CLOSED))
 def clients_locked_out(window: Window) -> Iterator[Outcome]:
     """An application keeps so many connections that other clients of its database cannot log in, also after the load.
 
@@ -264,15 +251,6 @@ ABORTED = "mysql_global_status_aborted_clients"
     least_seconds=LEAST_SECONDS,
     needs=(ABORTED,),
     reads=(*DATABASE_METRICS, "go_sql_in_use_connections"),
-    follows=(
-        "pool-exhausted",
-        "database-cpu-full",
-        "database-lock-waits",
-        "database-iops-full",
-        "app-cpu-full",
-        "app-lock-stall",
-    ),
-    switched_on_by=SWITCHED_ON_BY,
 )
 def cancel_storm(window: Window) -> Iterator[Outcome]:
     """Clients give up while their statements run: the connections are dropped, and dialled anew for the next ones.
@@ -358,13 +336,7 @@ class _Absence:
     back: bool
 
 
-@detector(
-    "database-down",
-    needs=(UPTIME,),
-    reads=(UP, ERROR),
-    follows=("process-died", "database-memory-low", "database-storage-full", "host-memory-growing"),
-    switched_on_by=SWITCHED_ON_BY,
-)
+@detector("database-down", needs=(UPTIME,), reads=(UP, ERROR))
 def went_away(window: Window) -> Iterator[Outcome]:
     """The database ended, or another one runs in its place, while the load needed it.
 

@@ -7,7 +7,6 @@ import numpy as np
 from loadwatch_backend.core.texts.words import SILENT, Words
 from loadwatch_backend.evidence.records.model import FloatArray
 from loadwatch_backend.findings.measures.cloud import cloud_databases
-from loadwatch_backend.findings.measures.databases import SWITCHED_ON_BY
 from loadwatch_backend.findings.measures.evidence import evidence
 from loadwatch_backend.findings.measures.facts import focused, largest, load_effects, longest_episode, selector
 from loadwatch_backend.findings.measures.outcomes import Clear, Observation, Outcome, detector, finding, further
@@ -22,7 +21,7 @@ DEADLOCKS, CLOUD_DEADLOCKS = "mysql_global_status_innodb_deadlocks", "aws_rds_de
 LOCK_WAITS = "mysql_global_status_innodb_row_lock_waits"
 
 
-@detector("database-deadlocks", needs=(DEADLOCKS, CLOUD_DEADLOCKS), reads=(LOCK_WAITS,), switched_on_by=SWITCHED_ON_BY)
+@detector("database-deadlocks", needs=(DEADLOCKS, CLOUD_DEADLOCKS), reads=(LOCK_WAITS,))
 def deadlocks(window: Window) -> Iterator[Outcome]:
     """Transactions block each other in a circle, and the database rolls some of them back.
 
@@ -83,14 +82,7 @@ WAITED_MS = "mysql_global_status_innodb_row_lock_time"
 WAITS = "mysql_global_status_innodb_row_lock_waits"
 
 
-@detector(
-    "database-lock-waits",
-    least_seconds=LEAST_SECONDS,
-    needs=(WAITS,),
-    reads=(WAITING, WAITED_MS),
-    follows=("database-deadlocks", "database-cpu-full", "database-iops-full"),
-    switched_on_by=SWITCHED_ON_BY,
-)
+@detector("database-lock-waits", least_seconds=LEAST_SECONDS, needs=(WAITS,), reads=(WAITING, WAITED_MS))
 def lock_waits(window: Window) -> Iterator[Outcome]:
     """Statements wait for rows that others have locked.
 

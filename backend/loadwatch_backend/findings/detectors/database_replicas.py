@@ -8,7 +8,7 @@ import numpy as np
 from loadwatch_backend.core.texts.numbers import count, share
 from loadwatch_backend.core.texts.words import SILENT, Words
 from loadwatch_backend.evidence.records.model import FloatArray
-from loadwatch_backend.findings.measures.cloud import PERIOD_MS, SWITCHED_ON_BY, cloud_databases
+from loadwatch_backend.findings.measures.cloud import PERIOD_MS, cloud_databases
 from loadwatch_backend.findings.measures.demand import unmet
 from loadwatch_backend.findings.measures.evidence import evidence
 from loadwatch_backend.findings.measures.facts import largest, load_effects, longest_episode, selector, usual
@@ -40,14 +40,7 @@ class _Replica:
     source: Words
 
 
-@detector(
-    "replica-lag",
-    needs=(*BEHIND, CLOUD_LAG, AURORA_LAG),
-    reads=(WRITES,),
-    follows=("database-cpu-full", "database-iops-full", "read-write-imbalance", "database-lock-waits"),
-    usual=False,
-    switched_on_by=SWITCHED_ON_BY,
-)
+@detector("replica-lag", needs=(*BEHIND, CLOUD_LAG, AURORA_LAG), reads=(WRITES,))
 def replica_lag(window: Window) -> Iterator[Outcome]:
     """A replica is so far behind its primary that its readers see old rows.
 
@@ -141,12 +134,7 @@ class _Member:
 
 
 @detector(
-    "read-write-imbalance",
-    least_seconds=LEAST_SECONDS,
-    needs=(ROLE, CLOUD_INFO),
-    reads=(*PROGRAM_METRICS, CLOUD_CPU),
-    usual=False,
-    switched_on_by=SWITCHED_ON_BY,
+    "read-write-imbalance", least_seconds=LEAST_SECONDS, needs=(ROLE, CLOUD_INFO), reads=(*PROGRAM_METRICS, CLOUD_CPU)
 )
 def read_write_imbalance(window: Window) -> Iterator[Outcome]:
     """One part of a replicated database is full while another one has little to do.

@@ -7,13 +7,7 @@ import numpy as np
 
 from loadwatch_backend.core.texts.words import SILENT, Words
 from loadwatch_backend.evidence.records.model import FloatArray
-from loadwatch_backend.findings.measures.cloud import (
-    PERIOD_MS,
-    SWITCHED_ON_BY,
-    CloudDatabase,
-    cloud_databases,
-    for_minutes,
-)
+from loadwatch_backend.findings.measures.cloud import PERIOD_MS, CloudDatabase, cloud_databases, for_minutes
 from loadwatch_backend.findings.measures.databases import CONNECTED, RUNNING
 from loadwatch_backend.findings.measures.demand import broken, unmet
 from loadwatch_backend.findings.measures.evidence import evidence
@@ -52,8 +46,6 @@ CLOUD_LOAD = "aws_rds_dbload_relative_to_num_vcpus_average"
     least_seconds=LEAST_SECONDS,
     needs=(PROGRAM_CPU, CLOUD_CPU),
     reads=(*PROGRAM_METRICS, CONNECTED, RUNNING, CLOUD_LOAD),
-    follows=("read-write-imbalance", "n-plus-one", "statement-scans"),
-    switched_on_by="host: {}\nprocess:\n  port: 3306",
 )
 def cpu_full(window: Window) -> Iterator[Outcome]:
     """The database uses all the CPU that it may, and more statements wait to be worked on.
@@ -214,9 +206,6 @@ OWN_BYTES = (
     least_seconds=LEAST_SECONDS,
     needs=(READS, BUSY_TIME),
     reads=(WRITES, PROVISIONED, DEPTH, QUEUE_TIME, *DISK_BYTES, *OWN_BYTES, CONNECTED, *HOST_METRICS),
-    follows=("database-memory-low",),
-    usual=False,
-    switched_on_by=SWITCHED_ON_BY,
 )
 def iops_full(window: Window) -> Iterator[Outcome]:
     """The database's disk does as many operations as it may, and more of them wait.
@@ -339,8 +328,6 @@ PAGES = "mysql_global_status_buffer_pool_pages"
     least_seconds=LEAST_SECONDS,
     needs=(MEMORY_FREE, PAGE_WAITS),
     reads=(MEMORY, SWAP, POOL_SIZE, PAGES),
-    usual=False,
-    switched_on_by=SWITCHED_ON_BY,
 )
 def memory_low(window: Window) -> Iterator[Outcome]:
     """The database has too little memory: it swaps, or its buffer pool has no free page when one is needed.
@@ -462,7 +449,6 @@ class _Storage:
     "database-storage-full",
     needs=(STORAGE_FREE, DISK_FREE),
     reads=(WHOLE, DISK_WHOLE, NOT_STORED, CONNECTED, *HOST_METRICS),
-    switched_on_by="host: {}",
 )
 def storage_full(window: Window) -> Iterator[Outcome]:
     """The database has no room left to write to.

@@ -57,7 +57,7 @@ STANDING_SECONDS = 0.05
 """Worth of sending that stands in the sockets' queues, from which the network is what they wait for."""
 
 
-@detector("host-noise", needs=(CPU,), reads=NOISE_METRICS, switched_on_by="host: {}")
+@detector("host-noise", needs=(CPU,), reads=NOISE_METRICS)
 def host_noise(window: Window) -> Iterator[Outcome]:
     """One finding for each host whose CPU others took: programs that are not watched, or the hypervisor."""
     for host in host_cpus(window):
@@ -125,13 +125,7 @@ def _noise(window: Window, host: HostCpu, found: list[Episode]) -> Finding:
     )
 
 
-@detector(
-    "host-memory-growing",
-    needs=(RESIDENT,),
-    reads=(AVAILABLE, TOTAL, SWAP_OUT, AGENT, CPU),
-    follows=("ingest-lag-growing", "queue-full", "database-cpu-full", "database-lock-waits", "app-lock-stall"),
-    switched_on_by="host: {}\nprocess:\n  port: 8080",
-)
+@detector("host-memory-growing", needs=(RESIDENT,), reads=(AVAILABLE, TOTAL, SWAP_OUT, AGENT, CPU))
 def host_memory_growing(window: Window) -> Iterator[Outcome]:
     """One finding for each program whose memory grows all the time on a host whose memory ends."""
     for labels, table in window[RESIDENT].by("job", "instance", "name"):
@@ -220,13 +214,7 @@ def _memory_growing(
     )
 
 
-@detector(
-    "host-swapping",
-    needs=(SWAP_IN,),
-    reads=(SWAP_OUT, FAULTS, PRESSURE),
-    follows=("host-memory-growing", "ingest-lag-growing", "queue-full"),
-    switched_on_by="host: {}",
-)
+@detector("host-swapping", needs=(SWAP_IN,), reads=(SWAP_OUT, FAULTS, PRESSURE))
 def host_swapping(window: Window) -> Iterator[Outcome]:
     """One finding for each host that moved memory to and from disk while somebody waited for it."""
     for labels, table in window[SWAP_IN].by("job", "instance"):
@@ -276,13 +264,7 @@ def _swapping(
     )
 
 
-@detector(
-    "network-capped",
-    needs=(SENT,),
-    reads=(RECEIVED, SPEED, DECLARED, QUEUED),
-    follows=("route-bytes",),
-    switched_on_by="host: {}\nsockets: {}\nlimits:\n  eth0: 100Mbit/s",
-)
+@detector("network-capped", needs=(SENT,), reads=(RECEIVED, SPEED, DECLARED, QUEUED))
 def network_capped(window: Window) -> Iterator[Outcome]:
     """One finding for each interface that was full, or flat, while more was wanted."""
     for way in ways(window):

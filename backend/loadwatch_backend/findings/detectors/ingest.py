@@ -73,31 +73,7 @@ class _Growth:
         return self.end / self.taken * self.accepted
 
 
-@detector(
-    "ingest-lag-growing",
-    needs=(ACCEPTED, STORED),
-    reads=FLOW_METRICS,
-    follows=(
-        "pool-exhausted",
-        "pool-per-request",
-        "database-connections-exhausted",
-        "database-cpu-full",
-        "database-lock-waits",
-        "database-deadlocks",
-        "database-iops-full",
-        "database-storage-full",
-        "database-memory-low",
-        "file-descriptors-exhausted",
-        "app-cpu-full",
-        "container-throttled",
-        "app-lock-stall",
-        "cold-cache",
-        "tables-grown",
-    ),
-    usual=False,
-    switched_on_by="dbstats:\n  url: http://127.0.0.1:8080/debug/dbstats"
-    "  # with ingest.accepted, ingest.stored, ingest.queue",
-)
+@detector("ingest-lag-growing", needs=(ACCEPTED, STORED), reads=FLOW_METRICS)
 def lag_growing(window: Window) -> Iterator[Outcome]:
     """More is accepted than is stored, and what waits grows for as long as the load lasts.
 

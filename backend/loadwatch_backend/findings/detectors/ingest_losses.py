@@ -51,24 +51,7 @@ class _Loss:
         return self.silent + self.failed
 
 
-@detector(
-    "rows-lost",
-    needs=(ACCEPTED, STORED),
-    reads=(*FLOW_METRICS, TABLE_ROWS),
-    follows=(
-        "database-connections-exhausted",
-        "file-descriptors-exhausted",
-        "database-storage-full",
-        "database-deadlocks",
-        "database-lock-waits",
-        "pool-exhausted",
-        "cancel-storm",
-        "queue-full",
-        "ephemeral-ports-exhausted",
-    ),
-    usual=False,
-    switched_on_by="dbstats:\n  url: http://127.0.0.1:8080/debug/dbstats  # with ingest.accepted and ingest.stored",
-)
+@detector("rows-lost", needs=(ACCEPTED, STORED), reads=(*FLOW_METRICS, TABLE_ROWS))
 def rows_lost(window: Window) -> Iterator[Outcome]:
     """Rows that were accepted are neither stored nor waiting: nobody will write them.
 
@@ -220,15 +203,7 @@ class _Death:
     values: FloatArray
 
 
-@detector(
-    "rows-lost-at-kill",
-    needs=(STARTED, ACCEPTED),
-    reads=(QUEUE, TABLE_ROWS),
-    follows=("process-died", "host-memory-growing", "host-swapping", "file-descriptors-exhausted"),
-    usual=False,
-    switched_on_by="process:\n  port: 8080\nfreshness:\n  tables:\n"
-    "    - name: hits  # its rows are what is there in the end",
-)
+@detector("rows-lost-at-kill", needs=(STARTED, ACCEPTED), reads=(QUEUE, TABLE_ROWS))
 def rows_lost_at_kill(window: Window) -> Iterator[Outcome]:
     """A process ended and took accepted rows with it: its own counters cannot say so, the client's count can.
 

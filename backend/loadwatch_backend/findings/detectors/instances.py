@@ -156,8 +156,6 @@ def _bad_episode(window: Window, group: Peers, place: int, measure: _Measure) ->
     least_seconds=SICK_LEAST_SECONDS,
     needs=tuple(dict.fromkeys(metric for one in _MEASURES for metric in one.metrics)),
     reads=(*POOL_METRICS, ACCEPTED),
-    usual=False,
-    switched_on_by="targets:\n  - job: app\n    instance: app-1  # one target for each of three instances or more",
 )
 def sick(window: Window) -> Iterator[Outcome]:
     """One instance of several equal ones is far worse than the others.
@@ -196,13 +194,7 @@ HOTSPOT_LEAST_SECONDS, MOST_OF = 60.0, 0.6
 """So long, or so much of a shorter load: a burst is no hotspot."""
 
 
-@detector(
-    "hotspot",
-    needs=(PROCESS_CPU,),
-    reads=HOST_METRICS,
-    usual=False,
-    switched_on_by="process:\n  port: 3306  # on each node",
-)
+@detector("hotspot", needs=(PROCESS_CPU,), reads=HOST_METRICS)
 def hotspot(window: Window) -> Iterator[Outcome]:
     """One node of several does nearly all the work: more load does not spread over the others.
 
@@ -289,13 +281,7 @@ class _Difference:
         return [instance for _, instances in self.holders[1:] for instance in instances]
 
 
-@detector(
-    "different-builds",
-    needs=(BUILD,),
-    reads=tuple(SETTINGS),
-    usual=False,
-    switched_on_by="dbstats:\n  url: http://127.0.0.1:8080/debug/dbstats  # with build.version and build.revision",
-)
+@detector("different-builds", needs=(BUILD,), reads=tuple(SETTINGS))
 def builds(window: Window) -> Iterator[Outcome]:
     """Instances that should be equal run different builds, or with different settings.
 

@@ -40,21 +40,7 @@ STEADY = 1.25
 EVEN_LOAD = 1.1
 
 
-@detector(
-    "generator-saturated",
-    reads=(GENERATOR_CPU, CPU),
-    follows=(
-        "pool-exhausted",
-        "database-connections-exhausted",
-        "database-cpu-full",
-        "database-lock-waits",
-        "file-descriptors-exhausted",
-        "accept-queue-full",
-        "app-lock-stall",
-        "app-cpu-full",
-        "ephemeral-ports-exhausted",
-    ),
-)
+@detector("generator-saturated", reads=(GENERATOR_CPU, CPU))
 def generator_saturated(window: Window) -> Iterator[Outcome]:
     """At most one finding, of the run's check of its generator: a rate that is short tells nothing of its cause."""
     generator, load = window.generator, window.load

@@ -46,7 +46,6 @@ from loadwatch_backend.findings.messages.read import message, step
 from loadwatch_backend.findings.model import Evidence, Finding, Harm, Severity, Step
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
 
-DBSTATS = "dbstats:\n  url: http://127.0.0.1:8080/debug/dbstats"
 CLOSED, IDLE_LIMIT = "go_sql_max_idle_closed_total", "go_sql_max_idle_connections"
 LOGINS = "mysql_global_status_connections"
 LEAST_CHURN = 1.0
@@ -85,18 +84,6 @@ LOGINS_SHARE = 0.3
     "pool-exhausted",
     needs=("go_sql_in_use_connections",),
     reads=tuple(dict.fromkeys((*LIFE_METRICS, *METRICS, HOST_CPU))),
-    follows=(
-        "database-cpu-full",
-        "database-lock-waits",
-        "database-deadlocks",
-        "database-connections-exhausted",
-        "database-iops-full",
-        "app-cpu-full",
-        "n-plus-one",
-        "statement-scans",
-        "statement-lock-waits",
-    ),
-    switched_on_by=DBSTATS,
 )
 def pool_exhausted(window: Window) -> Iterator[Outcome]:
     """A finding for each pool that requests waited for."""
@@ -215,7 +202,7 @@ def _hold_seconds(window: Window, pool: Pool) -> float:
     return busy / served if served > 0 else 0.0
 
 
-@detector("pool-holder", reads=POOL_METRICS, follows=("pool-exhausted",), usual=False)
+@detector("pool-holder", reads=POOL_METRICS)
 def pool_holder(window: Window) -> Iterator[Outcome]:
     """At most one finding, where a pool ran out: the route that holds its connections longest."""
     cost, holder = window.cost, longest_holder(window)
@@ -264,8 +251,6 @@ def pool_holder(window: Window) -> Iterator[Outcome]:
         LOGINS,
         "ingest_accepted_total",
     ),
-    follows=("pool-unlimited",),
-    switched_on_by=DBSTATS,
     least_seconds=LEAST_CHURN_SECONDS,
 )
 def pool_churn(window: Window) -> Iterator[Outcome]:
@@ -344,7 +329,6 @@ def _idle_steps(window: Window, pool: Pool) -> list[Step]:
         LOGINS,
         "ingest_accepted_total",
     ),
-    switched_on_by=DBSTATS,
     least_seconds=LEAST_RENEWED_SECONDS,
 )
 def pool_lifetime_churn(window: Window) -> Iterator[Outcome]:
@@ -404,8 +388,6 @@ def _renewed(window: Window, pool: Pool, closed: FloatArray, setting: FloatArray
     "pool-exceeds-server",
     needs=("go_sql_max_open_connections",),
     reads=("go_sql_in_use_connections", "go_sql_open_connections", *DATABASE_METRICS),
-    follows=("database-cpu-full", "database-lock-waits", "database-iops-full"),
-    switched_on_by=DBSTATS,
 )
 def pool_exceeds_server(window: Window) -> Iterator[Outcome]:
     """At most one finding: with several databases nobody knows which pool talks to which."""
@@ -504,8 +486,6 @@ class _Unlimited:
     "pool-unlimited",
     needs=("go_sql_max_open_connections",),
     reads=("go_sql_in_use_connections", "go_sql_open_connections", *DATABASE_METRICS, *HOST_METRICS),
-    follows=("database-cpu-full", "database-lock-waits", "database-iops-full"),
-    switched_on_by=DBSTATS,
     least_seconds=LEAST_CROWDED_SECONDS,
 )
 def pool_unlimited(window: Window) -> Iterator[Outcome]:
@@ -632,7 +612,6 @@ def _bound(window: Window, database: Database) -> list[Step]:
         LOGINS,
         "ingest_accepted_total",
     ),
-    switched_on_by=DBSTATS,
 )
 def pool_per_request(window: Window) -> Iterator[Outcome]:
     """One finding for each instance whose pools stand at zero while it works and connections come and go."""

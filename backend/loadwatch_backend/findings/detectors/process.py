@@ -78,13 +78,7 @@ IN_FORCE = {"soft": MAX_FILES, "hard": MAX_FILES_HARD}
 KILLS = "node_vmstat_oom_kill"
 
 
-@detector(
-    "container-throttled",
-    needs=(THROTTLED,),
-    reads=(PERIODS, SECONDS, QUOTA, PERIOD),
-    usual=False,
-    switched_on_by="process:\n  port: 8080",
-)
+@detector("container-throttled", needs=(THROTTLED,), reads=(PERIODS, SECONDS, QUOTA, PERIOD))
 def container_throttled(window: Window) -> Iterator[Outcome]:
     """One finding for each control group that was held back by its CPU quota while somebody waited."""
     for labels, table in window[THROTTLED].by("job", "instance", "id"):
@@ -150,14 +144,7 @@ def _throttled(window: Window, labels: Mapping[str, str], name: str, held_back: 
     )
 
 
-@detector(
-    "app-cpu-full",
-    needs=(PROGRAM_CPU,),
-    reads=(*PROGRAM_METRICS, IN_FLIGHT),
-    follows=("container-throttled", "host-swapping", "pool-per-request", "keep-alive-off"),
-    switched_on_by="host: {}\nprocess:\n  port: 8080",
-    least_seconds=LEAST_CPU_SECONDS,
-)
+@detector("app-cpu-full", needs=(PROGRAM_CPU,), reads=(*PROGRAM_METRICS, IN_FLIGHT), least_seconds=LEAST_CPU_SECONDS)
 def app_cpu_full(window: Window) -> Iterator[Outcome]:
     """One finding for each application that had no core left while the load was held up."""
     for program in programs(window):
@@ -253,13 +240,7 @@ def _cpu_steps(window: Window, program: Program, used: float) -> list[Step]:
     return [*steps, step("app-cpu-full.instances")]
 
 
-@detector(
-    "one-core-busy",
-    needs=(PROGRAM_CPU,),
-    reads=(*PROGRAM_METRICS, IN_FLIGHT),
-    switched_on_by="host: {}\nprocess:\n  name: redis-server",
-    least_seconds=LEAST_CORE_SECONDS,
-)
+@detector("one-core-busy", needs=(PROGRAM_CPU,), reads=(*PROGRAM_METRICS, IN_FLIGHT), least_seconds=LEAST_CORE_SECONDS)
 def one_core_busy(window: Window) -> Iterator[Outcome]:
     """One finding for each program that computes on one core, which was full while the load was held up."""
     for program in programs(window):
@@ -312,13 +293,7 @@ def _one_core(window: Window, program: Program, cores: int, episode: Episode) ->
     )
 
 
-@detector(
-    "limit-not-in-force",
-    needs=(UNIT_FILES, MAX_FILES),
-    reads=(MAX_FILES_HARD, KERNEL_FILES),
-    usual=False,
-    switched_on_by="process:\n  systemd_unit: app.service",
-)
+@detector("limit-not-in-force", needs=(UNIT_FILES, MAX_FILES), reads=(MAX_FILES_HARD, KERNEL_FILES))
 def limit_not_in_force(window: Window) -> Iterator[Outcome]:
     """One finding for each service that runs with fewer open files than its unit allows by the newest readings."""
     for labels, units in window[UNIT_FILES].by("job", "instance"):
@@ -365,13 +340,7 @@ def _newest(window: Window, table: Table) -> float:
     return float(known[-1]) if known.size else float("nan")
 
 
-@detector(
-    "process-died",
-    needs=(START,),
-    reads=(*LIFE_METRICS, KILLS, AGENT, CPU),
-    follows=("host-memory-growing", "host-swapping", "file-descriptors-exhausted"),
-    switched_on_by="process:\n  port: 8080",
-)
+@detector("process-died", needs=(START,), reads=(*LIFE_METRICS, KILLS, AGENT, CPU))
 def process_died(window: Window) -> Iterator[Outcome]:
     """One finding for each process that ended while requests failed; a planned restart accuses nobody."""
     ended = deaths(window)

@@ -78,25 +78,7 @@ class _Port:
         )
 
 
-@detector(
-    "accept-queue-full",
-    needs=(QUEUE,),
-    reads=(QUEUE_LIMIT, OVERFLOWS, BACK_LOG, SOMAXCONN),
-    follows=(
-        "file-descriptors-exhausted",
-        "app-cpu-full",
-        "one-core-busy",
-        "container-throttled",
-        "app-lock-stall",
-        "pool-per-request",
-        "pool-churn",
-        "pool-lifetime-churn",
-        "database-cpu-full",
-        "database-connections-exhausted",
-        "host-swapping",
-    ),
-    switched_on_by="sockets: {}",
-)
+@detector("accept-queue-full", needs=(QUEUE,), reads=(QUEUE_LIMIT, OVERFLOWS, BACK_LOG, SOMAXCONN))
 def accept_queue_full(window: Window) -> Iterator[Outcome]:
     """One finding for each port whose connections waited to be accepted; one for a host where none can be named."""
     for port in _ports(window):
@@ -216,7 +198,6 @@ def _host(labels: Mapping[str, str]) -> str:
     "keep-alive-off",
     needs=(ACCEPTED,),
     reads=(LOGINS, REQUESTS, CONNECTIONS, BUCKETS, LOCAL_PORTS, AGENT, CPU),
-    switched_on_by="sockets:\n  ports: [8080, 3306]",
     least_seconds=LEAST_SECONDS,
 )
 def keep_alive_off(window: Window) -> Iterator[Outcome]:
@@ -304,13 +285,7 @@ def _who_closes(window: Window, labels: Mapping[str, str]) -> Words:
     return message("keep-alive-off.server_closes" if local > remote else "keep-alive-off.client_closes")
 
 
-@detector(
-    "time-wait-buildup",
-    needs=(TIME_WAIT,),
-    reads=(BUCKETS, STATES, CONNECTIONS, ACCEPTED, DIALLED),
-    follows=("keep-alive-off", "pool-churn", "pool-per-request", "pool-lifetime-churn"),
-    switched_on_by="sockets:\n  ports: [8080, 3306]",
-)
+@detector("time-wait-buildup", needs=(TIME_WAIT,), reads=(BUCKETS, STATES, CONNECTIONS, ACCEPTED, DIALLED))
 def time_wait_buildup(window: Window) -> Iterator[Outcome]:
     """One finding for each host whose buckets fill, at a rate that will take them all."""
     for labels, table in window[TIME_WAIT].by("job", "instance"):
@@ -378,13 +353,7 @@ def _where(window: Window, labels: Mapping[str, str]) -> Words:
     return message("time-wait-buildup.where", number=number, port=port)
 
 
-@detector(
-    "time-wait-overflow",
-    needs=(NO_BUCKET,),
-    reads=(TIME_WAIT, BUCKETS),
-    follows=("time-wait-buildup", "keep-alive-off", "pool-churn", "pool-per-request", "pool-lifetime-churn"),
-    switched_on_by="sockets: {}",
-)
+@detector("time-wait-overflow", needs=(NO_BUCKET,), reads=(TIME_WAIT, BUCKETS))
 def time_wait_overflow(window: Window) -> Iterator[Outcome]:
     """One finding for each host that closed connections without TIME-WAIT, for all its buckets were taken."""
     for labels, table in window[NO_BUCKET].by("job", "instance"):

@@ -17,7 +17,6 @@ from loadwatch_backend.findings.measures.costs import (
     weighs,
     whole,
 )
-from loadwatch_backend.findings.measures.databases import SWITCHED_ON_BY
 from loadwatch_backend.findings.measures.evidence import evidence
 from loadwatch_backend.findings.measures.facts import load_effects
 from loadwatch_backend.findings.measures.outcomes import Clear, Outcome, detector, finding
@@ -28,7 +27,7 @@ from loadwatch_backend.findings.window import Window
 REPEATED_MOST = 5
 
 
-@detector("n-plus-one", needs=(), usual=False)
+@detector("n-plus-one")
 def n_plus_one(window: Window) -> Iterator[Outcome]:
     """A route asks the same statement again and again in each request: N+1.
 
@@ -94,7 +93,7 @@ LEAST_SHARE = 0.05
 SCAN_MOST = 5
 
 
-@detector("statement-scans", needs=(), usual=False)
+@detector("statement-scans")
 def scans(window: Window) -> Iterator[Outcome]:
     """A statement reads far more rows than it gives: no index serves it.
 
@@ -174,12 +173,7 @@ LOCK_LEAST_PART = 0.3
 LOCK_MOST = 3
 
 
-@detector(
-    "statement-lock-waits",
-    needs=(),
-    follows=("database-lock-waits", "database-deadlocks", "database-cpu-full", "database-iops-full"),
-    usual=False,
-)
+@detector("statement-lock-waits")
 def lock_waits(window: Window) -> Iterator[Outcome]:
     """A statement spends its time waiting for locks.
 
@@ -241,7 +235,7 @@ PREPARED_LEAST_PART = 0.7
 """Prepared for each execution: a statement that is kept is prepared once for each connection."""
 
 
-@detector("prepared-twice", needs=(COMMANDS,), usual=False, switched_on_by=SWITCHED_ON_BY)
+@detector("prepared-twice", needs=(COMMANDS,))
 def prepared_twice(window: Window) -> Iterator[Outcome]:
     """Statements are prepared for one execution each: two round trips in place of one.
 

@@ -59,7 +59,7 @@ class _Taken:
     harm: list[Evidence]
 
 
-@detector("mix-taken-over", needs=(), usual=False)
+@detector("mix-taken-over")
 def mix_taken_over(window: Window) -> Iterator[Outcome]:
     """One route takes over the mix of requests: figures before and after are of another load.
 
@@ -141,7 +141,7 @@ BYTES_LEADS = 0.5
 """Of the bytes of all routes, and of what the interface sent."""
 
 
-@detector("route-bytes", needs=(), reads=(SENT, SPEED, DECLARED), usual=False)
+@detector("route-bytes", reads=(SENT, SPEED, DECLARED))
 def route_bytes(window: Window) -> Iterator[Outcome]:
     """The answers of one route take most of what the network carries.
 
@@ -210,12 +210,7 @@ def _bytes_finding(window: Window, cost: Cost, way: Way, totals: RouteTotals, pa
     )
 
 
-@detector(
-    "connections-refused",
-    needs=(),
-    reads=LIFE_METRICS,
-    follows=("process-died", "host-memory-growing", "host-swapping"),
-)
+@detector("connections-refused", reads=LIFE_METRICS)
 def refused(window: Window) -> Iterator[Outcome]:
     """Connections are refused: nobody listens where the load knocks.
 
@@ -289,13 +284,7 @@ NOW_AND_THEN = 0.05
 """Share of failed requests up to which they are those of single connections; more have another reason."""
 
 
-@detector(
-    "timeouts-out-of-order",
-    needs=(GIVEN, LONGER, BALANCER_IDLE),
-    reads=METRICS,
-    usual=False,
-    switched_on_by="timeouts:\n  client: {idle: 50s}\n  app: {idle: 75s}",
-)
+@detector("timeouts-out-of-order", needs=(GIVEN, LONGER, BALANCER_IDLE), reads=METRICS)
 def timeouts_order(window: Window) -> Iterator[Outcome]:
     """Timeouts end in the wrong order, and requests fail now and then as they do for it.
 
@@ -383,7 +372,7 @@ UNMODIFIED_MOVED = 0.1
 """By how much the share differs between two parts of the run, or two runs, before that is said."""
 
 
-@detector("not-modified", needs=(), usual=False)
+@detector("not-modified")
 def not_modified(window: Window) -> Iterator[Outcome]:
     """A good part of the answers are 304: they carry no body, and a load tool may count them or not.
 

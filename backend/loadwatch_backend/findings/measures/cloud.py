@@ -8,7 +8,6 @@ from loadwatch_backend.findings.measures.facts import largest, longest_episode
 from loadwatch_backend.findings.window import BoolArray, Episode, Window
 
 PERIOD_MS = 60_000
-SWITCHED_ON_BY = "cloudwatch:\n  regions: [ap-northeast-1]\n  presets: [rds]"
 DATABASE = "dimension_DBInstanceIdentifier"
 _IDENTITY = (DATABASE, "region", "account_id")
 

@@ -27,7 +27,6 @@ LOGINS = "mysql_global_status_connections"
 BY_USER = "mysql_info_schema_processlist_processes_by_user"
 PEAK = "mysql_global_status_max_used_connections"
 DATABASE_METRICS = (CONNECTED, LIMIT, REFUSED, RUNNING, LOGINS, BY_USER, PEAK)
-SWITCHED_ON_BY = "mysql:\n  host: 127.0.0.1\n  user: loadwatch\n  password_file: /etc/loadwatch/mysql-password"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from loadwatch_backend.core.texts.words import SILENT, Words
 from loadwatch_backend.findings.measures.facts import since_start, together
-from loadwatch_backend.findings.messages.read import kind, message
+from loadwatch_backend.findings.messages.read import DECLARED, kind, message, messages
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Look, Severity, Step
 from loadwatch_backend.findings.window import Episode, Window
 
@@ -35,16 +35,9 @@ Outcome = Finding | Clear | Observation | Unjudged
 
 
 def detector(
-    id: str,
-    *,
-    needs: Sequence[str] = (),
-    reads: Sequence[str] = (),
-    follows: Sequence[str] = (),
-    usual: bool = True,
-    switched_on_by: str = "",
-    least_seconds: float = 0.0,
+    id: str, *, needs: Sequence[str] = (), reads: Sequence[str] = (), least_seconds: float = 0.0
 ) -> Callable[[Callable[[Window], Iterator[Outcome]]], Detector]:
-    """Makes a detector of the function below it; the arguments are those of `Detector`, the kind is in the messages."""
+    """Makes a detector of the function below it; the arguments are those of `Detector`, the rest is in the messages."""
 
     def declare(see: Callable[[Window], Iterator[Outcome]]) -> Detector:
         return Detector(
@@ -52,10 +45,8 @@ def detector(
             look=lambda window: gather(see(window)),
             needs=needs,
             reads=reads,
-            follows=follows,
-            usual=usual,
-            switched_on_by=switched_on_by,
             least_seconds=least_seconds,
+            **{name: messages()[id][name] for name in DECLARED if name in messages()[id]},
         )
 
     return declare

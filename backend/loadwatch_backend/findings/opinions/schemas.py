@@ -23,9 +23,7 @@ def _printable(text: str) -> str:
 FindingId = Annotated[str, Field(pattern=r"^[a-z0-9-]{1,64}$", examples=["pool-exhausted"])]
 Line = Annotated[str, Field(max_length=200), AfterValidator(_printable)]
 Author = Annotated[
-    str,
-    Field(max_length=100, description="Who says it; left empty, who is signed in."),
-    AfterValidator(_printable),
+    str, Field(max_length=100, description="Who says it; left empty, who is signed in."), AfterValidator(_printable)
 ]
 Reason = Annotated[str, Field(max_length=REASON_LENGTH), AfterValidator(_printable)]
 
