@@ -11,6 +11,7 @@ from typing import Any
 from loadwatch_formats.terminal import echo
 
 from loadwatch_collectors.errors import AgentError
+from loadwatch_collectors.logs import silence_logs
 from loadwatch_collectors.runs import delivery
 from loadwatch_collectors.runs.delivery import (
     Client,
@@ -25,13 +26,18 @@ from loadwatch_collectors.runs.delivery import (
 from loadwatch_collectors.runs.errors import AwayError, RefusedError, RunsError, ServerError
 from loadwatch_collectors.runs.facts.patch import find_patch
 from loadwatch_collectors.runs.facts.request import find_origin, make_facts, parse_target
-from loadwatch_collectors.runs.logs import silence_logs
 from loadwatch_collectors.runs.own_figures import LineReader, Output
 from loadwatch_collectors.runs.results import secure_result, settle_result, with_result
-from loadwatch_collectors.runs.screen.findings import describe_findings
-from loadwatch_collectors.runs.screen.progress import clear_bar, make_reporter
+from loadwatch_collectors.runs.screen.pages import describe_findings
 from loadwatch_collectors.runs.screen.status import describe_run
-from loadwatch_collectors.runs.screen.terminal import PlainLines, StatusLine, TerminalLine, terminal_works
+from loadwatch_collectors.runs.screen.terminal import (
+    PlainLines,
+    StatusLine,
+    TerminalLine,
+    clear_bar,
+    make_reporter,
+    terminal_works,
+)
 from loadwatch_collectors.runs.session import Session
 from loadwatch_collectors.runs.supervisor import Ending
 from loadwatch_collectors.runs.tools import Plan, RunContext, Target, read_target, recognise

@@ -19,13 +19,13 @@ from loadwatch_collectors.collector import (
     CollectFault,
     Labels,
     MissingPrivilege,
+    Periodic,
     Sample,
     Source,
     address_of,
 )
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings import Seconds, option
-from loadwatch_collectors.sources.periodic import Periodic
 from loadwatch_collectors.transport.postgresql_session import (
     PostgreSQLLogin,
     PostgreSQLSession,

@@ -18,8 +18,7 @@ from typing import Any
 
 from loadwatch_formats.metrics.postgresql_statements import COVERAGE, EXECUTED, EXPLAINED, FIELDS, LABELS
 from loadwatch_formats.own_traffic import COMMENT
-from loadwatch_formats.statements.fingerprint import LONGEST_READ, Dialect
-from loadwatch_formats.statements.masking import mask
+from loadwatch_formats.statements.fingerprint import LONGEST_READ, Dialect, mask
 from loadwatch_formats.statements.plans import POSTGRESQL_PLAN, NoPlan, Step, why_not_explained, write_plan
 
 from loadwatch_collectors.collector import KEPT, Borrow, CollectFault, MissingPrivilege, Sample, Source

@@ -28,8 +28,7 @@ from loadwatch_collectors.sources.aws.client.client import (
     require_boto3,
 )
 from loadwatch_collectors.sources.aws.client.errors import AwsError, OutOfTimeError
-from loadwatch_collectors.sources.aws.cost.budget import BudgetKeeper
-from loadwatch_collectors.sources.aws.cost.cost import CostMeter, describe_estimate, read_prices
+from loadwatch_collectors.sources.aws.cost import BudgetKeeper, CostMeter, describe_estimate, read_prices
 from loadwatch_collectors.sources.aws.discovery.discovery import BackgroundDiscovery, Discovery
 from loadwatch_collectors.sources.aws.discovery.part import Selection
 from loadwatch_collectors.sources.aws.model import MetricKey

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, cast
 from loadwatch_collectors.collector import Labels, Sample
 from loadwatch_collectors.sources.aws.client.client import AwsClient, Document
 from loadwatch_collectors.sources.aws.client.errors import AwsError, ForbiddenError, RequestError, ServiceError
-from loadwatch_collectors.sources.aws.cost.cost import Load
+from loadwatch_collectors.sources.aws.cost import Load
 from loadwatch_collectors.sources.aws.model import Preset, Resource
 from loadwatch_collectors.sources.aws.presets import InsightsQuery, PresetFile
 from loadwatch_collectors.sources.aws.reading.side_reading import (

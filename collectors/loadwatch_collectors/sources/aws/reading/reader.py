@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from loadwatch_collectors.collector import Labels, MissingPrivilege, Sample
-from loadwatch_collectors.sources.aws.client.backoff import Backoff
-from loadwatch_collectors.sources.aws.client.client import AwsClient
+from loadwatch_collectors.sources.aws.client.client import AwsClient, Backoff
 from loadwatch_collectors.sources.aws.client.errors import (
     AwsError,
     ForbiddenError,
