@@ -115,12 +115,16 @@ def _load(options: Mapping[str, Any], client: Client, journal: Journal, target: 
     plan = found[0].plan(options["command"], found[1], context) if found else Plan(command=options["command"])
     plan = with_result(plan, options["result"], context)
     output = None if options["no_output"] else Output()
+    if options["quiet"]:
+        line = StatusLine()
+    else:
+        line = TerminalLine() if terminal_works(os.environ) else PlainLines()
     session = Session(
         client=client,
         journal=journal,
         target=target,
         plan=plan,
-        line=_make_line(options),
+        line=line,
         offline=options["offline"],
         stream=not options["no_stream"],
         watch_headroom=not options["quiet"],
@@ -143,12 +147,6 @@ def _load(options: Mapping[str, Any], client: Client, journal: Journal, target: 
             journal.keep_file("output", "output.txt", f"{text}\n".encode(), facts)
     journal.save()
     return ending
-
-
-def _make_line(options: Mapping[str, Any]) -> StatusLine:
-    if options["quiet"]:
-        return StatusLine()
-    return TerminalLine() if terminal_works(os.environ) else PlainLines()
 
 
 def _conclude(options: Mapping[str, Any], client: Client, journal: Journal, ending: Ending) -> int:
@@ -187,7 +185,7 @@ def choose_status(options: Mapping[str, Any], ending: Ending, verdict: str | Non
 def _deliver(options: Mapping[str, Any], client: Client, journal: Journal) -> dict[str, Any]:
     report = make_reporter(show=not options["quiet"])
     try:
-        delivery.deliver_patiently(client, journal, report, journal.save, seconds=float(options["wait"]))
+        delivery.deliver_patiently(client, journal, report, seconds=float(options["wait"]))
     finally:
         clear_bar()
     document: dict[str, Any] = client.get(run_path(journal.id))

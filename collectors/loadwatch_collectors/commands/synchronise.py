@@ -113,7 +113,7 @@ def _synchronise(servers: Servers, directory: Path) -> SyncResult:
         return SyncResult(run=journal.id, state="waiting", detail=servers.away[client.server])
     try:
         end_killed(journal)
-        deliver(client, journal, make_reporter(show=True), journal.save)
+        deliver(client, journal, make_reporter(show=True))
     except AwayError as error:
         servers.away[client.server] = str(error)
         return SyncResult(run=journal.id, state="waiting", detail=str(error))

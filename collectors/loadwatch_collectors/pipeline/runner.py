@@ -113,7 +113,7 @@ class Runner:
         now_ms = self._now_ms()
         claims: defaultdict[tuple[str, TargetIdentity], dict[Any, Any]] = defaultdict(dict)
         self._workers = [
-            Worker(config, self._deliver, now_ms, identity, claims[config.source.name, config.identity])
+            Worker(config, self._gatherer.put, now_ms, identity, claims[config.source.name, config.identity])
             for config in collectors
         ]
 

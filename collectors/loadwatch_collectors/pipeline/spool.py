@@ -58,8 +58,7 @@ _BLOCK = Struct("<qI")
 MAX_BODY = 64_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class FrameHead:
+class FrameHead(NamedTuple):
     """What is known of a frame without its body."""
 
     length: int

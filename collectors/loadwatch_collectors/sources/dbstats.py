@@ -347,7 +347,8 @@ class DbstatsPageCollector(Collector):
         self._settings = settings
         self._page = HttpPage(settings)
         self._sums = WorkerSums()
-        self._numbers = _number_metrics(settings)
+        named = {**DEFAULT_NUMBERS, **settings.numbers}
+        self._numbers = {path: parse_number_metric(text) for path, text in named.items()}
 
     def collect(self) -> Sequence[Sample]:
         """Read the page once."""
@@ -413,7 +414,9 @@ class DbstatsLogCollector(Collector):
         """Read what was logged since the last call; pools without a new line keep their values for `log_max_age`."""
         now = time.monotonic()
         try:
-            seen_at = now - (self._file_age() if self._first else 0.0)
+            # Of lines from before our start, the time since the last one was written is the best that is known.
+            age = time.time() - os.stat(self._settings.log_file).st_mtime if self._first else 0.0
+            seen_at = now - max(age, 0.0)
             lines = self._tail.read_lines()
         except PermissionError as error:
             raise PrivilegeError(
@@ -433,10 +436,6 @@ class DbstatsLogCollector(Collector):
     def close(self) -> None:
         """Close the file."""
         self._tail.close()
-
-    def _file_age(self) -> float:
-        """Seconds since the last line was written, the best that is known of lines from before our start."""
-        return max(time.time() - os.stat(self._settings.log_file).st_mtime, 0.0)
 
     def _samples(self, now: float, fresh: set[str]) -> list[Sample]:
         samples: list[Sample] = []
@@ -461,10 +460,6 @@ class DbstatsLogCollector(Collector):
 def build_dbstats(settings: DbstatsSettings) -> DbstatsPageCollector | DbstatsLogCollector:
     """The collector that fits the settings."""
     return DbstatsLogCollector(settings) if settings.log_file else DbstatsPageCollector(settings)
-
-
-def _number_metrics(settings: DbstatsSettings) -> dict[str, NumberMetric]:
-    return {path: parse_number_metric(text) for path, text in {**DEFAULT_NUMBERS, **settings.numbers}.items()}
 
 
 def _parse_json(page: Page) -> Any:

@@ -114,7 +114,8 @@ class Part:
             data = b""
         if not data:
             return None
-        self._note_head(data)
+        if self._at < HEAD_BYTES and len(self._head) == self._at:
+            self._head += data[: HEAD_BYTES - self._at]
         self._at += len(data)
         end = data.rfind(b"\n") + 1
         if not end:
@@ -153,7 +154,8 @@ class Part:
 
     def is_at(self, position: LogPosition) -> bool:
         """Whether this is the file of the position."""
-        return self._is_inode(position) and self.begins_as(position)
+        own = (self._stat.st_dev, self._stat.st_ino) == (position.device, position.inode)
+        return own and self.begins_as(position)
 
     def begins_as(self, position: LogPosition) -> bool:
         """Whether the file begins as that of the position, and reaches as far."""
@@ -223,9 +225,6 @@ class Part:
         with suppress(OSError):
             self._file.close()
 
-    def _is_inode(self, position: LogPosition) -> bool:
-        return (self._stat.st_dev, self._stat.st_ino) == (position.device, position.inode)
-
     def look_at_head(self, count: int) -> bytes:
         """The first bytes of the content, at most `HEAD_BYTES` of a compressed one."""
         if not self.compressed:
@@ -235,10 +234,6 @@ class Part:
                 self._head = self._file.read(HEAD_BYTES)
             self._file.seek(0)
         return self._head[:count]
-
-    def _note_head(self, data: bytes) -> None:
-        if self._at < HEAD_BYTES and len(self._head) == self._at:
-            self._head += data[: HEAD_BYTES - self._at]
 
     def _hold(self, rest: bytes) -> None:
         """Keep the begun line, unless it has become too long."""
@@ -428,7 +423,8 @@ class LogTail:
             if block is not None:
                 return block
             if part.is_over(self._clock()):
-                self._drop(part)
+                part.close()
+                self._before.remove(part)
         current = self._current
         if current is None:
             self._note_away()
@@ -560,10 +556,6 @@ class LogTail:
         block = part.read(most)
         self.cut_lines += part.take_cut_lines()
         return block
-
-    def _drop(self, part: Part) -> None:
-        part.close()
-        self._before.remove(part)
 
     def _note_away(self) -> None:
         now = self._clock()

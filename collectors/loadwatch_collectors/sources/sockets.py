@@ -120,20 +120,8 @@ class SockDiag:
         try:
             for family in (socket.AF_INET, socket.AF_INET6):
                 self._sequence += 1
-                self._socket.send(
-                    _REQUEST.pack(
-                        _REQUEST.size,
-                        _SOCK_DIAG_BY_FAMILY,
-                        _DUMP_REQUEST,
-                        self._sequence,
-                        0,
-                        family,
-                        socket.IPPROTO_TCP,
-                        0,
-                        0,
-                        states,
-                    )
-                )
+                head = (_REQUEST.size, _SOCK_DIAG_BY_FAMILY, _DUMP_REQUEST, self._sequence, 0)
+                self._socket.send(_REQUEST.pack(*head, family, socket.IPPROTO_TCP, 0, 0, states))
                 while not raw.add(self._socket.recv(_RECEIVE_BYTES)):
                     pass
         except OSError as error:
@@ -405,7 +393,6 @@ _KERNEL_LIMITS = {
     "kernel_nr_open": "fs/nr_open",
 }
 _PORT_RANGE = "net/ipv4/ip_local_port_range"
-_SHOWN_STATES = ("established", "time_wait", "close_wait")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -611,7 +598,7 @@ class SocketsCollector(Collector):
         ]
 
 
-_ALWAYS_SHOWN = tuple(number for number, name in STATES.items() if name in _SHOWN_STATES)
+_ALWAYS_SHOWN = [number for number, name in STATES.items() if name in ("established", "time_wait", "close_wait")]
 
 
 def _keep(samples: Iterable[Sample]) -> list[Sample]:

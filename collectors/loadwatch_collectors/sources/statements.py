@@ -345,7 +345,8 @@ class Plans:
         if now < self._next or not self._seconds:
             return []
         self._next = now + EVERY_SECONDS
-        asked = [key for key in self._seconds if self._is_due(key, now)]
+        room = len(self._known) < MOST_PLANS
+        asked = [key for key in self._seconds if (now >= self._known[key].again_at if key in self._known else room)]
         asked.sort(key=lambda key: -self._seconds[key])
         self._seconds = {}
         return asked[:AT_ONCE]
@@ -380,7 +381,3 @@ class Plans:
             yield Sample(self._metric, 1.0, labels, None if fresh else KEPT)
             if fresh:
                 known.sent_ms = now_ms
-
-    def _is_due(self, key: Key, now: float) -> bool:
-        known = self._known.get(key)
-        return len(self._known) < MOST_PLANS if known is None else now >= known.again_at

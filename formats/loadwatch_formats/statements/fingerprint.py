@@ -225,7 +225,8 @@ def _once(found: str) -> str:
 
 def _pieces(text: str, dialect: Dialect) -> Sequence[str]:
     """The fingerprint in pieces: words, signs, `?`, `(?+)` and single spaces."""
-    tokens = _without_comments(tokens_of(text, dialect))
+    space = Token(Kind.SPACE, " ")
+    tokens = [space if token.kind is Kind.COMMENT else token for token in tokens_of(text, dialect)]
     ends = _group_ends(tokens)
     out: list[str] = []
     last = ""  # the last piece that is no space
@@ -267,11 +268,6 @@ def _pieces(text: str, dialect: Dialect) -> Sequence[str]:
         out.append(piece)
         last = piece
     return out
-
-
-def _without_comments(tokens: Iterable[Token]) -> list[Token]:
-    space = Token(Kind.SPACE, " ")
-    return [space if token.kind is Kind.COMMENT else token for token in tokens]
 
 
 def _trim(out: list[str]) -> None:

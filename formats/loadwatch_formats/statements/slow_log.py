@@ -96,7 +96,7 @@ class SlowLogReader:
             self.unreadable += 1
             self._unsure = not _ends(line)
             return
-        if line.startswith("#") and self._is_heading(line):
+        if line.startswith("#") and (_SURE if self._text else _HEADING).match(line):
             if self._text:
                 self._unsure = self._may_be_in_literal()
                 yield from self.flush()
@@ -175,9 +175,6 @@ class SlowLogReader:
         Masking would take values for words in what follows, so it is left out up to the next end of a statement.
         """
         return not self._ended and (self._is_cut or any(quote in line for line in self._text for quote in "'\""))
-
-    def _is_heading(self, line: str) -> bool:
-        return (_SURE if self._text else _HEADING).match(line) is not None
 
     def _heading(self, line: str) -> None:
         if self._fields is None:

@@ -130,12 +130,12 @@ def show_page(run: Document, review: Document, *, available: int | None = None) 
         ("scenario", " ".join(part for part in (run["scenario"], run["scenario_version"]) if part)),
         ("tool", run["tool"]),
         ("command", " ".join(run["command"])),
-        ("started", run["started_at"] + (f", {_span(run)}" if run["ended_ms"] else "")),
-        ("target", _target(run)),
         (
-            "commit",
-            " ".join(part for part in (run["commit"], run["branch"], "(dirty)" if run["dirty"] else "") if part),
+            "started",
+            run["started_at"] + (f", {clock((run['ended_ms'] - run['started_ms']) / 1000)}" if run["ended_ms"] else ""),
         ),
+        ("target", _target(run)),
+        ("commit", " ".join(filter(None, (run["commit"], run["branch"], "(dirty)" if run["dirty"] else "")))),
         ("parameters", ", ".join(f"{key}={value}" for key, value in run["parameters"].items())),
         ("tags", ", ".join(run["tags"])),
         ("by", " on ".join(part for part in (run["author"], run["host"]) if part)),
@@ -221,10 +221,6 @@ def _steady(window: Document | None) -> str:
     if window is None:
         return ""
     return f"{clock(window['from_seconds'])} to {clock(window['to_seconds'])} ({window['source']}, {window['reason']})"
-
-
-def _span(run: Document) -> str:
-    return clock((run["ended_ms"] - run["started_ms"]) / 1000)
 
 
 def _target(run: Document) -> str:

@@ -7,7 +7,7 @@ that the base install can list and check the source without it.
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Container, Hashable, Iterable, Sequence
+from collections.abc import Callable, Container, Hashable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -49,8 +49,10 @@ class Health:
         self._calls: Counter[ApiCall] = Counter()
         self._seconds: dict[tuple[str, str, str], float] = {}
         self._throttled: Counter[tuple[str, str]] = Counter()
-        self._requested: Counter[tuple[str, str, str]] = Counter()
-        self._repeated = 0
+        self.requested: Counter[tuple[str, str, str]] = Counter()
+        """Metrics by place and preset, as CloudWatch bills them."""
+        self.repeated = 0
+        """How many of the requested ones were asked for again in the same poll."""
         self._states: Counter[tuple[str, str, str]] = Counter()
 
     def observe(self, call: ApiCall, seconds: float) -> None:
@@ -66,8 +68,8 @@ class Health:
         """One poll has ended."""
         where = (poll.place.account_id, poll.place.region)
         for preset, count in poll.reading.metrics_requested.items():
-            self._requested[(*where, preset)] += count
-        self._repeated += poll.reading.metrics_repeated
+            self.requested[(*where, preset)] += count
+        self.repeated += poll.reading.metrics_repeated
         for state in STATES:
             self._states[(*where, state)] += poll.reading.states.get(state, 0)
 
@@ -75,14 +77,6 @@ class Health:
         """All requests so far."""
         with self._lock:
             return Counter(self._calls)
-
-    def requested(self) -> int:
-        """All metrics requested so far, as CloudWatch bills them."""
-        return sum(self._requested.values())
-
-    def repeated(self) -> int:
-        """How many of them were asked for again in the same poll."""
-        return self._repeated
 
     def samples(self) -> list[Sample]:
         """The counters."""
@@ -110,7 +104,7 @@ class Health:
             ]
         samples += [
             Sample("aws_metrics_requested_total", float(count), (*_where(account, region), ("preset", preset)))
-            for (account, region, preset), count in self._requested.items()
+            for (account, region, preset), count in self.requested.items()
         ]
         samples += [
             Sample("aws_query_states_total", float(count), (*_where(account, region), ("state", state)))
@@ -144,14 +138,6 @@ def poll_samples(poll: Poll, now_ms: int) -> list[Sample]:
         for namespace, newest in poll.newest_ms.items()
     ]
     return samples
-
-
-def missing_samples(missing: Iterable[MissingPrivilege]) -> list[Sample]:
-    """One series for each missing permission."""
-    return [
-        Sample("aws_missing_permissions", 1.0, (("permission", permission),))
-        for permission in sorted({item.permission for item in missing})
-    ]
 
 
 def unique(missing: Sequence[MissingPrivilege]) -> list[MissingPrivilege]:
@@ -463,13 +449,18 @@ class CloudWatchCollector:
 
     def _own_samples(self) -> list[Sample]:
         now_ms = int(self._wall() * 1000)
-        calls, requested = self._health.calls(), self._health.requested()
+        calls, requested = self._health.calls(), self._health.requested.total()
         self._meter.update(calls, requested, datetime.fromtimestamp(self._wall(), UTC))
-        self._budget.note_requested(requested, self._health.repeated())
+        self._budget.note_requested(requested, self._health.repeated)
         news = self._budget.news()
         if news:
             _log.info("what reading CloudWatch costs", cost=news[0], budget=news[1:])
-        samples = self._health.samples() + missing_samples(self.missing_privileges()) + self._budget.samples()
+        samples = self._health.samples()
+        samples += [
+            Sample("aws_missing_permissions", 1.0, (("permission", one.permission),))
+            for one in self.missing_privileges()
+        ]
+        samples += self._budget.samples()
         samples += [Sample("aws_cost_usd_total", usd, (("kind", kind),)) for kind, usd in self._meter.usd.items()]
         for state in self._states:
             samples += place_samples(state.account_id, state.region, up=state.up, error=state.error)

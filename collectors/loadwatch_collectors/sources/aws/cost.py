@@ -227,7 +227,8 @@ def slow_down(loads: Sequence[Load], prices: Prices, *, interval_seconds: float,
         if cost() <= usd_per_month:
             break
         factors[key] = factor
-    for key in _by_urgency(loads, prices, interval_seconds, factors):
+    costs = _costs(loads, prices, interval_seconds, factors)
+    for key in sorted(costs, key=lambda key: (-key[1], -costs[key], key)):
         if cost() <= usd_per_month:
             break
         factors[key] = 0
@@ -246,13 +247,6 @@ def _moves(
                 break
             key = max(open_, key=lambda item: (costs[item], item))
             yield key, next(level for level in LEVELS if level > factors.get(key, 1))
-
-
-def _by_urgency(
-    loads: Sequence[Load], prices: Prices, interval_seconds: float, factors: Mapping[tuple[str, int], int]
-) -> list[tuple[str, int]]:
-    costs = _costs(loads, prices, interval_seconds, factors)
-    return sorted(costs, key=lambda key: (-key[1], -costs[key], key))
 
 
 def _costs(

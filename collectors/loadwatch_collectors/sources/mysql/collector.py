@@ -6,6 +6,7 @@ between.
 
 import re
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -25,8 +26,7 @@ from loadwatch_collectors.transport.mysql_session import MySQLLogin, MySQLSessio
 #
 # Source of names, labels and types: mysqld_exporter, collector/global_status.go and global_variables.go.
 
-STATUSES = tuple(
-    """
+STATUSES = """
     Aborted_clients Aborted_connects Aborted_connects_preauth Access_denied_errors Bytes_received Bytes_sent
     Com_alter_table Com_begin Com_call_procedure Com_commit Com_create_table Com_delete Com_delete_multi Com_insert
     Com_insert_select Com_load Com_lock_tables Com_replace Com_rollback Com_select Com_set_option Com_stmt_close
@@ -53,11 +53,9 @@ STATUSES = tuple(
     Table_open_cache_overflows Threadpool_idle_threads Threadpool_threads Threads_cached Threads_connected
     Threads_created Threads_running Uptime Uptime_since_flush_status
 """.split()
-)
 """The statuses that are read at each tick; a server has some of them only."""
 
-VARIABLES = tuple(
-    """
+VARIABLES = """
     autocommit back_log connect_timeout event_scheduler extra_max_connections innodb_buffer_pool_instances
     innodb_buffer_pool_size innodb_doublewrite innodb_flush_log_at_trx_commit innodb_io_capacity
     innodb_io_capacity_max innodb_lock_wait_timeout innodb_log_buffer_size innodb_log_file_size
@@ -69,7 +67,6 @@ VARIABLES = tuple(
     slow_query_log super_read_only sync_binlog table_definition_cache table_open_cache thread_cache_size
     thread_pool_max_threads thread_pool_size tmp_table_size wait_timeout
 """.split()
-)
 """The variables that are read; a server has some of them only."""
 _CHOSEN = frozenset(VARIABLES)
 
@@ -88,15 +85,8 @@ _LONGEST_VALUE = 200
 
 _NOT_A_NAME = re.compile(r"[^a-zA-Z0-9_]")
 _WORDS: Mapping[str, float] = {
-    "on": 1.0,
-    "yes": 1.0,
-    "off": 0.0,
-    "no": 0.0,
-    "disabled": 0.0,
-    "connecting": 0.0,
-    "primary": 1.0,
-    "non-primary": 0.0,
-    "disconnected": 0.0,
+    **dict.fromkeys(("on", "yes", "primary"), 1.0),
+    **dict.fromkeys(("off", "no", "disabled", "connecting", "non-primary", "disconnected"), 0.0),
 }
 _TIME = "%b %d %H:%M:%S %Y GMT"
 
@@ -320,21 +310,14 @@ def role_sample(variables: Mapping[str, str]) -> Sample:
 
 def process_samples(rows: Sequence[Row]) -> list[Sample]:
     """Connections by user and by host, from rows of user, host and count."""
-    by_user: dict[str, int] = {}
-    by_host: dict[str, int] = {}
+    by_user, by_host = Counter[str](), Counter[str]()
     for user, host, count in rows:
-        number = int(count or 0)
-        by_user[user or "unknown"] = by_user.get(user or "unknown", 0) + number
-        by_host[host or "unknown"] = by_host.get(host or "unknown", 0) + number
+        by_user[user or "unknown"] += int(count or 0)
+        by_host[host or "unknown"] += int(count or 0)
     return [
-        *(
-            Sample("mysql_info_schema_processlist_processes_by_user", number, (("mysql_user", user),))
-            for user, number in by_user.items()
-        ),
-        *(
-            Sample("mysql_info_schema_processlist_processes_by_host", number, (("client_host", host),))
-            for host, number in by_host.items()
-        ),
+        Sample(f"mysql_info_schema_processlist_processes_by_{what}", number, ((label, name),))
+        for what, label, counts in (("user", "mysql_user", by_user), ("host", "client_host", by_host))
+        for name, number in counts.items()
     ]
 
 

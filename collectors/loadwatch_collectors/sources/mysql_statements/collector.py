@@ -23,7 +23,7 @@ from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.mysql.collector import account_of
 from loadwatch_collectors.sources.mysql.iam import open_client, open_iam_password
 from loadwatch_collectors.sources.mysql_statements.explaining import Explainer
-from loadwatch_collectors.sources.mysql_statements.slow_log import RdsLog, SlowLogFollower, line_counts
+from loadwatch_collectors.sources.mysql_statements.slow_log import RdsLog, SlowLogFollower
 from loadwatch_collectors.sources.statements import (
     CALLS,
     NOTHING,
@@ -128,12 +128,10 @@ ENOUGH = 0.95
 LEAST_EXECUTED = 100
 """Of fewer statements in a minute no share is complained about."""
 
-STATUSES = tuple(
-    """
+STATUSES = """
     Com_select Com_insert Com_insert_select Com_update Com_update_multi Com_delete Com_delete_multi Com_replace
     Com_replace_select Qcache_hits
-    """.split()
-)
+""".split()
 """What is executed. A prepared statement counts here too, when it is executed (in `Com_stmt_execute` once more, which
 must therefore not be added), and so does one within a stored procedure, which no table of digests shows."""
 WORDS = frozenset(("select", "insert", "update", "delete", "replace", "with", "values", "table"))
@@ -240,12 +238,7 @@ def digest_rows(rows: Sequence[Texts]) -> list[Row]:
 def instance_rows(rows: Sequence[Texts], databases: dict[str, str]) -> list[Instance]:
     """Prepared statements; `databases`: of the sessions that own them, by thread."""
     return [
-        Instance(
-            id=(thread or "", statement or ""),
-            text=text or "",
-            schema=databases.get(thread or "", ""),
-            counts=counts_of(counts),
-        )
+        Instance((thread or "", statement or ""), text or "", databases.get(thread or "", ""), counts_of(counts))
         for thread, statement, text, *counts in rows
     ]
 
@@ -488,11 +481,10 @@ class MySQLStatementsCollector:
         if ratio is not None:
             samples.append(Sample(COVERAGE, ratio))
         if self._follower is not None:
+            unreadable = self._follower.unreadable
             samples += [
-                Sample("mysql_slow_log_lines_total", float(count), (("result", result),))
-                for result, count in line_counts(self._follower).items()
-            ]
-            samples += [
+                Sample("mysql_slow_log_lines_total", float(self._follower.read - unreadable), (("result", "read"),)),
+                Sample("mysql_slow_log_lines_total", float(unreadable), (("result", "unreadable"),)),
                 Sample("mysql_slow_log_lost_total", float(self._follower.lost)),
                 Sample("mysql_slow_log_skipped_bytes_total", float(self._follower.skipped_bytes)),
                 Sample("mysql_slow_log_behind_bytes", float(self._follower.behind)),
@@ -567,11 +559,7 @@ class MySQLStatementsCollector:
             texts = {**texts, UNSEEN_KEY: TEXTS[UNSEEN_KEY]}
         self._totals.add(grown, texts)
         self._explainer.add(executed.grown)
-        return _explained(executed)
-
-
-def _explained(executed: Executed) -> float:
-    return sum(counts[CALLS] for key, counts in executed.grown.items() if executed.words[key] in WORDS)
+        return sum(counts[CALLS] for key, counts in executed.grown.items() if executed.words[key] in WORDS)
 
 
 def _only(texts: Mapping[Key, str], keys: Sequence[Key]) -> dict[Key, str]:

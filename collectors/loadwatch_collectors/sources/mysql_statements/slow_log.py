@@ -5,7 +5,7 @@ far ahead is a part of it left out, which is counted and said.
 """
 
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -93,7 +93,8 @@ class RdsLog:
         if fresh or files[CURRENT].size < self._known[CURRENT].size:
             found = self._turn(fresh, until)
         else:
-            found = self._release()
+            found, self._held = self._held, []
+            self._anchor.extend(found)
         self._known = files
         self._read_on(until)
         return found
@@ -123,11 +124,6 @@ class RdsLog:
         else:
             self._marker = "0"
         self._known = files
-
-    def _release(self) -> list[str]:
-        found, self._held = self._held, []
-        self._anchor.extend(found)
-        return found
 
     def _turn(self, fresh: list[str], until: float) -> list[str]:
         """The rest of what was put aside; what was held may be of either file, and is read again."""
@@ -319,8 +315,3 @@ class SlowLogFollower:
         if one.one_in > 1:
             counts = tuple(count * one.one_in for count in counts)
         grown[key] = add(grown.get(key, NOTHING), counts)
-
-
-def line_counts(follower: SlowLogFollower) -> Counter[str]:
-    """Lines by what became of them."""
-    return Counter({"read": follower.read - follower.unreadable, "unreadable": follower.unreadable})

@@ -7,7 +7,6 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -275,8 +274,7 @@ _LISTING = MissingPrivilege(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ProcessStat:
+class ProcessStat(NamedTuple):
     """What `/proc/<pid>/stat` says; times in seconds, sizes in bytes, `start_ticks` after boot.
 
     `program` is the name that the kernel shows, 15 bytes at most; `parent` the number of the process that made it.

@@ -140,7 +140,9 @@ class HeldCredentials:
         with self._lock:
             if not self._backoff.wait_seconds(self._clock()):
                 self._backoff.refused(self._clock())
-            self._failure = error if _is_of_all(error) else None
+            # No credentials, or their time is over: without a code it is ours.
+            of_all = isinstance(error, ExpiredError | ForbiddenError) or not error.code
+            self._failure = error if of_all else None
 
     def worked(self) -> None:
         """A request that was signed with them was answered."""
@@ -160,11 +162,6 @@ def is_of_credentials(error: AwsError) -> bool:
         return error.action == ASSUME_ROLE
     # AWS has another word where an account has not opted in to a service or region.
     return isinstance(error, CredentialsError) and error.outcome != "clock" and error.code != "OptInRequired"
-
-
-def _is_of_all(error: AwsError) -> bool:
-    """Whether no request of the place can succeed: no credentials, or their time is over. Without a code it is ours."""
-    return isinstance(error, ExpiredError) or not error.code or isinstance(error, ForbiddenError)
 
 
 # Credentials and sessions by boto3: environment, files, container, task and instance roles, assumed roles.
@@ -191,7 +188,15 @@ class AwsSession(NamedTuple):
 
     def client(self, service: str, options: ConnectOptions) -> Any:
         """A client that does each request once: pace and repetition are ours, so that each one is counted."""
-        return self.session.client(service, endpoint_url=options.endpoint_url, config=_client_config(service, options))
+        config = Config(
+            connect_timeout=options.connect_timeout_seconds,
+            read_timeout=options.read_timeout_seconds,
+            retries={"total_max_attempts": 1, "mode": "standard"},
+            # Its requests are made in one place only, and checking 500 queries each time costs more than making them.
+            parameter_validation=service != "cloudwatch",
+            user_agent_extra="loadwatch",
+        )
+        return self.session.client(service, endpoint_url=options.endpoint_url, config=config)
 
 
 def make_session(account: Account, region: str, credentials: HeldCredentials) -> AwsSession:
@@ -251,17 +256,6 @@ def _new_session(profile: str | None, region: str | None = None) -> AwsSession:
 def _loader(data_path: str | None) -> Loader:
     """Reads the descriptions of services, some 10 MiB for each, once for all places."""
     return create_loader(data_path)
-
-
-def _client_config(service: str, options: ConnectOptions) -> Config:
-    return Config(
-        connect_timeout=options.connect_timeout_seconds,
-        read_timeout=options.read_timeout_seconds,
-        retries={"total_max_attempts": 1, "mode": "standard"},
-        # Its requests are made in one place only, and checking 500 queries each time costs more than making them.
-        parameter_validation=service != "cloudwatch",
-        user_agent_extra="loadwatch",
-    )
 
 
 def find_credentials(account: Account, region: str, options: ConnectOptions) -> Any:
@@ -381,7 +375,35 @@ class BotocoreClient:
         deadline: float | None = None,
     ) -> Document:
         """One answer; throttling is waited out, other failures are tried once more, within the deadline."""
-        return self._patiently(service, operation, dict(parameters or {}), deadline)
+        if not operation.startswith(_READS):
+            raise RequestError(f"{service} {operation} does not read; Loadwatch changes nothing in AWS")
+        until = deadline if deadline is not None else time.monotonic() + CALL_SECONDS
+        backoff = self._backoffs.setdefault(service, Backoff())
+        repeats = 0
+        while True:
+            wait = backoff.wait_seconds(time.monotonic())
+            if wait and time.monotonic() + wait > until:
+                raise self._failures[service].with_traceback(None)
+            if time.monotonic() > until:
+                raise OutOfTimeError(f"{service} {operation} in {self._where}: no time is left for it in this poll")
+            if wait:
+                time.sleep(wait)
+            try:
+                answer = self._request(service, operation, parameters or {})
+            except ThrottledError as error:
+                self._failures[service] = error
+                backoff.refused(time.monotonic())
+                if time.monotonic() + backoff.wait_seconds(time.monotonic()) > until:
+                    raise
+            except (ServiceError, UnreachableError) as error:
+                self._failures[service] = error
+                backoff.refused(time.monotonic())
+                repeats += 1
+                if repeats > _TRANSIENT_REPEATS or time.monotonic() >= until:
+                    raise
+            else:
+                backoff.succeeded(time.monotonic())
+                return answer
 
     def pages(
         self,
@@ -403,7 +425,7 @@ class BotocoreClient:
             return
 
         def page(**keywords: Any) -> Document:
-            return self._patiently(service, operation, keywords, deadline)
+            return self.call(service, operation, keywords, deadline=deadline)
 
         shape = client.meta.service_model.operation_model(client.meta.method_to_api_mapping[operation])
         yield from Paginator(page, config, shape).paginate(**dict(parameters or {}))
@@ -472,39 +494,6 @@ class BotocoreClient:
                 found = self._current_session().client(service, self._options)
                 self._clients[service] = found
             return found
-
-    def _patiently(
-        self, service: str, operation: str, parameters: Mapping[str, Any], deadline: float | None
-    ) -> Document:
-        if not operation.startswith(_READS):
-            raise RequestError(f"{service} {operation} does not read; Loadwatch changes nothing in AWS")
-        until = deadline if deadline is not None else time.monotonic() + CALL_SECONDS
-        backoff = self._backoffs.setdefault(service, Backoff())
-        repeats = 0
-        while True:
-            wait = backoff.wait_seconds(time.monotonic())
-            if wait and time.monotonic() + wait > until:
-                raise self._failures[service].with_traceback(None)
-            if time.monotonic() > until:
-                raise OutOfTimeError(f"{service} {operation} in {self._where}: no time is left for it in this poll")
-            if wait:
-                time.sleep(wait)
-            try:
-                answer = self._request(service, operation, parameters)
-            except ThrottledError as error:
-                self._failures[service] = error
-                backoff.refused(time.monotonic())
-                if time.monotonic() + backoff.wait_seconds(time.monotonic()) > until:
-                    raise
-            except (ServiceError, UnreachableError) as error:
-                self._failures[service] = error
-                backoff.refused(time.monotonic())
-                repeats += 1
-                if repeats > _TRANSIENT_REPEATS or time.monotonic() >= until:
-                    raise
-            else:
-                backoff.succeeded(time.monotonic())
-                return answer
 
     def _request(self, service: str, operation: str, parameters: Mapping[str, Any]) -> Document:
         return self._with_credentials(service, operation, lambda: self._counted(service, operation, parameters))
@@ -645,17 +634,11 @@ def _page(answer: Document) -> DataPage:
                 status=item.get("StatusCode", ""),
                 times_ms=item.get("Timestamps", ()),
                 values=item.get("Values", ()),
-                messages=_messages(item),
             )
             for item in answer.get("MetricDataResults", ())
         ],
         next_token=answer.get("NextToken") or "",
-        messages=_messages(answer),
     )
-
-
-def _messages(holder: Mapping[str, Any]) -> list[str]:
-    return [f"{item.get('Code', '')}: {item.get('Value', '')}" for item in holder.get("Messages", ())]
 
 
 def _api_name(operation: str) -> str:

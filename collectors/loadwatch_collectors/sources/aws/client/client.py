@@ -161,12 +161,8 @@ class ConnectOptions(NamedTuple):
     read_timeout_seconds: float = 20.0
 
 
-class Connect(Protocol):
-    """Makes a client; does no request before the first call."""
-
-    def __call__(self, account: Account, region: str, options: ConnectOptions, observe: Observe) -> AwsClient:
-        """The client of an account in a region."""
-        ...
+Connect = Callable[[Account, str, ConnectOptions, Observe], AwsClient]
+"""Makes the client of an account in a region; does no request before the first call."""
 
 
 # Clients that are real, and regions by AWS's own configuration.

@@ -23,7 +23,6 @@ from loadwatch_collectors.sources.aws.presets import InsightsQuery, PresetFile
 from loadwatch_collectors.sources.aws.reading.side_reading import (
     SideReading,
     SideTask,
-    as_often,
     side_labels,
     side_tasks,
 )
@@ -186,7 +185,11 @@ class InsightsReader:
     """Performance Insights of one place; used by one thread at a time."""
 
     def __init__(
-        self, client: AwsClient, presets: Mapping[str, Preset], *, factor: Callable[[str, int], int] = as_often
+        self,
+        client: AwsClient,
+        presets: Mapping[str, Preset],
+        *,
+        factor: Callable[[str, int], int] = lambda _preset, _priority: 1,
     ) -> None:
         self._client = client
         self._presets = presets
