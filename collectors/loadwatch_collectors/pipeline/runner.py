@@ -45,7 +45,7 @@ class Gatherer:
         with self._changed:
             self._under_way += results
 
-    def put(self, rows: Sequence[SampleRow], *, expected: bool) -> None:
+    def put(self, rows: Sequence[SampleRow], expected: bool) -> None:
         """Take the result of one collector; `expected` when it was announced."""
         with self._changed:
             if not self._rows and rows:

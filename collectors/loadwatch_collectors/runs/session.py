@@ -317,10 +317,7 @@ class Session:
     ) -> None:
         self.line = line
         self._own = own
-        self._readers = [
-            *([] if output is None else [output.add]),
-            *([own.add] if own.wanted else []),
-        ]
+        self._readers = [*([] if output is None else [output.add]), *([own.add] if own.wanted else [])]
         self._client = client
         self._journal = journal
         self._target = target

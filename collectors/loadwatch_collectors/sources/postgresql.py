@@ -15,15 +15,7 @@ from dataclasses import dataclass
 
 from loadwatch_formats.own_traffic import NAME
 
-from loadwatch_collectors.collector import (
-    CollectFault,
-    Labels,
-    MissingPrivilege,
-    Periodic,
-    Sample,
-    Source,
-    address_of,
-)
+from loadwatch_collectors.collector import CollectFault, Labels, MissingPrivilege, Periodic, Sample, Source, address_of
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.transport.postgresql_session import (

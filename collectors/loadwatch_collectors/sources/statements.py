@@ -208,12 +208,7 @@ class Totals:
     """Sums by statement since the collector began."""
 
     def __init__(
-        self,
-        most: int,
-        now_ms: int,
-        *,
-        names: Mapping[str, str] = FIELDS,
-        labels: tuple[str, str, str] = LABELS,
+        self, most: int, now_ms: int, *, names: Mapping[str, str] = FIELDS, labels: tuple[str, str, str] = LABELS
     ) -> None:
         """`most` statements have names at a time.
 

@@ -8,17 +8,7 @@ from typing import Any, Self
 
 from loadwatch_formats.access_logs.figures import RouteFigures, SecondCounts, span_of
 from loadwatch_formats.access_logs.groups import MatchingGroups
-from loadwatch_formats.access_logs.lines.line import (
-    AT,
-    METHOD,
-    PATH,
-    REST,
-    SIZE,
-    STATUS,
-    TOOK,
-    LineReader,
-    Texts,
-)
+from loadwatch_formats.access_logs.lines.line import AT, METHOD, PATH, REST, SIZE, STATUS, TOOK, LineReader, Texts
 from loadwatch_formats.access_logs.routes import OTHER, RouteNames
 
 METHODS = frozenset(

@@ -171,8 +171,5 @@ class SlowLogPart:
             "run": {**self._run.document(), **facts},
         }
         if self._steady is not None:
-            document["steady"] = {
-                **self._steady.document(),
-                "statements": self._of_steady.document()["statements"],
-            }
+            document["steady"] = {**self._steady.document(), "statements": self._of_steady.document()["statements"]}
         return document

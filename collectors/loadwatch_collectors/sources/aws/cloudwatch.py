@@ -8,7 +8,8 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Container, Hashable, Sequence
-from dataclasses import dataclass, field
+from concurrent.futures import Future, wait
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -163,33 +164,29 @@ PATIENCE_SECONDS = 2.0
 """How long is waited for those that are not waited for."""
 
 
-@dataclass(slots=True, eq=False)
-class _Job(Generic[_T]):
-    thread: threading.Thread | None = None
-    result: list[_T] = field(default_factory=list[_T])
-    error: BaseException | None = None
-
-
 class KeyedJobs(Generic[_K, _T]):
-    """Runs one job for each key, each in a thread of its own.
+    """Runs one job for each key, each in a thread of its own; used by one thread.
 
     A job that is not over when its poll ends goes on; its key is not started again before it is, and its result comes
     with the poll in which it ends.
     """
 
     def __init__(self) -> None:
-        self._under_way: dict[_K, _Job[_T]] = {}
-        self._changed = threading.Condition()
+        self._under_way: dict[_K, Future[_T]] = {}
 
     def start(self, key: _K, job: Callable[[], _T]) -> bool:
         """Start the job of a key; False when its last one is still under way."""
-        with self._changed:
-            if key in self._under_way:
-                return False
-            running: _Job[_T] = _Job()
-            self._under_way[key] = running
-        running.thread = threading.Thread(target=self._run, args=(running, job), name=f"aws-{key}", daemon=True)
-        running.thread.start()
+        if key in self._under_way:
+            return False
+        future = self._under_way[key] = Future[_T]()
+
+        def run() -> None:
+            try:
+                future.set_result(job())
+            except BaseException as error:  # Handed to the thread that gathers; a job must always end.
+                future.set_exception(error)
+
+        threading.Thread(target=run, name=f"aws-{key}", daemon=True).start()
         return True
 
     def gather(self, deadline: float, ailing: Container[_K] = ()) -> dict[_K, _T]:
@@ -200,46 +197,18 @@ class KeyedJobs(Generic[_K, _T]):
         Raises:
             Exception: a job's own fault; the first one.
         """
-        with self._changed:
-            healthy = [running for key, running in self._under_way.items() if key not in ailing]
-            self._wait(healthy, deadline)
-            patience = min(deadline, time.monotonic() + PATIENCE_SECONDS) if healthy else deadline
-            self._wait(list(self._under_way.values()), patience)
-            over = {key: running for key, running in self._under_way.items() if _is_over(running)}
-            for key in over:
-                del self._under_way[key]
-        for running in over.values():
-            if running.error is not None:
-                raise running.error
-        return {key: running.result[0] for key, running in over.items()}
-
-    def _wait(self, waited: Sequence[_Job[_T]], deadline: float) -> None:
-        while any(not _is_over(running) for running in waited):
-            left = deadline - time.monotonic()
-            if left <= 0:
-                return
-            self._changed.wait(left)
+        healthy = [future for key, future in self._under_way.items() if key not in ailing]
+        wait(healthy, max(deadline - time.monotonic(), 0.0))
+        patience = min(deadline, time.monotonic() + PATIENCE_SECONDS) if healthy else deadline
+        wait(self._under_way.values(), max(patience - time.monotonic(), 0.0))
+        over = {key: future for key, future in self._under_way.items() if future.done()}
+        for key in over:
+            del self._under_way[key]
+        return {key: future.result() for key, future in over.items()}
 
     def under_way(self) -> list[_K]:
         """The keys whose job is not over."""
-        with self._changed:
-            return [key for key, running in self._under_way.items() if not _is_over(running)]
-
-    def _run(self, running: _Job[_T], job: Callable[[], _T]) -> None:
-        try:
-            result = job()
-        except BaseException as error:  # Handed to the thread that gathers; a job must always end.
-            with self._changed:
-                running.error = error
-                self._changed.notify_all()
-        else:
-            with self._changed:
-                running.result.append(result)
-                self._changed.notify_all()
-
-
-def _is_over(running: _Job[_T]) -> bool:
-    return bool(running.result) or running.error is not None
+        return [key for key, future in self._under_way.items() if not future.done()]
 
 
 _log: Any = structlog.get_logger("loadwatch.aws")
@@ -274,11 +243,7 @@ class CloudWatchCollector:
     """Polls every region of every account side by side; one that cannot be read costs the others nothing."""
 
     def __init__(
-        self,
-        settings: CloudWatchSettings,
-        *,
-        connect: Connect = connect,
-        wall: Callable[[], float] = time.time,
+        self, settings: CloudWatchSettings, *, connect: Connect = connect, wall: Callable[[], float] = time.time
     ) -> None:
         """Check what can be checked without a request.
 

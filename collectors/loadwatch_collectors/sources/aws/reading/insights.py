@@ -20,12 +20,7 @@ from loadwatch_collectors.sources.aws.client.errors import AwsError, ForbiddenEr
 from loadwatch_collectors.sources.aws.cost import Load
 from loadwatch_collectors.sources.aws.model import Preset, Resource
 from loadwatch_collectors.sources.aws.presets import InsightsQuery, PresetFile
-from loadwatch_collectors.sources.aws.reading.side_reading import (
-    SideReading,
-    SideTask,
-    side_labels,
-    side_tasks,
-)
+from loadwatch_collectors.sources.aws.reading.side_reading import SideReading, SideTask, side_labels, side_tasks
 from loadwatch_collectors.sources.aws.reading.states import Window, align_down, is_due, make_window
 
 _NAN = math.nan
