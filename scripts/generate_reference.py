@@ -25,7 +25,7 @@ from loadwatch_backend.findings.registry import DETECTORS
 from loadwatch_collectors.commands.cli import GROUP
 from loadwatch_collectors.config import ServerSettings, SpoolSettings
 from loadwatch_collectors.settings import BYTES, DURATION, LIMIT
-from loadwatch_collectors.sources.aws.cost.cost import estimate_cost, make_loads, read_prices
+from loadwatch_collectors.sources.aws.cost import estimate_cost, make_loads, read_prices
 from loadwatch_collectors.sources.aws.iam import plan_resources
 from loadwatch_collectors.sources.aws.model import AccountRegion, Preset, Resource
 from loadwatch_collectors.sources.aws.presets import PresetFile, find_preset, preset_files

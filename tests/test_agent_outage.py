@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
-from loadwatch_collectors.pipeline.frames import HEAD, decode_definitions, decode_head, decode_rows, is_whole
+from loadwatch_collectors.pipeline.spool import HEAD, decode_definitions, decode_head, decode_rows, is_whole
 from loadwatch_collectors.series import Series
 
 from collectors.tests.receiver import Received, Receiver, read_fields, running

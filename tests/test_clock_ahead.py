@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import urllib3
-from loadwatch_collectors.pipeline.clock_skew import TOLERATED_SECONDS
+from loadwatch_collectors.pipeline.sender import TOLERATED_SECONDS
 
 from backend.tests.ingest.writing import HEADERS, body, series
 from tests.alerting import wait_for

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from loadwatch_collectors.config import load_config
 from loadwatch_collectors.settings_loader import parse_document
-from loadwatch_collectors.sources.dbstats import DEFAULT_NUMBERS
-from loadwatch_collectors.sources.dbstats_document import (
+from loadwatch_collectors.sources.dbstats import (
+    DEFAULT_NUMBERS,
     SETTINGS,
     WorkerSums,
     find_pools,

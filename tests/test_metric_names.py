@@ -15,8 +15,7 @@ from loadwatch_backend.catalogue.signals.interval import fill_window
 from loadwatch_backend.findings.timeouts.readings import METRICS as TIMEOUTS
 from loadwatch_backend.series.promql.parsing.parse import parse_expression
 from loadwatch_collectors.sources.aws.presets import preset_metrics
-from loadwatch_collectors.sources.mysql.names import STATUSES, VARIABLES, status_series
-from loadwatch_collectors.sources.mysql.server import REPLICATION
+from loadwatch_collectors.sources.mysql.collector import REPLICATION, STATUSES, VARIABLES, status_series
 from loadwatch_collectors.sources.registry import SOURCES
 from loadwatch_formats.metrics import model
 from loadwatch_formats.metrics.loadtest import REQUESTS

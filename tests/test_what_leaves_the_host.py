@@ -10,7 +10,7 @@ from loadwatch_collectors.sources.registry import SOURCES, sources_by_name
 from loadwatch_formats.access_logs.groups import MatchingGroups
 from loadwatch_formats.access_logs.routes import RouteNames
 from loadwatch_formats.log_patterns import LogPatterns, read_line
-from loadwatch_formats.statements.masking import mask
+from loadwatch_formats.statements.fingerprint import mask
 
 GUIDE = (Path(__file__).parents[1] / "docs" / "guide" / "what-leaves-the-host.md").read_text("utf-8")
 _ROW = re.compile(r"^\| `(.+)` \| `(.+)` \|$", re.MULTILINE)

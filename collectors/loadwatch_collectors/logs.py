@@ -30,3 +30,11 @@ def configure_logs(log_format: str, *, level: int = logging.INFO) -> None:
         wrapper_class=structlog.make_filtering_bound_logger(level),
         cache_logger_on_first_use=True,
     )
+
+
+# The agent's parts log; on a terminal that shows another program's output, that would only disturb.
+
+
+def silence_logs() -> None:
+    """Let nothing through below `critical`: these commands say themselves what the user must know."""
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.CRITICAL))

@@ -240,12 +240,8 @@ def _load_scalar(document: Document, node: Node, hint: Any, what: str) -> Any:
                 return float(text.replace("_", ""))
         except ValueError:
             pass  # YAML 1.1 takes 0o7, 1:30 and .inf for numbers; settings do not.
-    wanted = {
-        str: "text (put it in quotes)",
-        int: "a whole number",
-        float: "a number",
-        bool: "true or false",
-    }.get(hint)
+    words = {str: "text (put it in quotes)", int: "a whole number", float: "a number", bool: "true or false"}
+    wanted = words.get(hint)
     if wanted is None:
         raise TypeError(f"{what}: settings cannot have the type {hint}")
     raise document.error(node, f"{what} must be {wanted}, not {describe(node)}")

@@ -5,7 +5,6 @@ A stream is a row of messages, each with its length in front. A message defines 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 BOOL, INT, UINT, FLOAT, BYTES, STRING, COMPLEX, INTERFACE = range(1, 9)
@@ -18,16 +17,14 @@ class GobError(ValueError):
     """The bytes are not what a gob encoder writes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """Of a struct."""
 
     name: str
     type: int
 
 
-@dataclass(frozen=True, slots=True)
-class GobType:
+class GobType(NamedTuple):
     """A type that the stream defined: `kind` is array, slice, struct, map, or opaque (bytes of the type's own)."""
 
     kind: str

@@ -38,14 +38,8 @@ _WORDS: tuple[tuple[Outcome, str], ...] = (
         r"unknownhost|nodename nor servname|getaddrinfo|enotfound|eai_again|name resolution|nameresolutionerror|"
         r"failed to lookup address|failed to resolve|dns error|lookup \S+( on \S+)?: |\bno address associated",
     ),
-    (
-        Outcome.REFUSED,
-        r"connection refused|econnrefused|actively refused|newconnectionerror|httphostconnectexception",
-    ),
-    (
-        Outcome.TIMEOUT,
-        r"deadline exceeded|timed? ?-?out|timeout|etimedout|esockettimedout|deadline has elapsed",
-    ),
+    (Outcome.REFUSED, r"connection refused|econnrefused|actively refused|newconnectionerror|httphostconnectexception"),
+    (Outcome.TIMEOUT, r"deadline exceeded|timed? ?-?out|timeout|etimedout|esockettimedout|deadline has elapsed"),
     (
         Outcome.RESET,
         r"connection reset|econnreset|reset by peer|broken pipe|epipe|forcibly closed|premature(ly)? close|"

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from loadwatch_formats.units import FACTORS, UNITS, to_base
+from loadwatch_formats.numbers import FACTORS, UNITS, to_base
 
 MOST = 20
 LONGEST = 500

@@ -5,11 +5,10 @@ time. Heap and goroutines are levels: of them the present is taken, not a differ
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProfileKind:
+class ProfileKind(NamedTuple):
     """One kind: the last part of its address, and whether it is recorded for a time or is of one moment."""
 
     name: str

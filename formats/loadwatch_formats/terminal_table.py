@@ -3,14 +3,13 @@
 import shutil
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _GAP = 2
 _LEAST = 6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
+class Column(NamedTuple):
     """A column: its title, whether numbers stand to the right, whether its cells may be cut."""
 
     title: str

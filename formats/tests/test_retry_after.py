@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_formats.retry_after import parse_retry_after
+from loadwatch_formats.backoff import parse_retry_after
 
 NOW_MS = 1_800_000_000_000
 

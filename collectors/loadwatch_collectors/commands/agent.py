@@ -44,7 +44,7 @@ def agent(
     Exit status: 0 after SIGTERM or Ctrl-C, 2 the configuration or the spool cannot be used, 4 another agent of this
     host sends to the same server already.
     """
-    from loadwatch_collectors.commands.iam_needs import read_config
+    from loadwatch_collectors.commands.iam_policy import read_config
     from loadwatch_collectors.logs import configure_logs
     from loadwatch_collectors.pipeline.agent import run_agent
 
@@ -81,7 +81,7 @@ def check(config: Path | None, as_json: bool) -> None:
     Exit status: 0 all collectors work, 1 one fails, 2 the configuration is wrong.
     """
     from loadwatch_collectors.commands.check import check_collectors, render_reports, reports_to_json
-    from loadwatch_collectors.commands.iam_needs import read_config
+    from loadwatch_collectors.commands.iam_policy import read_config
     from loadwatch_collectors.logs import configure_logs
     from loadwatch_collectors.transport.exposure import find_server_exposure
 

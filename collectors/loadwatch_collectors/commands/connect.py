@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 from loadwatch_formats.terminal import echo
 
-from loadwatch_collectors.commands.iam_needs import BUILTIN_NAME, SERVER_COMMAND, make_builtin_config
+from loadwatch_collectors.commands.iam_policy import BUILTIN_NAME, SERVER_COMMAND, make_builtin_config
 from loadwatch_collectors.errors import AgentError, ConfigError
 
 if TYPE_CHECKING:
@@ -77,8 +77,8 @@ def _fail(error: AgentError, status: int, *, as_json: bool) -> NoReturn:
 
 
 def _tell_all(config: Path | None, *, as_json: bool) -> None:
+    from loadwatch_collectors.connect.config_file import make_offers
     from loadwatch_collectors.connect.find import find_listeners
-    from loadwatch_collectors.connect.offers import make_offers
 
     settings, folder, host = _ground(config)
     found = find_listeners(_own_pids())
@@ -131,8 +131,8 @@ def _lines_of(port: int, config: Path | None, digest: str | None) -> str:
     Raises:
         OtherLinesError: there are none, or others than those with the digest.
     """
+    from loadwatch_collectors.connect.config_file import make_offers
     from loadwatch_collectors.connect.find import find_listeners
-    from loadwatch_collectors.connect.offers import make_offers
 
     offers = make_offers(find_listeners(_own_pids(), only_port=port), *_ground(config))
     if not offers:

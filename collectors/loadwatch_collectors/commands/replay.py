@@ -4,7 +4,6 @@ import json
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -45,7 +44,7 @@ def replay_command(options: Mapping[str, Any]) -> int:
         return getattr(error, "exit_code", EXIT_BELOW)
     totals = add_up(scores)
     if options["as_json"]:
-        document = {"totals": asdict(totals), "recordings": [_document(one) for one in scores]}
+        document = {"totals": totals._asdict(), "recordings": [_document(one) for one in scores]}
         echo(json.dumps(document, ensure_ascii=False, indent=2))
     else:
         for one in scores:

@@ -11,6 +11,7 @@ from typing import Any
 from loadwatch_formats.terminal import echo
 
 from loadwatch_collectors.errors import AgentError
+from loadwatch_collectors.logs import silence_logs
 from loadwatch_collectors.runs import delivery
 from loadwatch_collectors.runs.delivery import (
     Client,
@@ -25,13 +26,18 @@ from loadwatch_collectors.runs.delivery import (
 from loadwatch_collectors.runs.errors import AwayError, RefusedError, RunsError, ServerError
 from loadwatch_collectors.runs.facts.patch import find_patch
 from loadwatch_collectors.runs.facts.request import find_origin, make_facts, parse_target
-from loadwatch_collectors.runs.logs import silence_logs
 from loadwatch_collectors.runs.own_figures import LineReader, Output
 from loadwatch_collectors.runs.results import secure_result, settle_result, with_result
-from loadwatch_collectors.runs.screen.findings import describe_findings
-from loadwatch_collectors.runs.screen.progress import clear_bar, make_reporter
+from loadwatch_collectors.runs.screen.pages import describe_findings
 from loadwatch_collectors.runs.screen.status import describe_run
-from loadwatch_collectors.runs.screen.terminal import PlainLines, StatusLine, TerminalLine, terminal_works
+from loadwatch_collectors.runs.screen.terminal import (
+    PlainLines,
+    StatusLine,
+    TerminalLine,
+    clear_bar,
+    make_reporter,
+    terminal_works,
+)
 from loadwatch_collectors.runs.session import Session
 from loadwatch_collectors.runs.supervisor import Ending
 from loadwatch_collectors.runs.tools import Plan, RunContext, Target, read_target, recognise
@@ -109,12 +115,16 @@ def _load(options: Mapping[str, Any], client: Client, journal: Journal, target: 
     plan = found[0].plan(options["command"], found[1], context) if found else Plan(command=options["command"])
     plan = with_result(plan, options["result"], context)
     output = None if options["no_output"] else Output()
+    if options["quiet"]:
+        line = StatusLine()
+    else:
+        line = TerminalLine() if terminal_works(os.environ) else PlainLines()
     session = Session(
         client=client,
         journal=journal,
         target=target,
         plan=plan,
-        line=_make_line(options),
+        line=line,
         offline=options["offline"],
         stream=not options["no_stream"],
         watch_headroom=not options["quiet"],
@@ -137,12 +147,6 @@ def _load(options: Mapping[str, Any], client: Client, journal: Journal, target: 
             journal.keep_file("output", "output.txt", f"{text}\n".encode(), facts)
     journal.save()
     return ending
-
-
-def _make_line(options: Mapping[str, Any]) -> StatusLine:
-    if options["quiet"]:
-        return StatusLine()
-    return TerminalLine() if terminal_works(os.environ) else PlainLines()
 
 
 def _conclude(options: Mapping[str, Any], client: Client, journal: Journal, ending: Ending) -> int:
@@ -181,7 +185,7 @@ def choose_status(options: Mapping[str, Any], ending: Ending, verdict: str | Non
 def _deliver(options: Mapping[str, Any], client: Client, journal: Journal) -> dict[str, Any]:
     report = make_reporter(show=not options["quiet"])
     try:
-        delivery.deliver_patiently(client, journal, report, journal.save, seconds=float(options["wait"]))
+        delivery.deliver_patiently(client, journal, report, seconds=float(options["wait"]))
     finally:
         clear_bar()
     document: dict[str, Any] = client.get(run_path(journal.id))

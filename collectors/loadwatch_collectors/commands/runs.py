@@ -16,7 +16,7 @@ from loadwatch_collectors.errors import AgentError
 from loadwatch_collectors.runs.delivery import Client, read_token, run_path
 from loadwatch_collectors.runs.errors import UsageError
 from loadwatch_collectors.runs.screen.pages import compare_page, list_page, show_page
-from loadwatch_collectors.runs.screen.progress import clear_bar, make_reporter
+from loadwatch_collectors.runs.screen.terminal import clear_bar, make_reporter
 
 DEFAULT_SERVER = "http://127.0.0.1:8000"
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from loadwatch_formats.terminal import echo
 
 from loadwatch_collectors.errors import AgentError
+from loadwatch_collectors.logs import silence_logs
 from loadwatch_collectors.runs.delivery import (
     Client,
     Journal,
@@ -22,8 +23,7 @@ from loadwatch_collectors.runs.delivery import (
     read_token,
 )
 from loadwatch_collectors.runs.errors import AwayError, RunsError
-from loadwatch_collectors.runs.logs import silence_logs
-from loadwatch_collectors.runs.screen.progress import clear_bar, make_reporter
+from loadwatch_collectors.runs.screen.terminal import clear_bar, make_reporter
 
 EXIT_LEFT, EXIT_USAGE = 1, 2
 KILLED = "loadwatch run was killed; this is its last sign of life"
@@ -113,7 +113,7 @@ def _synchronise(servers: Servers, directory: Path) -> SyncResult:
         return SyncResult(run=journal.id, state="waiting", detail=servers.away[client.server])
     try:
         end_killed(journal)
-        deliver(client, journal, make_reporter(show=True), journal.save)
+        deliver(client, journal, make_reporter(show=True))
     except AwayError as error:
         servers.away[client.server] = str(error)
         return SyncResult(run=journal.id, state="waiting", detail=str(error))

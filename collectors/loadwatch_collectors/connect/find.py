@@ -23,7 +23,7 @@ from typing import Literal, NamedTuple
 from loadwatch_formats.listeners import ListenerKind
 
 from loadwatch_collectors.errors import CollectorError
-from loadwatch_collectors.sources.dbstats_document import find_pools
+from loadwatch_collectors.sources.dbstats import find_pools
 from loadwatch_collectors.sources.nginx import STATUS
 from loadwatch_collectors.sources.procfs import list_pids, read_or_empty, read_text, socket_inodes
 

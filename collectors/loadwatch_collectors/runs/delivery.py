@@ -28,7 +28,7 @@ from loadwatch_collectors.pipeline.sender import Sender
 from loadwatch_collectors.pipeline.spool import Spool
 from loadwatch_collectors.runs.errors import AwayError, RefusedError, RunsError, UsageError
 from loadwatch_collectors.settings import read_secret
-from loadwatch_collectors.transport.http_page import check_url, redact_url
+from loadwatch_collectors.transport.http_page import check_url, redact_url, root_cause
 
 TOKEN_VARIABLE = "LOADWATCH_TOKEN"
 REQUEST_SECONDS = 30.0
@@ -187,8 +187,7 @@ def _problem(body: bytes) -> dict[str, Any]:
 
 def _cause(error: BaseException) -> str:
     """The system's own words, from within urllib3's."""
-    while error.__cause__ is not None:
-        error = error.__cause__
+    error = root_cause(error)
     reason = getattr(error, "reason", None)
     if isinstance(reason, BaseException):
         return _cause(reason)
@@ -491,8 +490,8 @@ def import_result(
     raise AwayError(f"{client.shown} was started anew {_JOB_LOST_TRIES} times while it read {path}")
 
 
-def deliver(client: Client, journal: Journal, report: Report, save: Callable[[], None]) -> None:
-    """All steps that are left, in order; `save` keeps what was reached.
+def deliver(client: Client, journal: Journal, report: Report) -> None:
+    """All steps that are left, in order; what was reached is kept.
 
     Samples go before the result: the server's own series, made from the result, take their place.
 
@@ -502,13 +501,13 @@ def deliver(client: Client, journal: Journal, report: Report, save: Callable[[],
     """
     if not journal.created:
         _begin_late(client, journal)
-        save()
+        journal.save()
     if not journal.imported:
         send_samples(client, journal)
     if not journal.finished:
         end(client, journal)
-        save()
-    send_files(client, journal, save)
+        journal.save()
+    send_files(client, journal)
     if journal.result is not None and not journal.imported:
         path = Path(journal.result)
         if not path.exists():
@@ -518,10 +517,10 @@ def deliver(client: Client, journal: Journal, report: Report, save: Callable[[],
         query = {"run": journal.id, "filename": name, "started_ms": journal.facts.get("started_ms")}
         import_result(client, path, query, report)
         journal.imported, journal.problem = True, ""
-        save()
+        journal.save()
 
 
-def send_files(client: Client, journal: Journal, save: Callable[[], None]) -> None:
+def send_files(client: Client, journal: Journal) -> None:
     """Deliver what the server is to keep with the run; what it refuses is left out, and said.
 
     Raises:
@@ -540,7 +539,7 @@ def send_files(client: Client, journal: Journal, save: Callable[[], None]) -> No
             # A server of before knows no such files.
             journal.note = f"without its {kept.kind}: {error}"
         journal.files.pop(0)
-        save()
+        journal.save()
 
 
 def _begin_late(client: Client, journal: Journal) -> None:
@@ -556,20 +555,14 @@ def _begin_late(client: Client, journal: Journal) -> None:
 
 
 def deliver_patiently(
-    client: Client,
-    journal: Journal,
-    report: Report,
-    save: Callable[[], None],
-    *,
-    seconds: float,
-    pause: Callable[[float], None] = time.sleep,
+    client: Client, journal: Journal, report: Report, *, seconds: float, pause: Callable[[float], None] = time.sleep
 ) -> None:
     """As `deliver`, trying again for so many seconds while the server is away. Errors as `deliver`."""
     deadline = time.monotonic() + seconds
     for attempt in itertools.count():
         wait = backoff_seconds(attempt, 0.25, 3.0)
         try:
-            deliver(client, journal, report, save)
+            deliver(client, journal, report)
             return
         except AwayError:
             if time.monotonic() + wait > deadline:

@@ -6,6 +6,7 @@ and the counters after it, so these are published again (the store keeps the las
 
 import math
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -44,7 +45,7 @@ def nearest_rank(values: Sequence[float], quantile: float) -> float:
 
 @dataclass(slots=True)
 class _Second:
-    outcomes: dict[str, int] = field(default_factory=dict[str, int])
+    outcomes: Counter[str] = field(default_factory=Counter[str])
     latencies: "array[float]" = field(default_factory=lambda: array("d"))
     quantiles: tuple[tuple[float, float], ...] = ()
     bytes_in: int = 0
@@ -84,8 +85,8 @@ class LiveSeconds:
         self._first = 0
         self._next = 0
         self._dirty: int | None = None
-        self._before: dict[str, int] = {}
-        self._bytes_before: dict[str, int] = {}
+        self._before = Counter[str]()
+        self._bytes_before = Counter[str]()
         self._users: float | None = None
         self._told: tuple[int, int] | None = None
         self._series: dict[tuple[str, str, str], Series] = {}
@@ -138,7 +139,7 @@ class LiveSeconds:
 
     def _add_request(self, event: RequestEvent) -> None:
         second = self._at(event.start_ms)
-        second.outcomes[event.outcome] = second.outcomes.get(event.outcome, 0) + 1
+        second.outcomes[event.outcome] += 1
         second.latencies.append(event.latency)
         latency_ms = math.ceil(event.latency * 1000)
         self._longest_ms = min(max(self._longest_ms, latency_ms), _LONGEST_MS)
@@ -155,7 +156,7 @@ class LiveSeconds:
         self._told = (event.requests, event.failures)
         for outcome, count in (("ok", max(new - failed, 0)), ("other", failed)):
             if count:
-                second.outcomes[outcome] = second.outcomes.get(outcome, 0) + count
+                second.outcomes[outcome] += count
         second.quantiles = event.quantiles if new else second.quantiles
         second.users = event.users
         self.requests += new
@@ -184,14 +185,14 @@ class LiveSeconds:
         if end <= begin:
             return None
         found = (self._seconds.get(index) for index in range(begin, end))
-        return sum(sum(second.outcomes.values()) for second in found if second is not None) / (end - begin)
+        return sum(second.outcomes.total() for second in found if second is not None) / (end - begin)
 
     def _write(self, end: int) -> list[SampleRow]:
         start_ms = self._start_ms or 0
         begin = self._next if self._dirty is None else min(self._dirty, self._next)
         if end <= begin:
             return []
-        counts, sizes = dict(self._before), dict(self._bytes_before)
+        counts, sizes = self._before.copy(), self._bytes_before.copy()
         kinds = sorted({*counts, *(name for second in self._seconds.values() for name in second.outcomes)})
         rows: list[SampleRow] = []
         if any((REQUESTS, "outcome", kind) not in self._live for kind in kinds):
@@ -252,8 +253,6 @@ class LiveSeconds:
         self._first = max(self._first, before)
 
 
-def _add_counts(counts: dict[str, int], sizes: dict[str, int], second: _Second) -> None:
-    for kind, count in second.outcomes.items():
-        counts[kind] = counts.get(kind, 0) + count
-    for name, size in (("in", second.bytes_in), ("out", second.bytes_out)):
-        sizes[name] = sizes.get(name, 0) + size
+def _add_counts(counts: Counter[str], sizes: Counter[str], second: _Second) -> None:
+    counts.update(second.outcomes)
+    sizes.update({"in": second.bytes_in, "out": second.bytes_out})

@@ -4,7 +4,6 @@ import json
 import math
 import re
 import signal
-import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -22,6 +21,7 @@ from loadwatch_formats.own_figures import (
     read_number,
 )
 
+from loadwatch_collectors.runs.delivery import now_ms
 from loadwatch_collectors.runs.errors import UsageError
 from loadwatch_collectors.runs.facts.redaction import redact_text
 from loadwatch_collectors.series import STALE_NAN, SampleRow, Series, encode_labels
@@ -180,14 +180,10 @@ class LineReader:
                 self._read_documents("\n".join(shown_lines(bytes(text))))
         rows = self.rows(run)
         ended = list(self._series.values())
-        return (
-            [
-                *rows,
-                SampleRow(max(_now_ms(), *(one.at_ms + 1 for one in self._figures)), ended, [STALE_NAN] * len(ended)),
-            ]
-            if ended
-            else rows
-        )
+        if not ended:
+            return rows
+        end_ms = max(now_ms(), *(one.at_ms + 1 for one in self._figures))
+        return [*rows, SampleRow(end_ms, ended, [STALE_NAN] * len(ended))]
 
     def report(self) -> Mapping[str, Any]:
         """Fields of `RunFinish`."""
@@ -198,7 +194,7 @@ class LineReader:
         return {"figures": figures, "markers": self._found}
 
     def _read(self, line: bytes) -> None:
-        at_ms = _now_ms()
+        at_ms = now_ms()
         text = shown_lines(line[:_LONGEST_DOCUMENT])[0].strip()
         if not text:
             return
@@ -238,7 +234,7 @@ class LineReader:
             except (ValueError, RecursionError):
                 at = start.end()
             else:
-                self._take_paths(document, _now_ms())
+                self._take_paths(document, now_ms())
 
     def _take_paths(self, document: Any, at_ms: int) -> None:
         for figure in self._documents:
@@ -279,7 +275,3 @@ class LineReader:
     def _interrupt(self, _number: int, _frame: object) -> None:
         if self._matching:
             raise _TooSlowError
-
-
-def _now_ms() -> int:
-    return int(time.time() * 1000)

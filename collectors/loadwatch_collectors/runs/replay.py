@@ -6,9 +6,8 @@ accuse nobody; they count only where they are what is expected.
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from loadwatch_collectors.runs.errors import UsageError
 
@@ -20,8 +19,7 @@ KINDS = ("single", "pair", *HEALTHY)
 PURPOSES = ("tune", "judge")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Label:
+class Label(NamedTuple):
     """What findings should be: `expected` in this order, and `allowed`, which are right as well."""
 
     case: str
@@ -95,10 +93,7 @@ def parse_label(document: Any, *, where: str) -> Label:
     if texts["kind"] not in KINDS or texts["purpose"] not in PURPOSES:
         raise UsageError(f"{where}: kind is one of {', '.join(KINDS)}, and purpose one of {', '.join(PURPOSES)}")
     return Label(
-        case=str(texts["case"]),
-        run=str(texts["run"]),
-        purpose=str(texts["purpose"]),
-        kind=str(texts["kind"]),
+        **{name: str(value) for name, value in texts.items()},
         expected=tuple(frozenset(one.split("|")) for one in cast("list[str]", lists["expected"])),
         allowed=frozenset(cast("list[str]", lists["allowed"])),
     )
@@ -109,8 +104,7 @@ CANNOT_TELL = "cannot-tell"
 """Expected where something is wrong and nothing that is watched shows what."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Score:
+class Score(NamedTuple):
     """One recording: what was said of it, and whether that is right."""
 
     label: Label
@@ -129,8 +123,7 @@ class Score:
         return self.first_right is not False and self.order_right is not False and not self.wrong
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Totals:
+class Totals(NamedTuple):
     """Over many recordings. `wrong_besides` are false findings in runs in which something else was true."""
 
     first_right: int

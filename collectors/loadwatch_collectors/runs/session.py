@@ -317,10 +317,7 @@ class Session:
     ) -> None:
         self.line = line
         self._own = own
-        self._readers = [
-            *([] if output is None else [output.add]),
-            *([own.add] if own.wanted else []),
-        ]
+        self._readers = [*([] if output is None else [output.add]), *([own.add] if own.wanted else [])]
         self._client = client
         self._journal = journal
         self._target = target
@@ -366,7 +363,7 @@ class Session:
         if not self._offline:
             self._link.start()
         try:
-            ending = supervisor.run(self.line, self._tick)
+            ending = supervisor.run(self.line, lambda: self.line.show(self._text, time.monotonic() - self._began))
         finally:
             self.line.close()
             self._stopping.set()
@@ -379,9 +376,6 @@ class Session:
     def _keep(self, stream: int, data: bytes) -> None:
         for read in self._readers:
             read(stream, data)
-
-    def _tick(self) -> None:
-        self.line.show(self._text, time.monotonic() - self._began)
 
     def _open_stream(self) -> Sender | None:
         """What sends the samples; None offline, when they only go to the disk."""

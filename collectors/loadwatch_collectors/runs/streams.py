@@ -8,7 +8,6 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, NoReturn, Protocol, TypeVar
 
 from loadwatch_formats.gatling import (
@@ -355,14 +354,9 @@ class VegetaJsonReader(_Lines):
 
     def _read(self, part: str) -> Iterable[Event]:
         hit: dict[str, Any] = json.loads(part)
-        yield _vegeta_event(
-            parse_rfc3339(hit["timestamp"]),
-            int(hit["code"]),
-            hit["latency"],
-            hit.get("error", ""),
-            hit.get("bytes_in", 0),
-            hit.get("bytes_out", 0),
-        )
+        sizes = hit.get("bytes_in", 0), hit.get("bytes_out", 0)
+        time_ns, code = parse_rfc3339(hit["timestamp"]), int(hit["code"])
+        yield _vegeta_event(time_ns, code, hit["latency"], hit.get("error", ""), *sizes)
 
 
 class VegetaGobReader:
@@ -393,8 +387,7 @@ _BOM = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
 
 
-@dataclass(frozen=True, slots=True)
-class StreamFormat:
+class StreamFormat(NamedTuple):
     """A format: its name, what tells it, what reads it."""
 
     name: str

@@ -18,6 +18,7 @@ import termios
 import time
 import tty
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -247,7 +248,8 @@ class Supervisor:
         for number in signals:
             if number == signal.SIGWINCH:
                 line.resize()
-                _resize(self._wiring.masters, line)
+                for master in self._wiring.masters:
+                    _set_size(master, line.takes_a_row)
                 continue
             again = number in _KILLING and any(old in _KILLING for old in stopped)
             stopped.append(number)
@@ -256,10 +258,8 @@ class Supervisor:
                 if again
                 else f"{signal.Signals(number).name} is passed on to the command"
             )
-            try:
+            with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL if again else number)
-            except ProcessLookupError:
-                pass
 
     def _drain(self, selector: selectors.BaseSelector, line: StatusLine) -> None:
         """Pass on what the command said last."""
@@ -366,17 +366,10 @@ def _set_size(master: int, keep_apart: bool) -> None:
         return
 
 
-def _resize(masters: Sequence[int], line: StatusLine) -> None:
-    for master in masters:
-        _set_size(master, line.takes_a_row)
-
-
 def _read(descriptor: int) -> bytes:
     """What is there; empty at the end. A pseudo terminal whose command is gone answers EIO."""
     try:
         return os.read(descriptor, _CHUNK)
-    except BlockingIOError:
-        return b""
     except OSError:
         return b""
 

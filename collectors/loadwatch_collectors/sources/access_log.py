@@ -35,15 +35,13 @@ from loadwatch_formats.access_logs.lines.line import (
     status_of,
 )
 from loadwatch_formats.access_logs.lines.registry import FORMATS, recognise
-from loadwatch_formats.access_logs.naming import Naming, method_label
 from loadwatch_formats.access_logs.routes import MOST_ROUTES, OTHER, RouteNames
-from loadwatch_formats.access_logs.tally import NOT_FOUND
+from loadwatch_formats.access_logs.tally import NOT_FOUND, Naming, method_label
 
 from loadwatch_collectors.collector import KEPT, Collector, Labels, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
 from loadwatch_collectors.settings import option
-from loadwatch_collectors.sources.log_files import LogPosition
-from loadwatch_collectors.sources.log_tail import LogTail
+from loadwatch_collectors.sources.log_tail import LogPosition, LogTail
 
 BOUNDS: Sequence[float] = tuple(round(0.0005 * 2 ** (step / 4), 9) for step in range(69))
 """Upper bounds of durations in seconds: from 0.5 ms to 65.5 s, each 2^(1/4) times the one before."""

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loadwatch_collectors.collector import KEPT, Borrow, Collector, MissingPrivilege, Sample, Source
+from loadwatch_collectors.collector import Borrow, Collector, MissingPrivilege, Periodic, Sample, Source
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.mysql.iam import open_iam_password
@@ -91,8 +91,7 @@ class FreshnessCollector(Collector):
         """Read the password; the session is opened by the first `collect`."""
         self._settings = settings
         self._session = MySQLSession(settings, password=open_iam_password(settings))
-        self._count_due = 0.0
-        self._counts: list[Sample] = []
+        self._counts = Periodic(self._read_counts, settings.count_every)
 
     def collect(self) -> Sequence[Sample]:
         """Read the tables once."""
@@ -113,17 +112,10 @@ class FreshnessCollector(Collector):
                 age = _number(self._session.query(age_statement(table)))
                 if age is not None:  # an empty table has no newest row
                     samples.append(Sample("table_newest_row_age_seconds", age, (("table", table.name),)))
-        return samples + self._read_counts()
+        return samples + self._counts.read(time.monotonic())
 
     def _read_counts(self) -> list[Sample]:
-        now = time.monotonic()
-        if now < self._count_due:
-            return self._counts
-        # Set before the counting: one that takes too long must not cost every tick from now on.
-        self._count_due, self._counts = now + self._settings.count_every, []
-        fresh = [self._count(table) for table in self._settings.tables if table.count != "none"]
-        self._counts = [sample._replace(timestamp_ms=KEPT) for sample in fresh]
-        return fresh
+        return [self._count(table) for table in self._settings.tables if table.count != "none"]
 
     def _count(self, table: TableSettings) -> Sample:
         count = _number(self._session.query(self._count_statement(table)))

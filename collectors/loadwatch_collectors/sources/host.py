@@ -148,27 +148,10 @@ _DISK_FIELDS: tuple[tuple[str, float, float], ...] = (
     ("node_disk_io_time_seconds_total", 1, 1000),
     ("node_disk_io_time_weighted_seconds_total", 1, 1000),
 )
-_NETWORK_COLUMNS = (
-    "receive_bytes",
-    "receive_packets",
-    "receive_errs",
-    "receive_drop",
-    "receive_fifo",
-    "receive_frame",
-    "receive_compressed",
-    "receive_multicast",
-    "transmit_bytes",
-    "transmit_packets",
-    "transmit_errs",
-    "transmit_drop",
-    "transmit_fifo",
-    "transmit_colls",
-    "transmit_carrier",
-    "transmit_compressed",
-)
-_NETWORK_KEPT = frozenset(
+_NETWORK_COLUMNS = [
     f"{direction}_{what}" for direction in ("receive", "transmit") for what in ("bytes", "packets", "errs", "drop")
-)
+]
+"""The first four of eight in each direction."""
 _PRESSURE_NAMES = {
     ("cpu", "some"): "node_pressure_cpu_waiting_seconds_total",
     ("io", "some"): "node_pressure_io_waiting_seconds_total",
@@ -269,9 +252,9 @@ def parse_network(text: str, exclude: re.Pattern[str]) -> list[Sample]:
         if exclude.fullmatch(device):
             continue
         labels: Labels = (("device", device),)
-        for column, value in zip(_NETWORK_COLUMNS, rest.split(), strict=False):
-            if column in _NETWORK_KEPT:
-                samples.append(Sample(f"node_network_{column}_total", float(value), labels))
+        values = rest.split()
+        for column, value in zip(_NETWORK_COLUMNS, values[:4] + values[8:12], strict=False):
+            samples.append(Sample(f"node_network_{column}_total", float(value), labels))
     return samples
 
 
@@ -284,10 +267,7 @@ def parse_loadavg(text: str) -> list[Sample]:
 def parse_file_nr(text: str) -> list[Sample]:
     """File handles of the whole host from `/proc/sys/fs/file-nr`."""
     allocated, _, maximum = text.split()
-    return [
-        Sample("node_filefd_allocated", float(allocated)),
-        Sample("node_filefd_maximum", float(maximum)),
-    ]
+    return [Sample("node_filefd_allocated", float(allocated)), Sample("node_filefd_maximum", float(maximum))]
 
 
 def parse_pressure(resource: str, text: str) -> list[Sample]:

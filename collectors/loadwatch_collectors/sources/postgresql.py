@@ -15,17 +15,9 @@ from dataclasses import dataclass
 
 from loadwatch_formats.own_traffic import NAME
 
-from loadwatch_collectors.collector import (
-    CollectFault,
-    Labels,
-    MissingPrivilege,
-    Sample,
-    Source,
-    address_of,
-)
+from loadwatch_collectors.collector import CollectFault, Labels, MissingPrivilege, Periodic, Sample, Source, address_of
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings import Seconds, option
-from loadwatch_collectors.sources.periodic import Periodic
 from loadwatch_collectors.transport.postgresql_session import (
     PostgreSQLLogin,
     PostgreSQLSession,
@@ -33,29 +25,17 @@ from loadwatch_collectors.transport.postgresql_session import (
     check_postgresql_login,
 )
 
-DATABASE = tuple(
-    """
+DATABASE = """
     xact_commit xact_rollback blks_read blks_hit tup_returned tup_fetched tup_inserted tup_updated tup_deleted
     conflicts temp_files temp_bytes deadlocks blk_read_time blk_write_time sessions sessions_abandoned sessions_fatal
     sessions_killed
 """.split()
-)
-_BGWRITER = tuple(
-    """
+_BGWRITER = """
     checkpoints_timed checkpoints_req checkpoint_write_time checkpoint_sync_time buffers_checkpoint buffers_clean
     maxwritten_clean buffers_backend buffers_backend_fsync buffers_alloc
 """.split()
-)
-_CHECKPOINTER = tuple(
-    """
-    num_timed num_requested restartpoints_done write_time sync_time buffers_written
-""".split()
-)
-_WAL = tuple(
-    """
-    records fpi bytes buffers_full write sync write_time sync_time
-""".split()
-)
+_CHECKPOINTER = "num_timed num_requested restartpoints_done write_time sync_time buffers_written".split()
+_WAL = "records fpi bytes buffers_full write sync write_time sync_time".split()
 COLUMNS: Mapping[str, str] = {
     **{f"pg_stat_database.{column}": f"pg_stat_database_{column}" for column in DATABASE},
     **{f"pg_stat_bgwriter.{column}": f"pg_stat_bgwriter_{column}_total" for column in _BGWRITER},
@@ -64,8 +44,7 @@ COLUMNS: Mapping[str, str] = {
 }
 """The metric of a view's column; a server has some of them only."""
 
-SETTINGS = tuple(
-    """
+SETTINGS = """
     autovacuum autovacuum_max_workers bgwriter_delay_seconds bgwriter_lru_maxpages checkpoint_completion_target
     checkpoint_timeout_seconds deadlock_timeout_seconds default_statistics_target effective_cache_size_bytes
     effective_io_concurrency fsync full_page_writes hot_standby idle_in_transaction_session_timeout_seconds jit
@@ -75,7 +54,6 @@ SETTINGS = tuple(
     reserved_connections seq_page_cost shared_buffers_bytes
     superuser_reserved_connections temp_buffers_bytes track_io_timing wal_buffers_bytes work_mem_bytes
 """.split()
-)
 """Settings that are always sent, as metrics name them: with the base unit that their values are converted to."""
 
 

@@ -11,15 +11,14 @@ whose generic plan is forced says the same in all of them.
 
 import re
 import time
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from loadwatch_formats.metrics.postgresql_statements import COVERAGE, EXECUTED, EXPLAINED, FIELDS, LABELS
 from loadwatch_formats.own_traffic import COMMENT
-from loadwatch_formats.statements.fingerprint import LONGEST_READ, Dialect
-from loadwatch_formats.statements.masking import mask
+from loadwatch_formats.statements.fingerprint import LONGEST_READ, Dialect, mask
 from loadwatch_formats.statements.plans import POSTGRESQL_PLAN, NoPlan, Step, why_not_explained, write_plan
 
 from loadwatch_collectors.collector import KEPT, Borrow, CollectFault, MissingPrivilege, Sample, Source
@@ -77,20 +76,15 @@ class Explainer:
     def explain(self, now: float) -> None:
         """Explain what was chosen; a database that cannot be reached now is asked again later."""
         chosen, self._texts = self._texts, {}
+        asked: defaultdict[str, dict[Key, str]] = defaultdict(dict)
         for key, text in chosen.items():
             reason = why_not_explained(text, Dialect.POSTGRESQL, placeholders=True)
-            if reason is not None:
+            if reason is None:
+                asked[key.schema][key] = text
+            else:
                 self._plans.note(key, Found(reason=reason), now)
-        for database in {key.schema for key in chosen}:
-            self._explain(
-                database,
-                {
-                    key: text
-                    for key, text in chosen.items()
-                    if key.schema == database and why_not_explained(text, Dialect.POSTGRESQL, placeholders=True) is None
-                },
-                now,
-            )
+        for database, texts in asked.items():
+            self._explain(database, texts, now)
 
     def samples(self, now_ms: int) -> Iterable[Sample]:
         """See `Plans.samples`."""
@@ -108,8 +102,6 @@ class Explainer:
         ]
 
     def _explain(self, database: str, texts: Mapping[Key, str], now: float) -> None:
-        if not texts:
-            return
         session = self._open(database)
         try:
             session.run(lambda: [session.execute(one) for one in GUARD])
@@ -140,8 +132,7 @@ def _found(session: PostgreSQLSession, name: str, text: str) -> Found:
         return Found(reason=NoPlan.NOT_PERMITTED)
     except CollectorError:
         return Found(reason=NoPlan.REFUSED)
-    steps = list(steps_of(rows[0][0][0]["Plan"]))
-    return Found(plan=write_plan(steps))
+    return Found(plan=write_plan(list(steps_of(rows[0][0][0]["Plan"]))))
 
 
 def steps_of(node: Mapping[str, Any], depth: int = 0) -> Iterable[Step]:

@@ -15,7 +15,7 @@ from loadwatch_formats.profile_kinds import MOST_BYTES, MOST_SECONDS, PROFILE_KI
 from loadwatch_collectors.collector import Collector, Sample, Source
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings import Bytes, Seconds, option
-from loadwatch_collectors.transport.http_page import HttpPage, HttpSettings, Page
+from loadwatch_collectors.transport.http_page import HttpPage, HttpSettings
 
 _ANSWER_SECONDS = 15.0
 """How much longer than the profile itself its answer may take: symbols are written under load, too."""
@@ -122,7 +122,9 @@ class ProfileTaker:
             accept="application/octet-stream",
             target=f"{index_of(self._settings)}/{target_of(PROFILE_KINDS[kind], lasts)}",
         )
-        return _checked(page, kind)
+        if not page.body.startswith(_GZIP):
+            raise CollectorError(f"GET {page.url}: the {kind} profile is not in pprof's format: {page.excerpt()}")
+        return page.body
 
     def close(self) -> None:
         """Close the connection; a profile under way ends with an error."""
@@ -140,12 +142,6 @@ def offered_kinds(index: bytes) -> frozenset[str]:
     if not paths:
         return frozenset()
     return frozenset(kind.name for kind in PROFILE_KINDS.values() if kind.path in paths | {"profile"})
-
-
-def _checked(page: Page, kind: str) -> bytes:
-    if not page.body.startswith(_GZIP):
-        raise CollectorError(f"GET {page.url}: the {kind} profile is not in pprof's format: {page.excerpt()}")
-    return page.body
 
 
 PPROF = Source(

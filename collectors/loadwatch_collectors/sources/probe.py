@@ -203,10 +203,6 @@ PROBE = Source(
             lost="the row of a marked request",
             remedy="GRANT SELECT ON `DATABASE`.`TABLE` TO 'loadwatch'@'HOST';",
         ),
-        MissingPrivilege(
-            permission="DELETE (with cleanup)",
-            lost=CLEANUP_LOST,
-            remedy=ALLOW_DELETE,
-        ),
+        MissingPrivilege(permission="DELETE (with cleanup)", lost=CLEANUP_LOST, remedy=ALLOW_DELETE),
     ),
 )

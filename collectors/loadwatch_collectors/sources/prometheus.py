@@ -6,7 +6,7 @@ Formats: https://prometheus.io/docs/instrumenting/exposition_formats/ and the Op
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -185,30 +185,21 @@ def _cut_at_end(text: str) -> str:
 
 
 def _read_comments(comments: list[str]) -> dict[str, MetricInfo]:
-    """What the comments of a page say of its metrics."""
+    """What the comments of a page say of its metrics: their words HELP, TYPE and UNIT."""
     said: dict[str, dict[str, str]] = {}
     for comment in comments:
-        if (found := parse_comment(comment)) is not None:
-            said.setdefault(found[0], {})[found[1]] = found[2]
-    return {name: metric_info(name, words) for name, words in said.items()}
-
-
-def parse_comment(comment: str) -> tuple[str, str, str] | None:
-    """Name of the metric, the word (HELP, TYPE or UNIT) and what it says; None of any other comment."""
-    match = _META.match(comment.rstrip())
-    return None if match is None else (match[2] or _unescape(match[3]), match[1], match[4] or "")
-
-
-def metric_info(name: str, said: Mapping[str, str]) -> MetricInfo:
-    """What comments say of a metric, by their words."""
-    kind = said.get("TYPE", "unknown").strip().lower()
-    text = said.get("HELP", "")
-    return MetricInfo(
-        name=name,
-        type="unknown" if kind == "untyped" else kind,
-        help=_unescape(text) if "\\" in text else text,
-        unit=said.get("UNIT", "").strip(),
-    )
+        if found := _META.match(comment.rstrip()):
+            said.setdefault(found[2] or _unescape(found[3]), {})[found[1]] = found[4] or ""
+    metrics: dict[str, MetricInfo] = {}
+    for name, words in said.items():
+        kind = words.get("TYPE", "unknown").strip().lower()
+        metrics[name] = MetricInfo(
+            name=name,
+            type="unknown" if kind == "untyped" else kind,
+            help=_unescape(words.get("HELP", "")),
+            unit=words.get("UNIT", "").strip(),
+        )
+    return metrics
 
 
 def _unescape(text: str) -> str:

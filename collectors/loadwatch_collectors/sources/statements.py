@@ -208,12 +208,7 @@ class Totals:
     """Sums by statement since the collector began."""
 
     def __init__(
-        self,
-        most: int,
-        now_ms: int,
-        *,
-        names: Mapping[str, str] = FIELDS,
-        labels: tuple[str, str, str] = LABELS,
+        self, most: int, now_ms: int, *, names: Mapping[str, str] = FIELDS, labels: tuple[str, str, str] = LABELS
     ) -> None:
         """`most` statements have names at a time.
 
@@ -345,7 +340,8 @@ class Plans:
         if now < self._next or not self._seconds:
             return []
         self._next = now + EVERY_SECONDS
-        asked = [key for key in self._seconds if self._is_due(key, now)]
+        room = len(self._known) < MOST_PLANS
+        asked = [key for key in self._seconds if (now >= self._known[key].again_at if key in self._known else room)]
         asked.sort(key=lambda key: -self._seconds[key])
         self._seconds = {}
         return asked[:AT_ONCE]
@@ -380,7 +376,3 @@ class Plans:
             yield Sample(self._metric, 1.0, labels, None if fresh else KEPT)
             if fresh:
                 known.sent_ms = now_ms
-
-    def _is_due(self, key: Key, now: float) -> bool:
-        known = self._known.get(key)
-        return len(self._known) < MOST_PLANS if known is None else now >= known.again_at

@@ -25,9 +25,9 @@ from loadwatch_formats.metrics.timeouts import GIVEN, LONGER, PATH
 from loadwatch_formats.own_traffic import AGENT
 
 from loadwatch_collectors.collector import KEPT, Collector, Labels, Sample, Source
-from loadwatch_collectors.errors import CollectorError, ConfigError
+from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings import Seconds, option
-from loadwatch_collectors.transport.http_page import check_url, redact_url
+from loadwatch_collectors.transport.http_page import check_url, redact_url, tls_context
 
 PROBED_LAYERS = ("app", "load_balancer")
 _ANSWER_SECONDS = 10.0
@@ -100,7 +100,8 @@ class TimeoutProbe:
             ConfigError: the certificates cannot be read.
         """
         self.settings = settings
-        self._context = _tls_context(settings)
+        plain = urlsplit(settings.url).scheme == "http"
+        self._context = None if plain else tls_context(settings.ca_file, insecure=settings.insecure_tls)
         self._lock = threading.Lock()
         self._results: dict[str, Measurement] = {}
         self._thread: threading.Thread | None = None
@@ -206,19 +207,6 @@ def _wait(connected: socket.socket, kind: str, started: float, longest: float) -
     except (ConnectionError, ssl.SSLError):
         pass  # A connection that is torn down has ended as well.
     return Measurement(kind=kind, seconds=time.monotonic() - started, ended=True)
-
-
-def _tls_context(settings: TimeoutProbeSettings) -> ssl.SSLContext | None:
-    if urlsplit(settings.url).scheme == "http":
-        return None
-    try:
-        context = ssl.create_default_context(cafile=settings.ca_file)
-    except OSError as error:
-        raise ConfigError(f"ca_file {settings.ca_file} cannot be read: {error}") from error
-    if settings.insecure_tls:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    return context
 
 
 def _describe(error: BaseException) -> str:
@@ -356,12 +344,8 @@ def given_samples(settings: TimeoutsSettings) -> list[Sample]:
 
 
 def _app_samples(app: AppTimeouts) -> Iterator[Sample]:
-    given = {
-        "read_header": app.read_header,
-        "read": app.read,
-        "handler": app.handler,
-        "write": app.write,
-        "idle": app.idle,
+    given: dict[str, float | None] = {
+        kind: getattr(app, kind) for kind in ("read_header", "read", "handler", "write", "idle")
     }
     yield from _layer("app", given)
     if app.runtime != "go":

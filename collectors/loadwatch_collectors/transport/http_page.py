@@ -187,7 +187,7 @@ class HttpPage:
         raise CollectorError(said)
 
     def _describe(self, error: BaseException) -> str:
-        cause = _root_cause(error)
+        cause = root_cause(error)
         if isinstance(cause, TimeoutError | urllib3.exceptions.TimeoutError):
             return f"GET {self.url}: no complete answer within {self._seconds:g} s"
         if isinstance(cause, ConnectionRefusedError):
@@ -220,7 +220,23 @@ def _credentials(settings: HttpSettings) -> dict[str, str]:
     return headers
 
 
-def _root_cause(error: BaseException) -> BaseException:
+def tls_context(ca_file: str | None, *, insecure: bool) -> ssl.SSLContext:
+    """What certificates are trusted.
+
+    Raises:
+        ConfigError: they cannot be read.
+    """
+    try:
+        context = ssl.create_default_context(cafile=ca_file)
+    except OSError as error:
+        raise ConfigError(f"ca_file {ca_file} cannot be read: {error}") from error
+    if insecure:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def root_cause(error: BaseException) -> BaseException:
     """The innermost error; urllib3 wraps the system's own up to three times."""
     while error.__cause__ is not None:
         error = error.__cause__
@@ -265,13 +281,7 @@ def _connection(settings: HttpSettings, deadline: Deadline, *, held: bool) -> _P
         plain = _PlainConnection(host, parts.port)
         plain.page_deadline, plain.held = deadline, held
         return plain
-    try:
-        context = ssl.create_default_context(cafile=settings.ca_file)
-    except OSError as error:
-        raise ConfigError(f"ca_file {settings.ca_file} cannot be read: {error}") from error
-    if settings.insecure_tls:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
+    context = tls_context(settings.ca_file, insecure=settings.insecure_tls)
     context.sslsocket_class = tls_socket_class(deadline)
     secured = _TLSConnection(host, parts.port, ssl_context=context, cert_reqs=context.verify_mode)
     secured.page_deadline, secured.held = deadline, held

@@ -152,10 +152,7 @@ _KILLED = (1927, 4031)
 _SERVER_BUSY = frozenset({ER.CON_COUNT_ERROR, ER.TOO_MANY_USER_CONNECTIONS, ER.USER_LIMIT_REACHED})
 
 
-SERVER_KEYS = (
-    ("host", "port", "unix_socket"),
-    ("tls", "tls_ca_file", "tls_cert_file", "tls_key_file"),
-)
+SERVER_KEYS = (("host", "port", "unix_socket"), ("tls", "tls_ca_file", "tls_cert_file", "tls_key_file"))
 """Keys of a login that say which server it is, and how it proves itself."""
 
 

@@ -23,6 +23,7 @@ from loadwatch_formats.own_traffic import NAME
 from loadwatch_collectors.collector import address_of
 from loadwatch_collectors.errors import CollectorError, ConfigError, PrivilegeError
 from loadwatch_collectors.settings import Seconds, option, read_secret
+from loadwatch_collectors.transport.http_page import tls_context
 
 Command = tuple[str, ...]
 DEFAULT_PORT = 6379
@@ -98,10 +99,7 @@ class RedisSession:
         self._deadline = Deadline()
         self._tls: ssl.SSLContext | None = None
         if parts.scheme == "rediss":
-            try:
-                self._tls = ssl.create_default_context(cafile=login.ca_file)
-            except OSError as error:
-                raise ConfigError(f"ca_file {login.ca_file} cannot be read: {error}") from error
+            self._tls = tls_context(login.ca_file, insecure=False)
             self._tls.sslsocket_class = tls_socket_class(self._deadline)
         self._connection: Any = None
         self._socket: socket.socket | None = None

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from loadwatch_collectors.commands.iam_needs import is_server_running, make_builtin_config
+from loadwatch_collectors.commands.iam_policy import is_server_running, make_builtin_config
 from loadwatch_collectors.settings_loader import parse_document
 
 from collectors.tests.receiver import Receiver, running

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loadwatch_collectors.commands.iam_needs import read_config
+from loadwatch_collectors.commands.iam_policy import read_config
 
 from collectors.tests.commands.test_agent import loadwatch
 from collectors.tests.connect.alone import application_alone

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 from loadwatch_collectors.config import AgentConfig, load_config
+from loadwatch_collectors.connect.config_file import digest, find_watched, target_lines
 from loadwatch_collectors.connect.find import FoundListener, Program, Seeming
-from loadwatch_collectors.connect.offers import digest, find_watched, target_lines
 from loadwatch_collectors.settings_loader import parse_document
 from loadwatch_collectors.sources.registry import sources_by_name
 from loadwatch_formats.listeners import ListenerKind

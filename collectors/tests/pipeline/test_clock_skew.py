@@ -1,5 +1,5 @@
 import pytest
-from loadwatch_collectors.pipeline.clock_skew import ServerClock, measure_skew
+from loadwatch_collectors.pipeline.sender import ServerClock, measure_skew
 
 DATE = "Sun, 06 Nov 1994 08:49:37 GMT"
 DATE_MS = 784_111_777_000

@@ -2,7 +2,7 @@ import threading
 from collections.abc import Sequence
 
 import pytest
-from loadwatch_collectors.pipeline.gatherer import Gatherer, join_rows
+from loadwatch_collectors.pipeline.runner import Gatherer, join_rows
 from loadwatch_collectors.series import SampleRow, Series
 from structlog.testing import capture_logs
 

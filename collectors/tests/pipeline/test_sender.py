@@ -5,10 +5,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from loadwatch_collectors.pipeline.clock_skew import TIME_HEADER, ServerClock
 from loadwatch_collectors.pipeline.sender import (
+    TIME_HEADER,
     Sender,
     SendResult,
+    ServerClock,
     judge_status,
     read_refused,
 )

@@ -15,15 +15,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from loadwatch_collectors.errors import SpoolError
-from loadwatch_collectors.pipeline.frames import (
+from loadwatch_collectors.pipeline.spool import (
     HEAD,
+    Spool,
+    WriteRequest,
     decode_definitions,
     decode_head,
     decode_rows,
     encode_frame,
     is_whole,
 )
-from loadwatch_collectors.pipeline.spool import Spool, WriteRequest
 from loadwatch_collectors.series import SampleRow, Series
 
 NOW_MS = 1_700_000_000_000

@@ -1,5 +1,5 @@
 import pytest
-from loadwatch_collectors.sources.dbstats_document import (
+from loadwatch_collectors.sources.dbstats import (
     DocumentError,
     WorkerSums,
     find_pools,

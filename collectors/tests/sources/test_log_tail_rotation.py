@@ -12,8 +12,7 @@ from pathlib import Path
 
 import cramjam
 import pytest
-from loadwatch_collectors.sources.log_files import LogPosition
-from loadwatch_collectors.sources.log_tail import AWAY_SECONDS, LogTail
+from loadwatch_collectors.sources.log_tail import AWAY_SECONDS, LogPosition, LogTail
 
 PACKERS: Mapping[str, Callable[[bytes], bytes]] = {
     "gz": gzip.compress,

@@ -8,23 +8,21 @@ from pathlib import Path
 
 import pytest
 from loadwatch_collectors.collector import KEPT, Sample
-from loadwatch_collectors.sources.sock_diag import (
+from loadwatch_collectors.sources.sockets import (
     ALL_STATES,
     LISTEN,
-    Listener,
-    SockDiag,
-    parse_messages,
-    parse_proc_tcp,
-)
-from loadwatch_collectors.sources.sockets import (
     MOST_PEERS,
     SOCKETS,
+    Listener,
+    SockDiag,
     SocketsCollector,
     SocketsSettings,
     choose_ports,
     fullest_listeners,
     parse_connections,
+    parse_messages,
     parse_netstat,
+    parse_proc_tcp,
     parse_sockstat,
     read_peers,
 )

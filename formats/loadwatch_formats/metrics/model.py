@@ -41,13 +41,9 @@ def metric_info(name: str, about: str | Mapping[str, str]) -> MetricInfo:
     That is how Prometheus names metrics: `_total` is a counter, anything else a gauge; the unit stands at the end.
     """
     given = {"help": about} if isinstance(about, str) else about
-    return MetricInfo(**{"name": name, "type": _type(name), "unit": _unit(name), **given})
-
-
-def _type(name: str) -> str:
-    return "counter" if name.endswith("_total") else "gauge"
-
-
-def _unit(name: str) -> str:
     last = name.removesuffix("_total").rpartition("_")[2]
-    return last if last in ("seconds", "bytes") else ""
+    known = {
+        "type": "counter" if name.endswith("_total") else "gauge",
+        "unit": last if last in ("seconds", "bytes") else "",
+    }
+    return MetricInfo(**{"name": name, **known, **given})

@@ -6,8 +6,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, TypeGuard, cast
 
-from loadwatch_formats.statements.fingerprint import LONGEST_READ, Dialect, Kind, tokens_of
-from loadwatch_formats.statements.masking import cut
+from loadwatch_formats.statements.fingerprint import LONGEST_READ, Dialect, Kind, cut, tokens_of
 
 MYSQL_PLAN = "mysql_statement_plan_info"
 POSTGRESQL_PLAN = "pg_statement_plan_info"

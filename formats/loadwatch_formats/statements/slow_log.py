@@ -6,7 +6,7 @@ else the file holds is counted and left out; nothing here fails on a damaged one
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -96,7 +96,7 @@ class SlowLogReader:
             self.unreadable += 1
             self._unsure = not _ends(line)
             return
-        if line.startswith("#") and self._is_heading(line):
+        if line.startswith("#") and (_SURE if self._text else _HEADING).match(line):
             if self._text:
                 self._unsure = self._may_be_in_literal()
                 yield from self.flush()
@@ -176,9 +176,6 @@ class SlowLogReader:
         """
         return not self._ended and (self._is_cut or any(quote in line for line in self._text for quote in "'\""))
 
-    def _is_heading(self, line: str) -> bool:
-        return (_SURE if self._text else _HEADING).match(line) is not None
-
     def _heading(self, line: str) -> None:
         if self._fields is None:
             self._fields = {}
@@ -235,3 +232,44 @@ def _count(fields: dict[str, str], *names: str) -> int:
         if text.isascii() and text.isdigit() and len(text) < 19:
             return int(text)
     return 0
+
+
+# Reads a slow log as a file: its bytes go in, its executions come out.
+
+MOST_LINES_BEFORE = 200_000
+"""Lines without a statement among them, after which a file is no slow log; the end of a bulk insert may come first."""
+NO_SLOW_LOG = (
+    "no slow log of MySQL or MariaDB: no statement below a line such as "
+    "'# Query_time: 0.25  Lock_time: 0.00 Rows_sent: 1  Rows_examined: 9'"
+)
+
+
+def read_log(data: Iterable[bytes], add: Callable[[SlowStatement], None]) -> SlowLogReader:
+    """Give each execution to `add`; the reader tells what became of the lines, without statements of no slow log."""
+    reader = SlowLogReader()
+    for number, line in enumerate(lines_of(data)):
+        for one in reader.feed(line):
+            add(one)
+        if number >= MOST_LINES_BEFORE and not reader.statements:
+            break
+    for one in reader.flush():
+        add(one)
+    return reader
+
+
+def lines_of(data: Iterable[bytes]) -> Iterator[str]:
+    """Lines without their ends, and of each at most `LONGEST_LINE` bytes: the rest of a longer one is read past."""
+    begun = bytearray()
+    for piece in data:
+        *ended, rest = piece.split(b"\n")
+        for line in ended:
+            begun += line[: LONGEST_LINE - len(begun)]
+            yield _text(begun)
+            begun.clear()
+        begun += rest[: LONGEST_LINE - len(begun)]
+    if begun:
+        yield _text(begun)
+
+
+def _text(line: bytearray) -> str:
+    return line.decode("utf-8", "replace").removesuffix("\r")

@@ -1,7 +1,7 @@
 import pytest
 from loadwatch_formats.access_logs.groups import MatchingGroups
-from loadwatch_formats.access_logs.naming import Naming, method_label
 from loadwatch_formats.access_logs.routes import OTHER, SPREAD, RouteNames
+from loadwatch_formats.access_logs.tally import Naming, method_label
 
 
 def test_names_are_settled_once_for_what_is_new() -> None:

@@ -1,6 +1,5 @@
 import pytest
-from loadwatch_formats.statements.fingerprint import Dialect
-from loadwatch_formats.statements.masking import mask
+from loadwatch_formats.statements.fingerprint import Dialect, mask
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from loadwatch_collectors.config import load_config
 from loadwatch_collectors.errors import AgentError
-from loadwatch_collectors.pipeline.frames import encode_frame
-from loadwatch_collectors.pipeline.spool import SegmentReader, SpoolFolder
+from loadwatch_collectors.pipeline.spool import SegmentReader, SpoolFolder, encode_frame
 from loadwatch_collectors.runs.streams import (
     GatlingBinaryReader,
     GatlingTextReader,
@@ -21,9 +20,8 @@ from loadwatch_collectors.runs.streams import (
 )
 from loadwatch_collectors.series import SampleRow, Series
 from loadwatch_collectors.settings_loader import parse_document
-from loadwatch_collectors.sources import host, sock_diag, sockets
-from loadwatch_collectors.sources.dbstats_document import DocumentError, find_pools, parse_log_line, read_pool
-from loadwatch_collectors.sources.process import cgroup, unit
+from loadwatch_collectors.sources import host, sockets
+from loadwatch_collectors.sources.dbstats import DocumentError, find_pools, parse_log_line, read_pool
 from loadwatch_collectors.sources.process import collector as process
 from loadwatch_collectors.sources.prometheus import ExpositionError, ExpositionParser
 from loadwatch_collectors.sources.registry import sources_by_name
@@ -77,14 +75,14 @@ def _proc() -> Run:
         host.parse_loadavg,
         host.parse_file_nr,
         process.parse_limits,
-        unit.parse_limits,
-        cgroup.parse_membership,
-        cgroup.parse_unit,
-        cgroup.parse_cpu_max,
-        cgroup.parse_cpu_stat,
+        process.parse_unit_limits,
+        process.parse_membership,
+        process.parse_unit,
+        process.parse_cpu_max,
+        process.parse_cpu_stat,
         sockets.parse_sockstat,
         sockets.parse_netstat,
-        sock_diag.parse_proc_tcp,
+        sockets.parse_proc_tcp,
         lambda text: host.parse_diskstats(text, _NOTHING),
         lambda text: host.parse_network(text, _NOTHING),
         lambda text: host.parse_pressure("cpu", text),
@@ -102,7 +100,7 @@ def _proc() -> Run:
 
 
 def _sockets() -> Run:
-    return lambda data: _done(sock_diag.parse_messages([data]))
+    return lambda data: _done(sockets.parse_messages([data]))
 
 
 def _growing(reader: Callable[[], StreamReader]) -> Callable[[], Run]:

@@ -13,7 +13,7 @@ from loadwatch_backend.alerting.notify.record import ConfigurationError
 from loadwatch_backend.alerting.rules.read import read_rules
 from loadwatch_backend.alerting.rules.template import TemplateContext, TemplateError, check_template, expand
 from loadwatch_backend.runs.analysis.thresholds import ThresholdError, parse_threshold
-from loadwatch_formats.retry_after import parse_retry_after
+from loadwatch_formats.backoff import parse_retry_after
 
 from tests.fuzz.target import Run, Target
 from tests.fuzz.targets.queries import text_of

@@ -11,8 +11,8 @@ from loadwatch_formats.statements.fingerprint import (
     digest_of,
     fingerprint,
     first_word,
+    mask,
 )
-from loadwatch_formats.statements.masking import mask
 from loadwatch_formats.statements.slow_log import LONGEST_LINE, LONGEST_TEXT, SlowLogReader
 from loadwatch_formats.statements.sums import StatementSums
 

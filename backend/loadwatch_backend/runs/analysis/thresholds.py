@@ -16,7 +16,7 @@ from decimal import Decimal
 from enum import StrEnum
 
 from loadwatch_formats.durations import parse_go_duration
-from loadwatch_formats.units import FACTORS, UNITS, to_base
+from loadwatch_formats.numbers import FACTORS, UNITS, to_base
 
 from loadwatch_backend.catalogue.signals.model import Unit
 from loadwatch_backend.catalogue.signals.service import parse_with_window

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 from loadwatch_backend.app.commands.digest import files
 from loadwatch_backend.app.commands.digest.group import digest
-from loadwatch_formats.access_logs.alb_files import Range
+from loadwatch_formats.access_logs.blocks import Range
 
 from collectors.tests.sources.aws.moto_server import ENVIRONMENT, REGION, running_moto
 

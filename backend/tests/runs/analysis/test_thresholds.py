@@ -19,7 +19,7 @@ from loadwatch_backend.runs.analysis.thresholds import (
     parse_threshold,
     quantile_of,
 )
-from loadwatch_formats.units import FACTORS, UNITS
+from loadwatch_formats.numbers import FACTORS, UNITS
 
 SIGNALS = {"pool_wait_mean": Unit.SECONDS, "backlog": Unit.COUNT, "rps_stored": Unit.PER_SECOND}
 

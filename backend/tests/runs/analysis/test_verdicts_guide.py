@@ -5,7 +5,7 @@ from pathlib import Path
 
 from loadwatch_backend.catalogue.packs.library import shipped_catalogue
 from loadwatch_backend.runs.analysis.thresholds import METRICS, OPERATORS, ThresholdError, parse_threshold
-from loadwatch_formats.units import FACTORS
+from loadwatch_formats.numbers import FACTORS
 
 ROOT = Path(__file__).parents[4]
 GUIDE = (ROOT / "docs/guide/verdicts.md").read_text(encoding="utf-8")

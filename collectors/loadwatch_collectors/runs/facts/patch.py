@@ -9,8 +9,8 @@ import re
 import subprocess
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from loadwatch_collectors.runs.facts.lines import MASK, is_secret_name, mask_commands, mask_known
 
@@ -43,15 +43,14 @@ _BARE = re.compile(
 """A value without quotes: in configuration; in code an expression stands there."""
 _OPTION = re.compile(
     r"(?<![\w.$-])(?P<name>ENV\s{1,20}[A-Za-z_]\w{0,60}(?=\s)|[A-Za-z_]\w{0,60}(?==))"
-    r"(?P<equals>=|\s{1,20})(?P<value>[^\s#\"'`{\[<$|;&=-][^\s\"'`|;&]{0,500})"
+    r"(?P<equals>=|\s{1,20})(?P<value>[^\s#\"'`{\[<$|;&=-][^\s\"'`|;&]{0,500})(?P<end>)"
 )
 """The same in the middle of a line: of a command, of a Dockerfile."""
 _USER = re.compile(r"(?P<before>\b[a-z][a-z0-9+.-]{0,30}://[^/\s:@]{0,200}):[^/\s@]{1,500}@", re.I)
 _DSN = re.compile(r"(?P<before>(?<![\w/:.@-])[\w.+-]{1,100}):[^\s@/\"']{1,500}@(?=[\w\[(])")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Patch:
+class Patch(NamedTuple):
     """A patch and what is said of it.
 
     Attributes:
@@ -128,7 +127,7 @@ def mask_line(line: str, *, code: bool) -> str:
     """A line of code, or of configuration, without what is a secret by its looks."""
     line = _ASSIGNED.sub(_mask_assigned, mask_commands(line))
     if not code:
-        line = _OPTION.sub(_mask_option, _BARE.sub(_mask_bare, line))
+        line = _OPTION.sub(_mask_bare, _BARE.sub(_mask_bare, line))
     line = _USER.sub(rf"\g<before>:{MASK}@", line)
     line = _DSN.sub(rf"\g<before>:{MASK}@", line)
     return mask_known(line)
@@ -145,12 +144,6 @@ def _mask_bare(found: re.Match[str]) -> str:
     if not is_secret_name(found["name"].split()[-1], found["value"]):
         return found[0]
     return f"{found['name']}{found['equals']}{MASK}{found['end']}"
-
-
-def _mask_option(found: re.Match[str]) -> str:
-    if not is_secret_name(found["name"].split()[-1], found["value"]):
-        return found[0]
-    return f"{found['name']}{found['equals']}{MASK}"
 
 
 def _head(hidden: Sequence[str], untracked: Sequence[str], masked: int, left: int) -> bytes:

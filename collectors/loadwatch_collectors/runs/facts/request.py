@@ -4,9 +4,8 @@ import getpass
 import socket
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from loadwatch_formats.run_facts import FACTS, OPTIONS, Fact
 from loadwatch_formats.times import parse_rfc3339
@@ -20,8 +19,7 @@ from loadwatch_collectors.settings import parse_duration
 _BRANCH_VARIABLES = ("GITHUB_HEAD_REF", "GITHUB_REF_NAME", "CI_COMMIT_REF_NAME", "BUILDKITE_BRANCH", "BRANCH_NAME")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class Origin(NamedTuple):
     """Empty texts and None where nothing tells."""
 
     commit: str = ""
@@ -66,21 +64,12 @@ def parse_parameters(texts: Sequence[str]) -> dict[str, str]:
     Raises:
         UsageError: one is not such a pair.
     """
-    return {key: redact_value(key, value) for key, value in parse_pairs(texts, "--param").items()}
-
-
-def parse_pairs(texts: Sequence[str], option: str) -> dict[str, str]:
-    """`key=value` pairs as they are.
-
-    Raises:
-        UsageError: one is not such a pair.
-    """
     found: dict[str, str] = {}
     for text in texts:
         key, equals, value = text.partition("=")
         if not equals or not key.strip():
-            raise UsageError(f"{option} {text!r} is not KEY=VALUE")
-        found[key.strip()] = value.strip()
+            raise UsageError(f"--param {text!r} is not KEY=VALUE")
+        found[key.strip()] = redact_value(key.strip(), value.strip())
     return found
 
 

@@ -1,1 +1,1 @@
-"""CloudWatch and the AWS APIs beside it: pure cores, and two clients in `client/` as the only importers of boto3."""
+"""CloudWatch and the AWS APIs beside it: pure cores, and `client/boto.py` as the only importer of boto3."""

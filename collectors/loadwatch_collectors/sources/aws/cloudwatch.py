@@ -7,8 +7,9 @@ that the base install can list and check the source without it.
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Container, Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container, Hashable, Sequence
+from concurrent.futures import Future, wait
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -28,8 +29,7 @@ from loadwatch_collectors.sources.aws.client.client import (
     require_boto3,
 )
 from loadwatch_collectors.sources.aws.client.errors import AwsError, OutOfTimeError
-from loadwatch_collectors.sources.aws.cost.budget import BudgetKeeper
-from loadwatch_collectors.sources.aws.cost.cost import CostMeter, describe_estimate, read_prices
+from loadwatch_collectors.sources.aws.cost import BudgetKeeper, CostMeter, describe_estimate, read_prices
 from loadwatch_collectors.sources.aws.discovery.discovery import BackgroundDiscovery, Discovery
 from loadwatch_collectors.sources.aws.discovery.part import Selection
 from loadwatch_collectors.sources.aws.model import MetricKey
@@ -50,8 +50,10 @@ class Health:
         self._calls: Counter[ApiCall] = Counter()
         self._seconds: dict[tuple[str, str, str], float] = {}
         self._throttled: Counter[tuple[str, str]] = Counter()
-        self._requested: Counter[tuple[str, str, str]] = Counter()
-        self._repeated = 0
+        self.requested: Counter[tuple[str, str, str]] = Counter()
+        """Metrics by place and preset, as CloudWatch bills them."""
+        self.repeated = 0
+        """How many of the requested ones were asked for again in the same poll."""
         self._states: Counter[tuple[str, str, str]] = Counter()
 
     def observe(self, call: ApiCall, seconds: float) -> None:
@@ -67,8 +69,8 @@ class Health:
         """One poll has ended."""
         where = (poll.place.account_id, poll.place.region)
         for preset, count in poll.reading.metrics_requested.items():
-            self._requested[(*where, preset)] += count
-        self._repeated += poll.reading.metrics_repeated
+            self.requested[(*where, preset)] += count
+        self.repeated += poll.reading.metrics_repeated
         for state in STATES:
             self._states[(*where, state)] += poll.reading.states.get(state, 0)
 
@@ -76,14 +78,6 @@ class Health:
         """All requests so far."""
         with self._lock:
             return Counter(self._calls)
-
-    def requested(self) -> int:
-        """All metrics requested so far, as CloudWatch bills them."""
-        return sum(self._requested.values())
-
-    def repeated(self) -> int:
-        """How many of them were asked for again in the same poll."""
-        return self._repeated
 
     def samples(self) -> list[Sample]:
         """The counters."""
@@ -111,7 +105,7 @@ class Health:
             ]
         samples += [
             Sample("aws_metrics_requested_total", float(count), (*_where(account, region), ("preset", preset)))
-            for (account, region, preset), count in self._requested.items()
+            for (account, region, preset), count in self.requested.items()
         ]
         samples += [
             Sample("aws_query_states_total", float(count), (*_where(account, region), ("state", state)))
@@ -147,14 +141,6 @@ def poll_samples(poll: Poll, now_ms: int) -> list[Sample]:
     return samples
 
 
-def missing_samples(missing: Iterable[MissingPrivilege]) -> list[Sample]:
-    """One series for each missing permission."""
-    return [
-        Sample("aws_missing_permissions", 1.0, (("permission", permission),))
-        for permission in sorted({item.permission for item in missing})
-    ]
-
-
 def unique(missing: Sequence[MissingPrivilege]) -> list[MissingPrivilege]:
     """Missing permissions of all places; what is lost is told once for each permission."""
     by_permission: dict[str, list[MissingPrivilege]] = {}
@@ -178,33 +164,29 @@ PATIENCE_SECONDS = 2.0
 """How long is waited for those that are not waited for."""
 
 
-@dataclass(slots=True, eq=False)
-class _Job(Generic[_T]):
-    thread: threading.Thread | None = None
-    result: list[_T] = field(default_factory=list[_T])
-    error: BaseException | None = None
-
-
 class KeyedJobs(Generic[_K, _T]):
-    """Runs one job for each key, each in a thread of its own.
+    """Runs one job for each key, each in a thread of its own; used by one thread.
 
     A job that is not over when its poll ends goes on; its key is not started again before it is, and its result comes
     with the poll in which it ends.
     """
 
     def __init__(self) -> None:
-        self._under_way: dict[_K, _Job[_T]] = {}
-        self._changed = threading.Condition()
+        self._under_way: dict[_K, Future[_T]] = {}
 
     def start(self, key: _K, job: Callable[[], _T]) -> bool:
         """Start the job of a key; False when its last one is still under way."""
-        with self._changed:
-            if key in self._under_way:
-                return False
-            running: _Job[_T] = _Job()
-            self._under_way[key] = running
-        running.thread = threading.Thread(target=self._run, args=(running, job), name=f"aws-{key}", daemon=True)
-        running.thread.start()
+        if key in self._under_way:
+            return False
+        future = self._under_way[key] = Future[_T]()
+
+        def run() -> None:
+            try:
+                future.set_result(job())
+            except BaseException as error:  # Handed to the thread that gathers; a job must always end.
+                future.set_exception(error)
+
+        threading.Thread(target=run, name=f"aws-{key}", daemon=True).start()
         return True
 
     def gather(self, deadline: float, ailing: Container[_K] = ()) -> dict[_K, _T]:
@@ -215,46 +197,18 @@ class KeyedJobs(Generic[_K, _T]):
         Raises:
             Exception: a job's own fault; the first one.
         """
-        with self._changed:
-            healthy = [running for key, running in self._under_way.items() if key not in ailing]
-            self._wait(healthy, deadline)
-            patience = min(deadline, time.monotonic() + PATIENCE_SECONDS) if healthy else deadline
-            self._wait(list(self._under_way.values()), patience)
-            over = {key: running for key, running in self._under_way.items() if _is_over(running)}
-            for key in over:
-                del self._under_way[key]
-        for running in over.values():
-            if running.error is not None:
-                raise running.error
-        return {key: running.result[0] for key, running in over.items()}
-
-    def _wait(self, waited: Sequence[_Job[_T]], deadline: float) -> None:
-        while any(not _is_over(running) for running in waited):
-            left = deadline - time.monotonic()
-            if left <= 0:
-                return
-            self._changed.wait(left)
+        healthy = [future for key, future in self._under_way.items() if key not in ailing]
+        wait(healthy, max(deadline - time.monotonic(), 0.0))
+        patience = min(deadline, time.monotonic() + PATIENCE_SECONDS) if healthy else deadline
+        wait(self._under_way.values(), max(patience - time.monotonic(), 0.0))
+        over = {key: future for key, future in self._under_way.items() if future.done()}
+        for key in over:
+            del self._under_way[key]
+        return {key: future.result() for key, future in over.items()}
 
     def under_way(self) -> list[_K]:
         """The keys whose job is not over."""
-        with self._changed:
-            return [key for key, running in self._under_way.items() if not _is_over(running)]
-
-    def _run(self, running: _Job[_T], job: Callable[[], _T]) -> None:
-        try:
-            result = job()
-        except BaseException as error:  # Handed to the thread that gathers; a job must always end.
-            with self._changed:
-                running.error = error
-                self._changed.notify_all()
-        else:
-            with self._changed:
-                running.result.append(result)
-                self._changed.notify_all()
-
-
-def _is_over(running: _Job[_T]) -> bool:
-    return bool(running.result) or running.error is not None
+        return [key for key, future in self._under_way.items() if not future.done()]
 
 
 _log: Any = structlog.get_logger("loadwatch.aws")
@@ -289,11 +243,7 @@ class CloudWatchCollector:
     """Polls every region of every account side by side; one that cannot be read costs the others nothing."""
 
     def __init__(
-        self,
-        settings: CloudWatchSettings,
-        *,
-        connect: Connect = connect,
-        wall: Callable[[], float] = time.time,
+        self, settings: CloudWatchSettings, *, connect: Connect = connect, wall: Callable[[], float] = time.time
     ) -> None:
         """Check what can be checked without a request.
 
@@ -464,13 +414,18 @@ class CloudWatchCollector:
 
     def _own_samples(self) -> list[Sample]:
         now_ms = int(self._wall() * 1000)
-        calls, requested = self._health.calls(), self._health.requested()
+        calls, requested = self._health.calls(), self._health.requested.total()
         self._meter.update(calls, requested, datetime.fromtimestamp(self._wall(), UTC))
-        self._budget.note_requested(requested, self._health.repeated())
+        self._budget.note_requested(requested, self._health.repeated)
         news = self._budget.news()
         if news:
             _log.info("what reading CloudWatch costs", cost=news[0], budget=news[1:])
-        samples = self._health.samples() + missing_samples(self.missing_privileges()) + self._budget.samples()
+        samples = self._health.samples()
+        samples += [
+            Sample("aws_missing_permissions", 1.0, (("permission", one.permission),))
+            for one in self.missing_privileges()
+        ]
+        samples += self._budget.samples()
         samples += [Sample("aws_cost_usd_total", usd, (("kind", kind),)) for kind, usd in self._meter.usd.items()]
         for state in self._states:
             samples += place_samples(state.account_id, state.region, up=state.up, error=state.error)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 from loadwatch_collectors.collector import Labels
 from loadwatch_collectors.settings import option
@@ -168,8 +168,7 @@ def read_actions() -> Mapping[str, Action]:
     return {entry.action: entry for entry in load_text(text, "iam_actions.yml", _Actions, "the file").actions}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PolicyNeeds:
+class PolicyNeeds(NamedTuple):
     """What one identity must be allowed to do. No region or account means any."""
 
     actions: frozenset[str] = frozenset()

@@ -1,7 +1,7 @@
 """The words that all of `aws/` shares. Times are milliseconds since the epoch; nothing here does I/O."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from loadwatch_collectors.collector import Labels, MissingPrivilege, Sample
@@ -148,8 +148,7 @@ class WantedMetric:
     period_series: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DataQuery:
+class DataQuery(NamedTuple):
     """One query of GetMetricData: one statistic of one metric. `id` is unique in its request."""
 
     id: str
@@ -168,8 +167,7 @@ class DataRequest(NamedTuple):
     next_token: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DataResult:
+class DataResult(NamedTuple):
     """One query's share of one page. `times_ms` are the beginnings of periods, in no fixed order.
 
     `status` is Complete, PartialData, InternalError or Forbidden.
@@ -179,13 +177,10 @@ class DataResult:
     status: str
     times_ms: Sequence[int] = ()
     values: Sequence[float] = ()
-    messages: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DataPage:
+class DataPage(NamedTuple):
     """One page of GetMetricData's answer."""
 
     results: Sequence[DataResult]
     next_token: str = ""
-    messages: Sequence[str] = field(default_factory=tuple)

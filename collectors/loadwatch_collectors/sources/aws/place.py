@@ -174,7 +174,8 @@ class PlaceWatch:
         poll.missing += poll.reading.missing
         if not poll.wanted:
             # Nothing was asked of CloudWatch; whether the account can be read is known from the looking only.
-            poll.reading.error = next((error for _, error in self._finder.errors() if _is_of_account(error)), None)
+            errors = (error for _, error in self._finder.errors() if isinstance(error, ForbiddenError))
+            poll.reading.error = next((error for error in errors if error.action == ASSUME_ROLE), None)
         if poll.reading.error is not None:
             poll.errors.insert(0, poll.reading.error)
         poll.errors += poll.reading.refused
@@ -183,8 +184,11 @@ class PlaceWatch:
             poll.side_samples += reading.samples
             poll.missing += reading.missing
             poll.errors += reading.errors
-        # Last, since they may be minutes old, and there is room for the first only where errors are shown.
-        poll.errors += self._earlier_errors(poll.reading)
+        # Why the last looks failed. Last, since they may be minutes old, and there is room for the first only where
+        # errors are shown; their credentials and clock are right again once AWS has answered to others.
+        accepted = bool(poll.reading.states) or isinstance(poll.reading.error, ThrottledError)
+        over = (ForbiddenError, CredentialsError) if accepted else ForbiddenError
+        poll.errors += [error for _, error in self._finder.errors() if not isinstance(error, over)]
         # A namespace of which nothing is there any more is not late.
         namespaces = {metric.metric.namespace for metric in plan}
         poll.newest_ms = {name: newest for name, newest in self._reader.newest_ms.items() if name in namespaces}
@@ -195,12 +199,6 @@ class PlaceWatch:
         """Look and read no more."""
         self._finder.close()
         self._client.close()
-
-    def _earlier_errors(self, reading: Reading) -> list[AwsError]:
-        """Why the last looks failed; their credentials and clock are right again once AWS has answered to others."""
-        accepted = bool(reading.states) or isinstance(reading.error, ThrottledError)
-        over = (ForbiddenError, CredentialsError) if accepted else ForbiddenError
-        return [error for _, error in self._finder.errors() if not isinstance(error, over)]
 
     def _make_plan(self, place: AccountRegion, found: Found) -> list[WantedMetric]:
         # Planned again only when something changed, so that the metrics stay the same objects.
@@ -241,7 +239,3 @@ class PlaceWatch:
                 self._list_missing.pop(index, None)
             self._list_due[index] = self._clock() + self._list_seconds
         poll.missing += self._list_missing.values()
-
-
-def _is_of_account(error: AwsError) -> bool:
-    return isinstance(error, ForbiddenError) and error.action == ASSUME_ROLE

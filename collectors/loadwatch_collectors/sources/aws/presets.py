@@ -281,22 +281,6 @@ def parse_preset_file(text: str, name: str) -> PresetFile:
     return load_text(text, name, PresetFile, "the preset")
 
 
-def make_preset(name: str, source: PresetFile) -> Preset:
-    """The preset of a file; only those of the reader `metrics` have metrics."""
-    return Preset(
-        name=name,
-        title=source.title,
-        namespace=source.namespace,
-        kind=source.kind,
-        dimensions=source.dimensions,
-        metrics=tuple(_make_metric(entry, source) for entry in source.metrics),
-        permissions=source.permissions,
-        group=source.group,
-        reader=source.reader,
-        only=tuple(source.only.items()),
-    )
-
-
 def _make_metric(entry: MetricEntry, source: PresetFile) -> PresetMetric:
     period = source.period if entry.period is None else entry.period
     return PresetMetric(
@@ -328,12 +312,24 @@ def preset_files() -> Mapping[str, PresetFile]:
 
 @cache
 def find_preset(name: str) -> Preset:
-    """A preset by its name.
+    """A preset by its name; only those of the reader `metrics` have metrics.
 
     Raises:
         KeyError: there is none of this name.
     """
-    return make_preset(name, read_preset_file(name))
+    source = read_preset_file(name)
+    return Preset(
+        name=name,
+        title=source.title,
+        namespace=source.namespace,
+        kind=source.kind,
+        dimensions=source.dimensions,
+        metrics=tuple(_make_metric(entry, source) for entry in source.metrics),
+        permissions=source.permissions,
+        group=source.group,
+        reader=source.reader,
+        only=tuple(source.only.items()),
+    )
 
 
 def load_presets(configured: Sequence[str] | None = None) -> dict[str, Preset]:

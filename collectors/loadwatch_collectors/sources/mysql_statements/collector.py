@@ -11,21 +11,19 @@ import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from loadwatch_formats.metrics.mysql_statements import COVERAGE, EXECUTED, EXPLAINED
 from loadwatch_formats.own_traffic import COMMENT
-from loadwatch_formats.statements.fingerprint import digest_of
-from loadwatch_formats.statements.masking import mask
+from loadwatch_formats.statements.fingerprint import digest_of, first_word, mask
 
 from loadwatch_collectors.collector import KEPT, Borrow, CollectFault, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
 from loadwatch_collectors.settings import Seconds, option
+from loadwatch_collectors.sources.mysql.collector import account_of
 from loadwatch_collectors.sources.mysql.iam import open_client, open_iam_password
-from loadwatch_collectors.sources.mysql.server import account_of
 from loadwatch_collectors.sources.mysql_statements.explaining import Explainer
-from loadwatch_collectors.sources.mysql_statements.prepared import Executed, Instance, PreparedStatements
-from loadwatch_collectors.sources.mysql_statements.rds_log import RdsLog
-from loadwatch_collectors.sources.mysql_statements.slow_log import SlowLogFollower, line_counts
+from loadwatch_collectors.sources.mysql_statements.slow_log import RdsLog, SlowLogFollower
 from loadwatch_collectors.sources.statements import (
     CALLS,
     NOTHING,
@@ -40,21 +38,100 @@ from loadwatch_collectors.sources.statements import (
     Sums,
     Totals,
     add,
+    subtract,
 )
 from loadwatch_collectors.transport.mysql_session import OWN_DIGESTS, SERVER_KEYS, MySQLLogin, MySQLSession, check_login
 from loadwatch_collectors.transport.mysql_session import Row as Texts
+
+# Executions of prepared statements, which servers do not count by their text. Pure.
+#
+# A prepared statement has a row of its own while it lives. What it did after the last reading is lost with it; how much
+# that is tells the sum over all executions, which servers keep.
+
+MOST_INSTANCES = 20_000
+
+
+class Instance(NamedTuple):
+    """One prepared statement of one session; `id` is never used again while the server runs."""
+
+    id: tuple[str, ...]
+    text: str
+    schema: str
+    counts: Counts
+
+
+class Executed(NamedTuple):
+    """What prepared statements did since the last reading; `unseen` is what no text is known of."""
+
+    grown: Mapping[Key, Counts]
+    texts: Mapping[Key, str]
+    words: Mapping[Key, str]
+    unseen: Counts
+
+
+class PreparedStatements:
+    """Remembers the rows of prepared statements, and tells how they grew."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, ...], Counts] = {}
+        self._begun = False
+        self._total: Counts | None = None
+        self._seen = NOTHING
+        self._unseen = NOTHING
+        self._all = NOTHING
+
+    def update(self, instances: Sequence[Instance], total: Counts) -> Executed:
+        """What was executed since the last reading.
+
+        Args:
+            instances: every prepared statement that is there.
+            total: of all executions since the server began.
+        """
+        grown: dict[Key, Counts] = {}
+        texts: dict[Key, str] = {}
+        words: dict[Key, str] = {}
+        seen = NOTHING
+        known: dict[tuple[str, ...], Counts] = {}
+        for one in instances[:MOST_INSTANCES]:
+            before = self._known.get(one.id)
+            known[one.id] = one.counts
+            if before is None:
+                step = one.counts if self._begun else NOTHING
+            else:
+                step = subtract(one.counts, before) if one.counts[0] >= before[0] else one.counts
+            if step == NOTHING:
+                continue
+            key = Key(one.schema, digest_of(one.text))
+            grown[key] = add(grown.get(key, NOTHING), step)
+            texts[key], words[key] = mask(one.text), first_word(one.text)
+            seen = add(seen, step)
+        self._known, self._begun = known, True
+        return Executed(grown=grown, texts=texts, words=words, unseen=self._missing(total, seen))
+
+    def _missing(self, total: Counts, seen: Counts) -> Counts:
+        """What the sum over all executions has more. The two are read one after the other, so it may come back."""
+        before, self._total = self._total, total
+        if before is None:
+            return NOTHING
+        self._all = add(self._all, total if total[0] < before[0] else subtract(total, before))
+        self._seen = add(self._seen, seen)
+        missing = subtract(self._all, self._seen)
+        step = subtract(missing, self._unseen)
+        if not step[0]:  # sums of times differ by what was read between the two readings; no call, nothing missing
+            return NOTHING
+        self._unseen = add(self._unseen, step)
+        return step
+
 
 WINDOW_MS = 60_000
 ENOUGH = 0.95
 LEAST_EXECUTED = 100
 """Of fewer statements in a minute no share is complained about."""
 
-STATUSES = tuple(
-    """
+STATUSES = """
     Com_select Com_insert Com_insert_select Com_update Com_update_multi Com_delete Com_delete_multi Com_replace
     Com_replace_select Qcache_hits
-    """.split()
-)
+""".split()
 """What is executed. A prepared statement counts here too, when it is executed (in `Com_stmt_execute` once more, which
 must therefore not be added), and so does one within a stored procedure, which no table of digests shows."""
 WORDS = frozenset(("select", "insert", "update", "delete", "replace", "with", "values", "table"))
@@ -161,12 +238,7 @@ def digest_rows(rows: Sequence[Texts]) -> list[Row]:
 def instance_rows(rows: Sequence[Texts], databases: dict[str, str]) -> list[Instance]:
     """Prepared statements; `databases`: of the sessions that own them, by thread."""
     return [
-        Instance(
-            id=(thread or "", statement or ""),
-            text=text or "",
-            schema=databases.get(thread or "", ""),
-            counts=counts_of(counts),
-        )
+        Instance((thread or "", statement or ""), text or "", databases.get(thread or "", ""), counts_of(counts))
         for thread, statement, text, *counts in rows
     ]
 
@@ -409,11 +481,10 @@ class MySQLStatementsCollector:
         if ratio is not None:
             samples.append(Sample(COVERAGE, ratio))
         if self._follower is not None:
+            unreadable = self._follower.unreadable
             samples += [
-                Sample("mysql_slow_log_lines_total", float(count), (("result", result),))
-                for result, count in line_counts(self._follower).items()
-            ]
-            samples += [
+                Sample("mysql_slow_log_lines_total", float(self._follower.read - unreadable), (("result", "read"),)),
+                Sample("mysql_slow_log_lines_total", float(unreadable), (("result", "unreadable"),)),
                 Sample("mysql_slow_log_lost_total", float(self._follower.lost)),
                 Sample("mysql_slow_log_skipped_bytes_total", float(self._follower.skipped_bytes)),
                 Sample("mysql_slow_log_behind_bytes", float(self._follower.behind)),
@@ -488,11 +559,7 @@ class MySQLStatementsCollector:
             texts = {**texts, UNSEEN_KEY: TEXTS[UNSEEN_KEY]}
         self._totals.add(grown, texts)
         self._explainer.add(executed.grown)
-        return _explained(executed)
-
-
-def _explained(executed: Executed) -> float:
-    return sum(counts[CALLS] for key, counts in executed.grown.items() if executed.words[key] in WORDS)
+        return sum(counts[CALLS] for key, counts in executed.grown.items() if executed.words[key] in WORDS)
 
 
 def _only(texts: Mapping[Key, str], keys: Sequence[Key]) -> dict[Key, str]:

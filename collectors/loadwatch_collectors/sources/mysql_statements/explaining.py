@@ -5,8 +5,7 @@ An example has its values, so it stays here: what leaves is its text without the
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from loadwatch_formats.statements.fingerprint import LONGEST_READ, Dialect, digest_of
-from loadwatch_formats.statements.masking import mask
+from loadwatch_formats.statements.fingerprint import LONGEST_READ, Dialect, digest_of, mask
 from loadwatch_formats.statements.plans import MYSQL_PLAN, NoPlan, Step, why_not_explained, write_plan
 
 from loadwatch_collectors.collector import MissingPrivilege, Sample

@@ -123,7 +123,10 @@ def _make_test(settings: ProcessSettings) -> Callable[[Path], bool]:
         return lambda folder: wanted in _names(folder)
     if settings.command is not None:
         pattern = re.compile(settings.command)
-        return lambda folder: folder.name != str(os.getpid()) and bool(pattern.search(_command_line(folder)))
+        return lambda folder: (
+            folder.name != str(os.getpid())
+            and bool(pattern.search(read_or_empty(folder / "cmdline").replace("\0", " ").strip()))
+        )
     unit = re.escape(settings.systemd_unit or "")
     in_unit = re.compile(rf"^.*/{unit}(?:/.*)?$", re.MULTILINE)
     return lambda folder: bool(in_unit.search(read_or_empty(folder / "cgroup")))
@@ -134,10 +137,6 @@ def _names(folder: Path) -> Iterator[str]:
     first = read_or_empty(folder / "cmdline").partition("\0")[0]
     if first:
         yield first.rpartition("/")[2]
-
-
-def _command_line(folder: Path) -> str:
-    return read_or_empty(folder / "cmdline").replace("\0", " ").strip()
 
 
 def _find_by_pid_file(proc: Path, path: Path) -> list[int]:

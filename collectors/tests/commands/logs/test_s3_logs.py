@@ -2,10 +2,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-from loadwatch_collectors.commands import logs
-from loadwatch_collectors.commands.logs import S3Logs
+from loadwatch_collectors.commands import import_result as logs
+from loadwatch_collectors.commands.import_result import S3Logs
 from loadwatch_collectors.runs.errors import UsageError
-from loadwatch_formats.access_logs.alb_files import Range
+from loadwatch_formats.access_logs.blocks import Range
 
 CONTENT = bytes(range(256)) * 10
 

@@ -1,6 +1,6 @@
 from typing import Any
 
-from loadwatch_collectors.runs.screen.findings import describe_findings
+from loadwatch_collectors.runs.screen.pages import describe_findings
 
 
 def words(text: str) -> dict[str, str]:

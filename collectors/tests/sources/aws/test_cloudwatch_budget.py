@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from loadwatch_collectors.collector import Sample
 from loadwatch_collectors.sources.aws.cloudwatch import CloudWatchCollector
-from loadwatch_collectors.sources.aws.cost.cost import estimate_cost, make_loads, read_prices
+from loadwatch_collectors.sources.aws.cost import estimate_cost, make_loads, read_prices
 from loadwatch_collectors.sources.aws.iam import plan_resources
 from loadwatch_collectors.sources.aws.model import AccountRegion, Resource, WantedMetric
 from loadwatch_collectors.sources.aws.presets import find_preset

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loadwatch_collectors.commands.iam_needs import (
+from loadwatch_collectors.commands.iam_policy import (
     ConfiguredSource,
     agent_needs,
     block_of,
@@ -29,7 +29,7 @@ from loadwatch_collectors.sources.aws.settings import (
     CustomMetricSettings,
     SelectSettings,
 )
-from loadwatch_collectors.sources.mysql_statements.rds_log import LOG_ACTIONS
+from loadwatch_collectors.sources.mysql_statements.slow_log import LOG_ACTIONS
 
 from collectors.tests.sources.aws.moto_server import MotoServer
 

@@ -4,14 +4,13 @@ import random
 from collections.abc import Iterator
 
 import pytest
-from loadwatch_collectors.commands.iam_needs import block_of
+from loadwatch_collectors.commands.iam_policy import block_of
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.sources.aws.client.client import Account, ConnectOptions, connect
 from loadwatch_collectors.sources.aws.client.errors import ForbiddenError
 from loadwatch_collectors.sources.aws.iam import read_actions
 from loadwatch_collectors.sources.mysql_statements.collector import MySQLStatementsCollector, MySQLStatementsSettings
-from loadwatch_collectors.sources.mysql_statements.rds_log import LOG_ACTIONS, RdsLog
-from loadwatch_collectors.sources.mysql_statements.slow_log import SlowLogFollower
+from loadwatch_collectors.sources.mysql_statements.slow_log import LOG_ACTIONS, RdsLog, SlowLogFollower
 
 from collectors.tests.sources.aws.moto_server import REGION
 from collectors.tests.sources.aws.rds_logs import CURRENT, RdsLogs, running_rds_logs

@@ -14,8 +14,7 @@ from loadwatch_collectors.collector import Labels, Sample
 from loadwatch_collectors.config import load_config
 from loadwatch_collectors.errors import CollectorError, ConfigError, PrivilegeError
 from loadwatch_collectors.settings_loader import parse_document
-from loadwatch_collectors.sources.mysql.collector import MYSQL, MySQLCollector, MySQLSettings
-from loadwatch_collectors.sources.mysql.names import STATUSES, status_series
+from loadwatch_collectors.sources.mysql.collector import MYSQL, STATUSES, MySQLCollector, MySQLSettings, status_series
 from loadwatch_collectors.sources.registry import sources_by_name
 from loadwatch_collectors.transport.mysql_session import MySQLLogin, MySQLSession
 from prometheus_client.parser import text_string_to_metric_families

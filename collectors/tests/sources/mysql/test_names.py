@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 from loadwatch_collectors.collector import Sample
-from loadwatch_collectors.sources.mysql.names import (
+from loadwatch_collectors.sources.mysql.collector import (
     STATUSES,
     other_variable_samples,
     parse_number,

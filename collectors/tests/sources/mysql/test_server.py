@@ -1,6 +1,6 @@
 import pytest
 from loadwatch_collectors.collector import Sample
-from loadwatch_collectors.sources.mysql.server import (
+from loadwatch_collectors.sources.mysql.collector import (
     Server,
     account_of,
     missing_process,

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 from loadwatch_collectors.collector import Labels
-from loadwatch_collectors.sources.process.cgroup import (
+from loadwatch_collectors.sources.process.collector import (
     Membership,
+    ProcessCollector,
     Quota,
     Throttling,
     parse_cpu_max,
@@ -17,7 +18,6 @@ from loadwatch_collectors.sources.process.cgroup import (
     parse_unit,
     read_quotas,
 )
-from loadwatch_collectors.sources.process.collector import ProcessCollector
 from loadwatch_collectors.sources.process.search import ProcessSettings
 
 HYBRID = """\

@@ -2,16 +2,16 @@ import stat
 from pathlib import Path
 
 import pytest
-from loadwatch_collectors.sources.process import unit
-from loadwatch_collectors.sources.process.unit import UnitLimits, ask_systemd, parse_limits
+from loadwatch_collectors.sources.process import collector as unit
+from loadwatch_collectors.sources.process.collector import UnitLimits, ask_systemd, parse_unit_limits
 
 ANSWER = "LimitNOFILE=524288\nLimitNOFILESoft=1024\n"
 
 
 def test_limits_of_a_unit() -> None:
-    assert parse_limits(ANSWER) == {"hard": 524_288, "soft": 1024}
-    assert parse_limits("LimitNOFILE=infinity\nLimitNOFILESoft=[not set]\n") == {"hard": float("inf")}
-    assert parse_limits("Failed to connect to bus") == {}
+    assert parse_unit_limits(ANSWER) == {"hard": 524_288, "soft": 1024}
+    assert parse_unit_limits("LimitNOFILE=infinity\nLimitNOFILESoft=[not set]\n") == {"hard": float("inf")}
+    assert parse_unit_limits("Failed to connect to bus") == {}
 
 
 def test_systemd_is_asked_once_a_minute_and_for_a_few_units() -> None:
@@ -53,7 +53,7 @@ def test_systemctl_is_asked_where_systemd_runs(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(unit, "_BOOTED", tmp_path)
     program(tmp_path, 'echo LimitNOFILE=7; echo "$@" >&2; echo "asked=$*"')
     answer = ask_systemd("-app.service")
-    assert parse_limits(answer) == {"hard": 7}
+    assert parse_unit_limits(answer) == {"hard": 7}
     assert "asked=show --property=LimitNOFILESoft --property=LimitNOFILE -- -app.service" in answer
     monkeypatch.setattr(unit, "_DEADLINE_SECONDS", 0.2)
     program(tmp_path, "exec sleep 60")

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
+from typing import NamedTuple
 
 from loadwatch_formats.access_logs.sketch import GREATEST
 from loadwatch_formats.durations import parse_go_duration
@@ -76,8 +77,7 @@ class LineReader:
     seconds: Callable[[str], float | None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LineFormat:
+class LineFormat(NamedTuple):
     """A kind of access log.
 
     Attributes:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from loadwatch_formats.access_logs.lines.line import (
     UNITS,
@@ -86,8 +86,7 @@ def parse_keys(texts: Iterable[str]) -> dict[str, str]:
     return keys
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
+class Chosen(NamedTuple):
     """Which keys hold what.
 
     Attributes:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 from urllib.parse import urlsplit
 
-from loadwatch_formats.retry_after import parse_retry_after
+from loadwatch_formats.backoff import parse_retry_after
 from pydantic import BeforeValidator, Field
 
 from loadwatch_backend.alerting.notify.record import Count, Flag, SecretText, SecretUrl, list_of

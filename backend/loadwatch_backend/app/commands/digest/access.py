@@ -11,9 +11,14 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import click
-from loadwatch_formats.access_logs.alb_files import Range
-from loadwatch_formats.access_logs.blocks import BLOCK_BYTES, LineBlocks, samples_of
-from loadwatch_formats.access_logs.document import (
+from loadwatch_formats.access_logs.blocks import BLOCK_BYTES, LineBlocks, Range, samples_of
+from loadwatch_formats.access_logs.figures import RouteFigures, instant_of
+from loadwatch_formats.access_logs.groups import GroupError, MatchingGroups, split_patterns
+from loadwatch_formats.access_logs.lines.line import UNITS, AccessLogError, LineOptions, LineReader
+from loadwatch_formats.access_logs.lines.ltsv import parse_keys
+from loadwatch_formats.access_logs.lines.registry import FORMATS, recognise, recognise_first
+from loadwatch_formats.access_logs.routes import MOST_ROUTES, OTHER, RouteNames
+from loadwatch_formats.access_logs.run_part import (
     QUANTILES,
     figures_document,
     lines_document,
@@ -21,12 +26,6 @@ from loadwatch_formats.access_logs.document import (
     route_document,
     window_document,
 )
-from loadwatch_formats.access_logs.figures import RouteFigures, instant_of
-from loadwatch_formats.access_logs.groups import GroupError, MatchingGroups, split_patterns
-from loadwatch_formats.access_logs.lines.line import UNITS, AccessLogError, LineOptions, LineReader
-from loadwatch_formats.access_logs.lines.ltsv import parse_keys
-from loadwatch_formats.access_logs.lines.registry import FORMATS, recognise, recognise_first
-from loadwatch_formats.access_logs.routes import MOST_ROUTES, OTHER, RouteNames
 from loadwatch_formats.access_logs.sketch import RELATIVE_ERROR
 from loadwatch_formats.access_logs.tally import Key, Tally, settle_together
 from loadwatch_formats.compression import pieces

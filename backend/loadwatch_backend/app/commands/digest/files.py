@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import click
-from loadwatch_formats.access_logs.alb_files import MOST_FILES, MOST_LISTED, SCHEME, Range
+from loadwatch_formats.access_logs.blocks import MOST_FILES, MOST_LISTED, SCHEME, Range
 from loadwatch_formats.compression import HEAD_BYTES, decompressed, opener_of
 
 _NEEDS = "reading s3:// needs s3:ListBucket and s3:GetObject, and credentials as the AWS command line finds them"

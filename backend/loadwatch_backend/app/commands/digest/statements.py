@@ -10,8 +10,7 @@ from loadwatch_formats import terminal_table
 from loadwatch_formats.access_logs.sketch import RELATIVE_ERROR
 from loadwatch_formats.compression import pieces
 from loadwatch_formats.statements.fingerprint import OTHER
-from loadwatch_formats.statements.reading import NO_SLOW_LOG, read_log
-from loadwatch_formats.statements.slow_log import SlowLogReader
+from loadwatch_formats.statements.slow_log import NO_SLOW_LOG, SlowLogReader, read_log
 from loadwatch_formats.statements.sums import COUNTS, StatementSum, StatementSums
 from loadwatch_formats.terminal import echo
 from loadwatch_formats.times import format_rfc3339

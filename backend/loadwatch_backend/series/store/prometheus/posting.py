@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 import cramjam
 import numpy as np
 import structlog
-from loadwatch_formats.backoff import backoff_seconds
-from loadwatch_formats.retry_after import parse_retry_after
+from loadwatch_formats.backoff import backoff_seconds, parse_retry_after
 
 from loadwatch_backend.core.periodic import Periodic
 from loadwatch_backend.series.store.embedded.block import F64, I64, U32

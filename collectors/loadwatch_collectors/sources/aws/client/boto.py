@@ -1,34 +1,43 @@
-"""The interface of `client.py` by boto3. With `session.py` the only importer of boto3 and botocore."""
+"""The interface of `client.py` by boto3. The only importer of boto3 and botocore."""
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, TypeVar
+from functools import cache
+from typing import Any, NamedTuple, TypeVar
 
+import boto3.session
 import botocore.exceptions
+import botocore.session
+from botocore.config import Config
+from botocore.credentials import DeferredRefreshableCredentials
+from botocore.loaders import Loader, create_loader
 from botocore.model import ServiceId
 from botocore.paginate import Paginator
 from botocore.parsers import ResponseParserError
 from botocore.signers import RequestSigner
+from botocore.utils import IMDSRegionProvider, parse_timestamp
 
 from loadwatch_collectors.errors import ConfigError
-from loadwatch_collectors.sources.aws.client.backoff import Backoff
 from loadwatch_collectors.sources.aws.client.client import (
     Account,
     ApiCall,
+    Backoff,
     ConnectOptions,
     Document,
     LoginToken,
     Observe,
 )
-from loadwatch_collectors.sources.aws.client.credentials import HeldCredentials, is_of_credentials
 from loadwatch_collectors.sources.aws.client.errors import (
+    ASSUME_ROLE,
     AwsError,
     CredentialsError,
     ExpiredError,
+    ForbiddenError,
     OutOfTimeError,
     Refusal,
     RequestError,
@@ -37,7 +46,6 @@ from loadwatch_collectors.sources.aws.client.errors import (
     UnreachableError,
     explain,
 )
-from loadwatch_collectors.sources.aws.client.session import AwsSession, find_credentials, find_region, make_session
 from loadwatch_collectors.sources.aws.model import (
     AccountRegion,
     DataPage,
@@ -47,6 +55,239 @@ from loadwatch_collectors.sources.aws.model import (
     MetricKey,
     Pairs,
 )
+
+# The credentials of one place, read anew under clients that stay. No botocore in this file.
+
+FIRST_SECONDS = 15.0
+"""How long credentials are left alone after they were read again; doubles while they do not work."""
+MOST_SECONDS = 120.0
+
+
+class HeldCredentials:
+    """What a session and its clients hold in place of botocore's credentials; safe to use by several threads.
+
+    `find` gives botocore's, and may make requests to have them. Where they do not work they are read again by whoever
+    comes first, once for the whole place, and seldom; a session with all its clients costs some 100 MiB, and stays.
+    """
+
+    method = "loadwatch"
+    """botocore's word for where credentials come from."""
+
+    def __init__(self, find: Callable[[], Any], *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._find = find
+        self._clock = clock
+        self._lock = threading.RLock()
+        self._found: Any = None
+        self._last: Any = None
+        self._read_at = float("-inf")
+        self._readings = 0
+        self._failure: AwsError | None = None
+        self._backoff = Backoff(first_seconds=FIRST_SECONDS, most_seconds=MOST_SECONDS)
+
+    @property
+    def reading(self) -> int:
+        """Which reading a request that begins now makes use of."""
+        return self._readings
+
+    def get_frozen_credentials(self) -> Any:
+        """Key, secret and token for one signature; botocore asks for them at each request."""
+        with self._lock:
+            if self._found is None:
+                self._found = self._find()
+                self._read_at = self._clock()
+            found = self._found
+        self._last = found.get_frozen_credentials()
+        return self._last
+
+    def get_deferred_property(self, name: str) -> Callable[[], Any]:
+        """One of their properties, for botocore to ask when it needs it."""
+        return lambda: getattr(self.get_frozen_credentials(), name, None)
+
+    def check(self) -> None:
+        """Let a request go.
+
+        Raises:
+            AwsError: why they did not work; it is not yet time to try them again.
+        """
+        with self._lock:
+            if self._failure is not None and self._backoff.wait_seconds(self._clock()):
+                raise self._failure.with_traceback(None)  # Or each time it is told again it would hold more frames.
+
+    def renew(self, reading: int) -> bool:
+        """Read them again after those of a reading did not work; whether there are others now.
+
+        Raises:
+            Exception: botocore's, when they are not to be had.
+        """
+        with self._lock:
+            if self._readings != reading:
+                return self._failure is None
+            if self._found is None or self._backoff.wait_seconds(self._clock()):
+                return False
+            before = self._last
+            self._backoff.refused(self._clock())
+            self._forget()
+            return self.get_frozen_credentials() != before
+
+    def renew_older(self, seconds: float) -> None:
+        """Read them again at their next use, where that is longer ago."""
+        with self._lock:
+            if self._clock() - self._read_at > seconds:
+                self._forget()
+
+    def failed(self, error: AwsError) -> None:
+        """They do not work. Where nothing of the place can work with them, no request goes until the wait is over."""
+        with self._lock:
+            if not self._backoff.wait_seconds(self._clock()):
+                self._backoff.refused(self._clock())
+            # No credentials, or their time is over: without a code it is ours.
+            of_all = isinstance(error, ExpiredError | ForbiddenError) or not error.code
+            self._failure = error if of_all else None
+
+    def worked(self) -> None:
+        """A request that was signed with them was answered."""
+        if self._failure is not None:
+            with self._lock:
+                self._failure = None
+                self._backoff = Backoff(first_seconds=FIRST_SECONDS, most_seconds=MOST_SECONDS)
+
+    def _forget(self) -> None:
+        self._found = None
+        self._readings += 1
+
+
+def is_of_credentials(error: AwsError) -> bool:
+    """Whether other credentials may help."""
+    if isinstance(error, ForbiddenError):
+        return error.action == ASSUME_ROLE
+    # AWS has another word where an account has not opted in to a service or region.
+    return isinstance(error, CredentialsError) and error.outcome != "clock" and error.code != "OptInRequired"
+
+
+# Credentials and sessions by boto3: environment, files, container, task and instance roles, assumed roles.
+#
+# What boto3 has no word for is set on the botocore session below it: version 2 of the metadata only, whose credentials
+# sign, how times are read, and where descriptions of services are kept.
+
+
+class _Held(NamedTuple):
+    """Stands in the place of botocore's chain of providers."""
+
+    credentials: HeldCredentials
+
+    def load_credentials(self) -> HeldCredentials:
+        """What botocore asks its chain for."""
+        return self.credentials
+
+
+class AwsSession(NamedTuple):
+    """A session of boto3's, and the botocore session that it stands on."""
+
+    session: boto3.session.Session
+    core: botocore.session.Session
+
+    def client(self, service: str, options: ConnectOptions) -> Any:
+        """A client that does each request once: pace and repetition are ours, so that each one is counted."""
+        config = Config(
+            connect_timeout=options.connect_timeout_seconds,
+            read_timeout=options.read_timeout_seconds,
+            retries={"total_max_attempts": 1, "mode": "standard"},
+            # Its requests are made in one place only, and checking 500 queries each time costs more than making them.
+            parameter_validation=service != "cloudwatch",
+            user_agent_extra="loadwatch",
+        )
+        return self.session.client(service, endpoint_url=options.endpoint_url, config=config)
+
+
+def make_session(account: Account, region: str, credentials: HeldCredentials) -> AwsSession:
+    """A session for API calls, whose timestamps are milliseconds since the epoch.
+
+    Raises:
+        ConfigError: there is no such profile.
+    """
+    session = _new_session(account.profile, region)
+    factory = session.core.get_component("response_parser_factory")
+    factory.set_parser_defaults(timestamp_parser=parse_time_ms)
+    # Credentials come from a session of their own: botocore reads expiry times in its own form.
+    session.core.register_component("credential_provider", _Held(credentials))
+    return session
+
+
+def find_region(profile: str | None = None) -> str:
+    """The region that environment, profile or instance metadata name; empty when none does.
+
+    Raises:
+        ConfigError: there is no such profile.
+    """
+    named = os.environ.get("AWS_REGION")
+    if named:
+        return named
+    session = _new_session(profile)
+    # The last one keeps to what environment and profile say of the metadata, AWS_EC2_METADATA_DISABLED among it.
+    return session.session.region_name or IMDSRegionProvider(session.core).provide() or ""
+
+
+def parse_time_ms(value: Any) -> int:
+    """Milliseconds since the epoch from a timestamp in any form that AWS's protocols have."""
+    if isinstance(value, int | float):
+        return round(value * 1000)
+    text = str(value)
+    try:
+        return round(float(text) * 1000)
+    except ValueError:
+        return round(parse_timestamp(text).timestamp() * 1000)
+
+
+def _new_session(profile: str | None, region: str | None = None) -> AwsSession:
+    core = botocore.session.Session()
+    # IMDSv2 only: an agent has no reason to accept instance credentials without its token.
+    core.set_config_variable("ec2_metadata_v1_disabled", True)
+    core.set_config_variable("metadata_service_num_attempts", 2)
+    try:
+        session = boto3.session.Session(botocore_session=core, profile_name=profile, region_name=region)
+    except botocore.exceptions.ProfileNotFound as error:
+        raise ConfigError(f"there is no AWS profile {core.profile!r} in the shared configuration files") from error
+    # After boto3, which adds a path of its own to the loader of each session.
+    core.register_component("data_loader", _loader(core.get_config_variable("data_path")))
+    return AwsSession(session=session, core=core)
+
+
+@cache
+def _loader(data_path: str | None) -> Loader:
+    """Reads the descriptions of services, some 10 MiB for each, once for all places."""
+    return create_loader(data_path)
+
+
+def find_credentials(account: Account, region: str, options: ConnectOptions) -> Any:
+    """What boto3 finds now; those of a role refresh themselves, and are not asked for before they are needed.
+
+    Raises:
+        ConfigError: there is no such profile.
+        botocore.exceptions.NoCredentialsError: there are none.
+    """
+    session = _new_session(account.profile, region)
+    source = session.session.get_credentials()
+    if source is None:
+        raise botocore.exceptions.NoCredentialsError()
+    if account.role_arn is None:
+        return source
+    asked = {"RoleArn": account.role_arn, "RoleSessionName": account.session_name}
+    if account.external_id:
+        asked["ExternalId"] = account.external_id
+    # One client for all its sessions: a fetcher of botocore's makes one each time that it asks.
+    sts = session.client("sts", options)
+
+    def assume() -> dict[str, str]:
+        found = sts.assume_role(**asked)["Credentials"]
+        return {
+            "access_key": found["AccessKeyId"],
+            "secret_key": found["SecretAccessKey"],
+            "token": found["SessionToken"],
+            "expiry_time": found["Expiration"].isoformat(),
+        }
+
+    return DeferredRefreshableCredentials(refresh_using=assume, method="assume-role")
+
 
 __all__ = ["BotocoreClient", "find_region"]
 
@@ -134,7 +375,35 @@ class BotocoreClient:
         deadline: float | None = None,
     ) -> Document:
         """One answer; throttling is waited out, other failures are tried once more, within the deadline."""
-        return self._patiently(service, operation, dict(parameters or {}), deadline)
+        if not operation.startswith(_READS):
+            raise RequestError(f"{service} {operation} does not read; Loadwatch changes nothing in AWS")
+        until = deadline if deadline is not None else time.monotonic() + CALL_SECONDS
+        backoff = self._backoffs.setdefault(service, Backoff())
+        repeats = 0
+        while True:
+            wait = backoff.wait_seconds(time.monotonic())
+            if wait and time.monotonic() + wait > until:
+                raise self._failures[service].with_traceback(None)
+            if time.monotonic() > until:
+                raise OutOfTimeError(f"{service} {operation} in {self._where}: no time is left for it in this poll")
+            if wait:
+                time.sleep(wait)
+            try:
+                answer = self._request(service, operation, parameters or {})
+            except ThrottledError as error:
+                self._failures[service] = error
+                backoff.refused(time.monotonic())
+                if time.monotonic() + backoff.wait_seconds(time.monotonic()) > until:
+                    raise
+            except (ServiceError, UnreachableError) as error:
+                self._failures[service] = error
+                backoff.refused(time.monotonic())
+                repeats += 1
+                if repeats > _TRANSIENT_REPEATS or time.monotonic() >= until:
+                    raise
+            else:
+                backoff.succeeded(time.monotonic())
+                return answer
 
     def pages(
         self,
@@ -156,7 +425,7 @@ class BotocoreClient:
             return
 
         def page(**keywords: Any) -> Document:
-            return self._patiently(service, operation, keywords, deadline)
+            return self.call(service, operation, keywords, deadline=deadline)
 
         shape = client.meta.service_model.operation_model(client.meta.method_to_api_mapping[operation])
         yield from Paginator(page, config, shape).paginate(**dict(parameters or {}))
@@ -225,39 +494,6 @@ class BotocoreClient:
                 found = self._current_session().client(service, self._options)
                 self._clients[service] = found
             return found
-
-    def _patiently(
-        self, service: str, operation: str, parameters: Mapping[str, Any], deadline: float | None
-    ) -> Document:
-        if not operation.startswith(_READS):
-            raise RequestError(f"{service} {operation} does not read; Loadwatch changes nothing in AWS")
-        until = deadline if deadline is not None else time.monotonic() + CALL_SECONDS
-        backoff = self._backoffs.setdefault(service, Backoff())
-        repeats = 0
-        while True:
-            wait = backoff.wait_seconds(time.monotonic())
-            if wait and time.monotonic() + wait > until:
-                raise self._failures[service].with_traceback(None)
-            if time.monotonic() > until:
-                raise OutOfTimeError(f"{service} {operation} in {self._where}: no time is left for it in this poll")
-            if wait:
-                time.sleep(wait)
-            try:
-                answer = self._request(service, operation, parameters)
-            except ThrottledError as error:
-                self._failures[service] = error
-                backoff.refused(time.monotonic())
-                if time.monotonic() + backoff.wait_seconds(time.monotonic()) > until:
-                    raise
-            except (ServiceError, UnreachableError) as error:
-                self._failures[service] = error
-                backoff.refused(time.monotonic())
-                repeats += 1
-                if repeats > _TRANSIENT_REPEATS or time.monotonic() >= until:
-                    raise
-            else:
-                backoff.succeeded(time.monotonic())
-                return answer
 
     def _request(self, service: str, operation: str, parameters: Mapping[str, Any]) -> Document:
         return self._with_credentials(service, operation, lambda: self._counted(service, operation, parameters))
@@ -398,17 +634,11 @@ def _page(answer: Document) -> DataPage:
                 status=item.get("StatusCode", ""),
                 times_ms=item.get("Timestamps", ()),
                 values=item.get("Values", ()),
-                messages=_messages(item),
             )
             for item in answer.get("MetricDataResults", ())
         ],
         next_token=answer.get("NextToken") or "",
-        messages=_messages(answer),
     )
-
-
-def _messages(holder: Mapping[str, Any]) -> list[str]:
-    return [f"{item.get('Code', '')}: {item.get('Value', '')}" for item in holder.get("Messages", ())]
 
 
 def _api_name(operation: str) -> str:

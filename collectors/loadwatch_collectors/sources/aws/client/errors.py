@@ -13,7 +13,7 @@ AwsError                     (a CollectorError) says what was asked, of which ac
 """
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from loadwatch_collectors.errors import CollectorError
 
@@ -167,8 +167,7 @@ _IAM_PREFIXES = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
+class Refusal(NamedTuple):
     """An answer that is an error. `operation` is AWS's word, such as `DescribeDBInstances`; `where` is for the text."""
 
     service: str

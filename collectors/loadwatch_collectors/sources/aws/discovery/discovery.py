@@ -22,14 +22,15 @@ from loadwatch_collectors.sources.aws.discovery.part import (
     has_wildcard,
     tag_pairs,
 )
-from loadwatch_collectors.sources.aws.discovery.rds import read_databases, read_rds
 from loadwatch_collectors.sources.aws.discovery.readers import (
     Kind,
+    read_databases,
     read_ecs,
     read_elasticache,
     read_elb,
     read_lists,
     read_proxies,
+    read_rds,
     read_services,
 )
 from loadwatch_collectors.sources.aws.model import Found, Pairs

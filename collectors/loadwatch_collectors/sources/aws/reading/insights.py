@@ -17,16 +17,10 @@ from typing import Any, NamedTuple, cast
 from loadwatch_collectors.collector import Labels, Sample
 from loadwatch_collectors.sources.aws.client.client import AwsClient, Document
 from loadwatch_collectors.sources.aws.client.errors import AwsError, ForbiddenError, RequestError, ServiceError
-from loadwatch_collectors.sources.aws.cost.cost import Load
+from loadwatch_collectors.sources.aws.cost import Load
 from loadwatch_collectors.sources.aws.model import Preset, Resource
 from loadwatch_collectors.sources.aws.presets import InsightsQuery, PresetFile
-from loadwatch_collectors.sources.aws.reading.side_reading import (
-    SideReading,
-    SideTask,
-    as_often,
-    side_labels,
-    side_tasks,
-)
+from loadwatch_collectors.sources.aws.reading.side_reading import SideReading, SideTask, side_labels, side_tasks
 from loadwatch_collectors.sources.aws.reading.states import Window, align_down, is_due, make_window
 
 _NAN = math.nan
@@ -186,7 +180,11 @@ class InsightsReader:
     """Performance Insights of one place; used by one thread at a time."""
 
     def __init__(
-        self, client: AwsClient, presets: Mapping[str, Preset], *, factor: Callable[[str, int], int] = as_often
+        self,
+        client: AwsClient,
+        presets: Mapping[str, Preset],
+        *,
+        factor: Callable[[str, int], int] = lambda _preset, _priority: 1,
     ) -> None:
         self._client = client
         self._presets = presets

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from loadwatch_collectors.collector import Labels, MissingPrivilege, Sample
-from loadwatch_collectors.sources.aws.client.backoff import Backoff
-from loadwatch_collectors.sources.aws.client.client import AwsClient
+from loadwatch_collectors.sources.aws.client.client import AwsClient, Backoff
 from loadwatch_collectors.sources.aws.client.errors import (
     AwsError,
     ForbiddenError,
@@ -172,7 +171,8 @@ class PlaceReader:
     def read(self, wanted: Sequence[WantedMetric], now_ms: int, deadline: float) -> Reading:
         """Read what is due at `now_ms`; never raises an `AwsError`, it is in the result."""
         reading = Reading()
-        self._forget({_key(metric) for metric in wanted})
+        for key in self._memories.keys() - {_key(metric) for metric in wanted}:
+            del self._memories[key]
         due = [(metric, self._window(metric, now_ms)) for metric in wanted if self._is_due(metric, now_ms)]
         answers: list[MetricDataResult] = []
         self._searches = MOST_SEARCHES
@@ -234,10 +234,6 @@ class PlaceReader:
             found = self._memories[key] = _Memory(histories=histories, witness_of=witness_of)
         return found
 
-    def _forget(self, wanted: set[_Key]) -> None:
-        for key in self._memories.keys() - wanted:
-            del self._memories[key]
-
     def _ask_accepted(
         self, batch: DataQueries, deadline: float, reading: Reading, answers: list[MetricDataResult]
     ) -> None:
@@ -298,7 +294,8 @@ class PlaceReader:
         for _ in range(MAX_PAGES):
             page = self._request(batch.request._replace(next_token=token), deadline)
             if not seen:
-                reading.metrics_requested.update(_count_presets(batch))
+                asked = {id(metric): metric.preset for metric, _ in batch.owners}
+                reading.metrics_requested.update(asked.values())
             answer.add(page)
             token = page.next_token
             if not token or token in seen:
@@ -447,7 +444,3 @@ def _by_metric(owners: Iterable[tuple[WantedMetric, int]]) -> list[tuple[WantedM
     for metric, index in owners:
         found.setdefault(id(metric), (metric, []))[1].append(index)
     return list(found.values())
-
-
-def _count_presets(batch: DataQueries) -> Counter[str]:
-    return Counter(metric.preset for metric in {id(metric): metric for metric, _ in batch.owners}.values())

@@ -1,6 +1,6 @@
 """What the readers beside GetMetricData give, and which resources each of them reads."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -26,11 +26,6 @@ class SideReading:
         """A permission is missing, and with it something of so many instances."""
         lost = f"{what} of {instances} instance{'' if instances == 1 else 's'}"
         self.missing.append(Permission(action, lost).missing())
-
-
-def as_often(preset: str, priority: int) -> int:  # noqa: ARG001 - alike for all
-    """The factor of a budget that slows nothing down."""
-    return 1
 
 
 class SideTask(NamedTuple):
@@ -59,9 +54,9 @@ def side_tasks(reader: str, resources: Iterable[Resource], presets: Mapping[str,
     return tasks
 
 
-def side_labels(resource: Resource, more: Sequence[tuple[str, str]] = ()) -> Labels:
-    """The labels of a resource's series, as `planning.make_labels` gives them to those of CloudWatch."""
+def side_labels(resource: Resource) -> Labels:
+    """The labels of a resource's series, as `iam.make_labels` gives them to those of CloudWatch."""
     place = resource.place
     own = [(dimension_label(name), value) for name, value in resource.dimensions if name == "DBInstanceIdentifier"]
     own += [("account_id", place.account_id), ("name", resource.name), ("region", place.region)]
-    return tuple(sorted([*own, *more]))
+    return tuple(sorted(own))

@@ -149,12 +149,10 @@ class MetricDataResult:
     def __init__(self, batch: DataQueries) -> None:
         self.batch = batch
         self.values: list[dict[int, float]] = [{} for _ in batch.owners]
-        self.messages: list[str] = []
         self._states: list[str] = ["" for _ in batch.owners]
 
     def add(self, page: DataPage) -> None:
         """Take one page; of a point given twice the last wins."""
-        self.messages += page.messages
         for result in page.results:
             index = query_index(result.id)
             if not 0 <= index < len(self._states):
@@ -164,8 +162,6 @@ class MetricDataResult:
             before = self._states[index]
             if not before or _WEIGHT[status] > _WEIGHT[before]:
                 self._states[index] = status
-            if status != COMPLETE:
-                self.messages += result.messages
 
     def state(self, index: int) -> str:
         """The completion state of a query, by what has come so far."""

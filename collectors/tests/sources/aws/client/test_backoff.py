@@ -1,6 +1,6 @@
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_collectors.sources.aws.client.backoff import Backoff
+from loadwatch_collectors.sources.aws.client.client import Backoff
 
 
 def test_it_doubles_with_jitter_up_to_the_most() -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 from loadwatch_collectors.sources.aws.client import boto
-from loadwatch_collectors.sources.aws.client.backoff import Backoff
 from loadwatch_collectors.sources.aws.client.client import (
     Account,
     ApiCall,
     AwsClient,
+    Backoff,
     ConnectOptions,
     connect,
     default_regions,

@@ -8,9 +8,8 @@ from typing import Any
 import botocore.loaders
 import botocore.session
 import pytest
-from loadwatch_collectors.sources.aws.client.boto import BotocoreClient
+from loadwatch_collectors.sources.aws.client.boto import MOST_SECONDS, BotocoreClient
 from loadwatch_collectors.sources.aws.client.client import Account, ApiCall, ConnectOptions
-from loadwatch_collectors.sources.aws.client.credentials import MOST_SECONDS
 from loadwatch_collectors.sources.aws.client.errors import AwsError, CredentialsError, ExpiredError, ForbiddenError
 
 from collectors.tests.sources.aws.fault_proxy.fault_proxy import AwsRequest, FaultProxy

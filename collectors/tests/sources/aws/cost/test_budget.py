@@ -5,8 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from loadwatch_collectors.sources.aws.cloudwatch import CLOUDWATCH
-from loadwatch_collectors.sources.aws.cost.budget import LEVELS, BudgetKeeper, slow_down
-from loadwatch_collectors.sources.aws.cost.cost import Load, estimate_cost, merge_loads, read_prices
+from loadwatch_collectors.sources.aws.cost import (
+    LEVELS,
+    BudgetKeeper,
+    Load,
+    estimate_cost,
+    merge_loads,
+    read_prices,
+    slow_down,
+)
 from loadwatch_collectors.sources.aws.model import WantedMetric
 
 from collectors.tests.sources.aws.cost.test_cost import make_wanted

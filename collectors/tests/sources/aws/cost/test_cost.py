@@ -3,7 +3,7 @@ from datetime import UTC, datetime
 
 import pytest
 from loadwatch_collectors.sources.aws.client.client import ApiCall
-from loadwatch_collectors.sources.aws.cost.cost import (
+from loadwatch_collectors.sources.aws.cost import (
     CostMeter,
     Load,
     describe_estimate,

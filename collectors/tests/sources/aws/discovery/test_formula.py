@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_collectors.sources.aws.discovery.rds import FormulaError, evaluate, is_formula
+from loadwatch_collectors.sources.aws.discovery.readers import FormulaError, evaluate, is_formula
 
 GIB = 1024**3
 AURORA = "GREATEST({log(DBInstanceClassMemory/805306368)*45},{log(DBInstanceClassMemory/8187281408)*1000})"

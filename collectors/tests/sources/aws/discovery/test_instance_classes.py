@@ -5,7 +5,7 @@ from pathlib import Path
 
 import moto.ec2
 import pytest
-from loadwatch_collectors.sources.aws.discovery.rds import memory_bytes
+from loadwatch_collectors.sources.aws.discovery.readers import memory_bytes
 
 GIB = 1024**3
 

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import pytest
-from loadwatch_collectors.sources.aws.client.backoff import Backoff
-from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions, connect
+from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, Backoff, ConnectOptions, connect
 from loadwatch_collectors.sources.aws.client.errors import (
     ForbiddenError,
     OutOfTimeError,

@@ -1,1 +1,0 @@
-"""What reading costs, and the budget that it stays in."""
