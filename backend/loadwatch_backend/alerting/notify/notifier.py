@@ -118,8 +118,10 @@ class Notifier:
         self.workers.stop()
 
     def _flush(self) -> float:
+        written = self._relational.written
         left_ms = self._dispatcher.flush(self._clock())
-        self.workers.wake()
+        if written is None or written != self._relational.written:
+            self.workers.wake()
         pause = LONGEST_SECONDS if left_ms is None else min(LONGEST_SECONDS, left_ms / 1_000)
         return max(pause, LEAST_SECONDS)
 

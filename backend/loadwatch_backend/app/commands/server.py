@@ -63,8 +63,6 @@ GRACEFUL_SECONDS = 3
 """Time that requests under way have when the server stops."""
 KEEP_ALIVE_SECONDS = 75
 """A load balancer keeps idle connections for 60 s (AWS', nginx's); where we close one first, its next request fails."""
-TICK_SECONDS = 1.0
-"""The header Date of answers is renewed so often."""
 WRITE_PATH = "/prometheus/api/v1/write"
 CONFIG_NAME = "loadwatch.yml"
 """Of the data directory: the agent's file where `loadwatch up` was given none."""
@@ -286,11 +284,10 @@ class Server(uvicorn.Server):
             self._loop.call_soon_threadsafe(self._wake.set)
 
     async def main_loop(self) -> None:
-        """See uvicorn, which looks ten times a second whether it is to stop; all else is for each second."""
+        """See uvicorn, which looks ten times a second whether it is to stop; the protocol renews the header Date."""
         self._loop = asyncio.get_running_loop()
-        while not await self.on_tick(0):
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), TICK_SECONDS)
+        if not self.should_exit:
+            await self._wake.wait()
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:
