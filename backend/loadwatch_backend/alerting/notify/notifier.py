@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from loadwatch_backend.alerting.notify.contract import Envelope
-from loadwatch_backend.alerting.notify.model import Notice
+from loadwatch_backend.alerting.notify.model import Envelope, Notice
 from loadwatch_backend.alerting.notify.outbox.outbox import Outbox
 from loadwatch_backend.alerting.notify.outbox.worker import Workers
 from loadwatch_backend.core.clock import Clock
