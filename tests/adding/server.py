@@ -166,7 +166,7 @@ class ZulipSender(Sender[ZulipIntegration]):
     ],
     check="""
 from loadwatch_backend.alerting.notify.file.configuration import parse_configuration
-from loadwatch_backend.alerting.notify.outbox.attempts import target_of
+from loadwatch_backend.alerting.notify.outbox.outcomes import target_of
 
 text = '''
 global: {zulip_url: "https://zulip.example.org/api"}

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from anyio import to_thread
 from fastapi import APIRouter, Depends, Request, Response
 
-from loadwatch_backend.access.audit.middleware import ACTOR, SUBJECT
+from loadwatch_backend.access.audit import ACTOR, SUBJECT
 from loadwatch_backend.access.credentials import (
     Cookie,
     CookieKind,

@@ -8,13 +8,14 @@ from sqlalchemy import ColumnElement, Connection, CursorResult, Row, bindparam, 
 from sqlalchemy.orm import Session
 
 from loadwatch_backend.access.credentials import Visit, hash_secret, new_id, new_secret
+from loadwatch_backend.access.limits import FORGET_MS, Lockout
 from loadwatch_backend.access.principal import Principal, Role, RoleSource
 from loadwatch_backend.access.sign_in.group_roles import GivenRole
-from loadwatch_backend.access.sign_in.lockout import FORGET_MS, Lockout
 from loadwatch_backend.access.tables import (
     NAME_LENGTH,
     TEXT_LENGTH,
     ApiTokenRow,
+    AuditRow,
     LockoutRow,
     SetupRow,
     UserRow,
@@ -367,3 +368,32 @@ def read_locks(session: Session) -> dict[str, int]:
     """Ends of lock-outs by the hash of their keys."""
     query = select(LockoutRow.key_hash, LockoutRow.locked_until_ms).where(LockoutRow.locked_until_ms > 0)
     return {row.key_hash: row.locked_until_ms for row in session.execute(query)}
+
+
+# The audit log --------------------------------------------------------------------------------------------------------
+
+
+def find_entries(
+    session: Session, start_ms: int, end_ms: int, actor: str, action: str, before: int | None, limit: int
+) -> Sequence[AuditRow]:
+    """Entries of the span, newest first; `action` is the whole or the part before a dot."""
+    query = select(AuditRow).where(AuditRow.at_ms >= start_ms).where(AuditRow.at_ms <= end_ms)
+    if actor:
+        query = query.where(AuditRow.actor == actor)
+    if action:
+        query = query.where(
+            (AuditRow.action == action) | AuditRow.action.startswith(f"{action.rstrip('.')}.", autoescape=True)
+        )
+    if before is not None:
+        query = query.where(AuditRow.id < before)
+    return session.scalars(query.order_by(AuditRow.id.desc()).limit(limit)).all()
+
+
+def add_entry(session: Session, row: AuditRow) -> None:
+    """Write an entry."""
+    session.add(row)
+
+
+def forget_entries(session: Session, before_ms: int) -> None:
+    """Delete what is older."""
+    session.execute(delete(AuditRow).where(AuditRow.at_ms < before_ms))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import structlog
 
-from loadwatch_backend.access.audit.audit import AuditEvent, AuditLog
+from loadwatch_backend.access.audit import AuditEvent, AuditLog
 from loadwatch_backend.access.credentials import Cookie, CookieKind, Credentials, Visit, bearer_of
 from loadwatch_backend.access.limits import FailureLimit, TooManyAttemptsError
 from loadwatch_backend.access.lookup import AccessUnavailableError, Lookup
@@ -84,9 +84,7 @@ class AccessService:
             access=self.access,
             principal=principal_out(principal),
             ways=LoginWays(
-                token=self.access is not Access.OPEN,
-                password=users,
-                oidc=self._parts.oidc_label if users else None,
+                token=self.access is not Access.OPEN, password=users, oidc=self._parts.oidc_label if users else None
             ),
             setup=users and not self._any_administrator(),
         )

@@ -2,11 +2,14 @@
 
 import hashlib
 import hmac
+import os
+import secrets
 from dataclasses import dataclass
+from pathlib import Path
 
 from anyio import CapacityLimiter
 
-from loadwatch_backend.access.audit.audit import AuditLog
+from loadwatch_backend.access.audit import AuditLog
 from loadwatch_backend.access.modes import access_of, check_settings, role_of
 from loadwatch_backend.access.principal import Access
 from loadwatch_backend.access.service import AccessParts, AccessService
@@ -14,7 +17,6 @@ from loadwatch_backend.access.sign_in.group_roles import RolePolicy, parse_group
 from loadwatch_backend.access.sign_in.oidc_sign_in import OidcPolicy, OidcSignIn
 from loadwatch_backend.access.sign_in.passwords import Passwords
 from loadwatch_backend.access.sign_in.proxy_users import ProxyUsers
-from loadwatch_backend.access.sign_in.sealing_key import load_sealing_key
 from loadwatch_backend.access.sign_in.sign_in import SignInService
 from loadwatch_backend.access.tokens import TokenFile, TokenService
 from loadwatch_backend.access.users.service import UserService
@@ -22,6 +24,22 @@ from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.database.relational import Relational
 from loadwatch_backend.core.paths import SIGN_IN_CALLBACK
 from loadwatch_backend.core.settings import Settings
+
+KEY_BYTES = 32
+
+
+def load_sealing_key(path: Path) -> bytes:
+    """The key, made at the first start; without it browsers that were here before are strangers again."""
+    try:
+        key = path.read_bytes()
+    except FileNotFoundError:
+        key = b""
+    if len(key) != KEY_BYTES:
+        key = secrets.token_bytes(KEY_BYTES)
+        with os.fdopen(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(key)
+    return key
+
 
 LOOKUPS_AT_ONCE = 4
 """Threads for the gates alone: slow queries, which fill the others, must not keep anybody waiting at the gate."""

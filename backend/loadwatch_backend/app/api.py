@@ -14,8 +14,7 @@ from loadwatch_backend.access.principal import Access, Principal, Scope
 from loadwatch_backend.access.schemas import PrincipalOut, principal_out
 from loadwatch_backend.access.users.endpoints import audit_router, own_router, setup_router, tokens_router, users_router
 from loadwatch_backend.alerting.alerts.alertmanager.endpoints import alertmanager_router
-from loadwatch_backend.alerting.alerts.endpoints import alerts_router, rules_router
-from loadwatch_backend.alerting.alerts.prometheus.endpoints import prometheus_rules_router
+from loadwatch_backend.alerting.alerts.endpoints import alerts_router, prometheus_rules_router, rules_router
 from loadwatch_backend.alerting.notify.endpoints import (
     deliveries_router,
     receivers_router,
@@ -25,9 +24,9 @@ from loadwatch_backend.alerting.notify.endpoints import (
 from loadwatch_backend.alerting.notify.outbox.repository import FailingIntegrations
 from loadwatch_backend.alerting.notify.outbox.service import DeliveryService
 from loadwatch_backend.alerting.notify.schemas import UndeliveredOut
-from loadwatch_backend.app.connect.endpoints import router as connect_router
-from loadwatch_backend.app.live.endpoints import router as live_router
-from loadwatch_backend.app.observe.endpoints import health_router, metrics_router
+from loadwatch_backend.app.connect import router as connect_router
+from loadwatch_backend.app.live import router as live_router
+from loadwatch_backend.app.observe import health_router, metrics_router
 from loadwatch_backend.app.services import Services
 from loadwatch_backend.catalogue.packs.endpoints import router as panels_router
 from loadwatch_backend.catalogue.runbooks.endpoints import router as runbooks_router

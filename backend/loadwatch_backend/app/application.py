@@ -15,12 +15,13 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 
-from loadwatch_backend.access.audit.middleware import AuditMiddleware
+from loadwatch_backend.access.audit import AuditMiddleware
 from loadwatch_backend.access.credentials import CookieKind, cookie_name
 from loadwatch_backend.access.modes import access_of
 from loadwatch_backend.access.principal import Access
+from loadwatch_backend.access.wiring import AccessServices
 from loadwatch_backend.app.api import build_routes
-from loadwatch_backend.app.observe.metrics import ServerMetrics
+from loadwatch_backend.app.observe import ServerMetrics
 from loadwatch_backend.app.services import open_services
 from loadwatch_backend.core.addresses import parse_cidrs
 from loadwatch_backend.core.clock import Clock, system_clock
@@ -46,6 +47,7 @@ from loadwatch_backend.core.problems import (
 )
 from loadwatch_backend.core.processes import AgentControl
 from loadwatch_backend.core.schemas import Problem
+from loadwatch_backend.core.services import find_service
 from loadwatch_backend.core.settings import Settings
 from loadwatch_backend.core.ui import UI_DIRECTORY, UserInterface
 from loadwatch_backend.core.version import RELEASE
@@ -159,7 +161,7 @@ def _middleware(settings: Settings, observer: Observer) -> list[Middleware]:
         Middleware(HeadMiddleware),
         Middleware(BodyLimitMiddleware, most=BODY_BYTES, exempt=OWN_BODY_LIMITS.fullmatch),
         Middleware(GZipMiddleware, minimum_size=GZIP_LEAST_BYTES, compresslevel=GZIP_LEVEL),
-        Middleware(AuditMiddleware),
+        Middleware(AuditMiddleware, log_of=lambda app: find_service(app, AccessServices).audit),
     ]
 
 

@@ -4,9 +4,13 @@ import functools
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from typing import Any
+
+import yaml
+from loadwatch_formats.durations import format_duration
 
 from loadwatch_backend.access.principal import Access
-from loadwatch_backend.access.sign_in.setup import begin_setup
+from loadwatch_backend.access.sign_in.sign_in import begin_setup
 from loadwatch_backend.access.wiring import AccessServices, open_access
 from loadwatch_backend.alerting.alerts.alertmanager.service import AlertmanagerApi
 from loadwatch_backend.alerting.alerts.evaluation.evaluator import Evaluator
@@ -18,10 +22,9 @@ from loadwatch_backend.alerting.notify.heartbeat import TIMEOUT_MS, Heartbeat
 from loadwatch_backend.alerting.rules.files import RuleFiles
 from loadwatch_backend.alerting.run_notices import RunNotices
 from loadwatch_backend.app.changes.watcher import ChangeWatcher, open_changes
-from loadwatch_backend.app.connect.service import ConnectService
-from loadwatch_backend.app.live.hub import LiveHub
-from loadwatch_backend.app.observe.metrics import ServerMetrics, own_numbers, write_own_metrics
-from loadwatch_backend.app.prometheus_facts import prometheus_facts
+from loadwatch_backend.app.connect import ConnectService
+from loadwatch_backend.app.live import LiveHub
+from loadwatch_backend.app.observe import ServerMetrics, own_numbers, write_own_metrics
 from loadwatch_backend.catalogue.packs.library import Library
 from loadwatch_backend.catalogue.packs.pinned import PinnedPanels
 from loadwatch_backend.catalogue.runbooks.rendering import Runbooks
@@ -74,6 +77,45 @@ from loadwatch_backend.series.promql.http.status import ServerFacts
 from loadwatch_backend.series.storage.service import Storage
 from loadwatch_backend.series.store.port import SampleStore
 from loadwatch_backend.series.targets.service import TargetService
+
+
+def prometheus_facts(ground: Foundation) -> ServerFacts:
+    """Settings by the names of Prometheus' flags and keys; nothing that is secret."""
+    settings = ground.settings
+    interval = format_duration(round(settings.rules_interval_seconds * 1_000))
+    document: dict[str, Any] = {
+        "global": {"evaluation_interval": interval, "external_labels": {}},
+        "rule_files": list(settings.rules),
+    }
+    return ServerFacts(
+        clock=ground.clock,
+        started_ms=ground.clock(),
+        retention=format_duration(settings.retention_ms),
+        flags=_flags(ground),
+        configuration=yaml.safe_dump(document, sort_keys=False),
+        statistics=ground.store.statistics,
+    )
+
+
+def _flags(ground: Foundation) -> dict[str, str]:
+    settings, engine = ground.settings, ground.engine.settings
+    return {
+        "alertmanager.notification-queue-capacity": "0",
+        "query.lookback-delta": format_duration(engine.lookback_ms),
+        "query.max-concurrency": str(ground.queries.api.settings.at_once),
+        "query.max-samples": str(engine.max_samples),
+        "query.timeout": format_duration(round(engine.timeout_seconds * 1_000)),
+        "storage.tsdb.retention.size": "0B",
+        "storage.tsdb.retention.time": format_duration(settings.retention_ms),
+        "web.enable-admin-api": "false",
+        "web.enable-lifecycle": "false",
+        "web.enable-otlp-receiver": "true",
+        "web.enable-remote-write-receiver": "true",
+        "web.external-url": f"{ground.external_url}/prometheus",
+        "web.listen-address": f"{settings.listen.host}:{settings.listen.port}",
+        "web.route-prefix": "/prometheus",
+    }
+
 
 PROFILE = "profile"
 """The label, or the annotation, by which a rule asks for profiles."""

@@ -7,6 +7,8 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Sequence
+from email.utils import formatdate
+from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Network
 
 import structlog
@@ -113,6 +115,11 @@ CONNECTIONS = Connections()
 """Of the process, as its limit of open files is."""
 
 
+@lru_cache(maxsize=1)
+def _date_header(second: int) -> Sequence[tuple[bytes, bytes]]:
+    return ((b"date", formatdate(second, usegmt=True).encode()),)
+
+
 class BoundedHttpProtocol(HttpToolsProtocol):
     """Ends connections that send more than `HEAD_BYTES`, or nothing for a while, without a request coming further."""
 
@@ -164,7 +171,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         CONNECTIONS.await_head(self.transport, comes=what == "head")
 
     def data_received(self, data: bytes) -> None:
-        """See uvicorn."""
+        """See uvicorn, which renews the header Date each second, asked for or not."""
+        self.server_state.default_headers = [*_date_header(int(time.time())), *self.config.encoded_headers]
         if self._awaited == "" and not self._answering:
             self._await("head")
         self._came_further = False

@@ -69,9 +69,11 @@ class Periodic:
 
     def _run(self, closed: threading.Event, pause: float | None) -> None:
         failing = False
-        while not closed.is_set():
+        while True:
             self._wake.wait(pause)
-            if closed.wait(self._settle_seconds):
+            if self._settle_seconds:
+                closed.wait(self._settle_seconds)
+            if closed.is_set():
                 return
             self._wake.clear()
             try:

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loadwatch_backend.access.audit.audit import KEPT_MS, AuditEvent, AuditLog
+from loadwatch_backend.access.audit import KEPT_MS, AuditEvent, AuditLog
 from loadwatch_backend.access.credentials import Visit
 from loadwatch_backend.access.lookup import Lookup
 from loadwatch_backend.access.principal import LOCAL, Role, Scope
 from loadwatch_backend.access.repository import SessionOwner, open_session
 from loadwatch_backend.access.schemas import TokenIn, UserIn, UserPatch
 from loadwatch_backend.access.sign_in.passwords import Passwords
-from loadwatch_backend.access.sign_in.setup import SetupLinkError, begin_setup, use_setup
+from loadwatch_backend.access.sign_in.sign_in import SetupLinkError, begin_setup, use_setup
 from loadwatch_backend.access.tables import ApiTokenRow, AuditRow, SetupRow, UserRow, UserSessionRow
 from loadwatch_backend.access.tokens import TokenFile, TokenService
 from loadwatch_backend.access.users.service import LastAdministratorError, UserService

@@ -5,9 +5,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from loadwatch_backend.alerting.alerts.history.journal import Journal
-from loadwatch_backend.alerting.notify.contract import Quiet
 from loadwatch_backend.alerting.notify.model import NotifiedAlert
-from loadwatch_backend.alerting.notify.schemas import DeliveryOut
+from loadwatch_backend.alerting.notify.schemas import DeliveryOut, Quiet
 from loadwatch_backend.core.database.leadership import Leadership
 from loadwatch_backend.core.database.relational import Relational, open_relational
 from sqlalchemy import text

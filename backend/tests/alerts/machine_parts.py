@@ -14,8 +14,7 @@ from loadwatch_backend.alerting.alerts.evaluation.explain import (
     source_key,
 )
 from loadwatch_backend.alerting.alerts.evaluation.machine import Machine, MachineSettings, unexplained
-from loadwatch_backend.alerting.rules.contract import ActiveSeries, RuleResult
-from loadwatch_backend.alerting.rules.model import NoDataPolicy, Rule, RuleKind
+from loadwatch_backend.alerting.rules.model import ActiveSeries, NoDataPolicy, Rule, RuleKind, RuleResult
 from loadwatch_backend.runs.registry.under_way import RunFacts
 from loadwatch_backend.series.promql.parsing.parse import parse_expression
 from loadwatch_backend.series.store.port import Labels

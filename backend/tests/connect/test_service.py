@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loadwatch_backend.app.connect.service import (
+from loadwatch_backend.app.connect import (
     KEPT_MS,
     AgentElsewhereError,
     AgentFileError,

@@ -1,7 +1,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 
-from loadwatch_backend.app.live.hub import KEEPALIVE, LiveHub, format_samples_event
+from loadwatch_backend.app.live import KEEPALIVE, LiveHub, format_samples_event
 
 
 async def take(stream: AsyncIterator[bytes], count: int) -> list[bytes]:

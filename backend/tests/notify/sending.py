@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from loadwatch_backend.alerting.notify.contract import Envelope
 from loadwatch_backend.alerting.notify.file.model import Configuration, Receiver, Route
-from loadwatch_backend.alerting.notify.model import EnvelopeKind
+from loadwatch_backend.alerting.notify.model import Envelope, EnvelopeKind
 from loadwatch_backend.alerting.notify.outbox.outbox import Outbox
 from loadwatch_backend.alerting.notify.outbox.service import DeliveryService
 from loadwatch_backend.alerting.notify.outbox.tables import AttemptRow, DeliveryRow

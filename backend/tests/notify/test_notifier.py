@@ -4,9 +4,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from loadwatch_backend.alerting.notify.contract import Envelope
 from loadwatch_backend.alerting.notify.file.model import Configuration, NoticeRoute
-from loadwatch_backend.alerting.notify.model import Notice, NoticeKind, NoticeText
+from loadwatch_backend.alerting.notify.model import Envelope, Notice, NoticeKind, NoticeText
 from loadwatch_backend.alerting.notify.notifier import Notifier
 from loadwatch_backend.alerting.notify.routing.routing import announce
 from loadwatch_backend.core.clock import system_clock

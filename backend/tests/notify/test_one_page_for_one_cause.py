@@ -15,10 +15,9 @@ from loadwatch_backend.alerting.alerts.history.episodes import notified_alert
 from loadwatch_backend.alerting.notify.file.configuration import default_inhibit_rules, parse_configuration
 from loadwatch_backend.alerting.notify.file.matchers import all_match
 from loadwatch_backend.alerting.notify.model import NotifiedAlert
-from loadwatch_backend.alerting.rules.contract import RuleResult
 from loadwatch_backend.alerting.rules.evaluate import RuleEvaluator
 from loadwatch_backend.alerting.rules.files import shipped_rules
-from loadwatch_backend.alerting.rules.model import Rule
+from loadwatch_backend.alerting.rules.model import Rule, RuleResult
 from loadwatch_backend.alerting.rules.presence import metrics_of
 from loadwatch_backend.alerting.rules.read import read_rules
 from loadwatch_backend.runs.registry.under_way import RunFacts

@@ -17,8 +17,8 @@ from typing import Any, cast
 import pytest
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 from loadwatch_backend.alerting.notify.model import EnvelopeKind
-from loadwatch_backend.alerting.notify.outbox.attempts import attempt, target_of
 from loadwatch_backend.alerting.notify.outbox.messages import delivery_row, message_of
+from loadwatch_backend.alerting.notify.outbox.outcomes import attempt, target_of
 from loadwatch_backend.alerting.notify.outbox.tables import DeliveryRow
 from loadwatch_backend.alerting.notify.senders.email import EmailIntegration, HostPort
 from loadwatch_backend.alerting.notify.senders.model import Integration, Result, SendContext

@@ -2,9 +2,15 @@ from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
-from loadwatch_backend.alerting.notify.groups.tables import AlertRow, GateRow, GroupRow, MemberRow, NotifiedRow
+from loadwatch_backend.alerting.notify.groups.tables import (
+    AlertRow,
+    GateRow,
+    GroupRow,
+    MemberRow,
+    NotifiedRow,
+    SilenceRow,
+)
 from loadwatch_backend.alerting.notify.outbox.tables import DeliveryRow
-from loadwatch_backend.alerting.notify.silences.tables import SilenceRow
 from loadwatch_backend.core.database.relational import default_url, migrate, open_relational
 from loadwatch_backend.core.database.revision import MIGRATIONS
 from sqlalchemy import inspect

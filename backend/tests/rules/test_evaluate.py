@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
-from loadwatch_backend.alerting.rules.contract import RuleResult
 from loadwatch_backend.alerting.rules.evaluate import RuleEvaluator, RuleLimitError
-from loadwatch_backend.alerting.rules.model import Rule
+from loadwatch_backend.alerting.rules.model import Rule, RuleResult
 from loadwatch_backend.alerting.rules.read import read_rules
 from loadwatch_backend.series.promql.engine import Engine
 from loadwatch_backend.series.promql.errors import QueryExecutionError

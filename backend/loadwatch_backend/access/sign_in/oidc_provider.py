@@ -104,11 +104,7 @@ class OidcProvider:
                     "iss": {"essential": True, "value": self._client.issuer},
                     "aud": {"essential": True, "value": self._client.client_id},
                 },
-                {
-                    "nonce": flow.nonce,
-                    "client_id": self._client.client_id,
-                    "access_token": token.get("access_token"),
-                },
+                {"nonce": flow.nonce, "client_id": self._client.client_id, "access_token": token.get("access_token")},
             )
             claims.validate(now=now_seconds, leeway=LEEWAY_SECONDS)
         except (JoseError, ValueError) as error:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from loadwatch_backend.access.audit.audit import AuditEvent
+from loadwatch_backend.access.audit import AuditEvent
 from loadwatch_backend.access.credentials import Cookie, CookieKind, hash_secret, new_secret
 from loadwatch_backend.access.principal import Role
 from loadwatch_backend.access.repository import (
@@ -164,10 +164,7 @@ class OidcSignIn:
             location = self._provider.authorization_url(flow)
         except UnavailableError as error:
             return Redirect(location=ERROR_PAGE + error.code, cookies=())
-        return Redirect(
-            location=location,
-            cookies=(Cookie(kind=CookieKind.OIDC, value=cookie, seconds=FLOW_SECONDS),),
-        )
+        return Redirect(location=location, cookies=(Cookie(kind=CookieKind.OIDC, value=cookie, seconds=FLOW_SECONDS),))
 
     def finish(self, back: Return, browser: Browser) -> Redirect:
         """Take the browser back: signed in, or to the page with the code of what went wrong."""

@@ -1,4 +1,8 @@
-"""Signing in as a user, one's own password and one's own sessions."""
+"""Signing in as a user, one's own password and one's own sessions; and the link that makes the first administrator.
+
+The link's secret stands in the fragment, so that no server or proxy logs it; the database keeps its hash and an end.
+Each start makes a new one and voids the one before, until there is an administrator, by the link or otherwise.
+"""
 
 import base64
 import hashlib
@@ -9,13 +13,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from loadwatch_backend.access.audit.audit import AuditEvent
-from loadwatch_backend.access.credentials import Cookie, CookieKind, Visit, new_id
-from loadwatch_backend.access.limits import TooManyAttemptsError
+from loadwatch_backend.access.audit import AuditEvent
+from loadwatch_backend.access.credentials import Cookie, CookieKind, Visit, new_id, new_secret
+from loadwatch_backend.access.limits import TooManyAttemptsError, count_failure, wait_left_ms
 from loadwatch_backend.access.lookup import user_principal
 from loadwatch_backend.access.principal import Access, Principal, Role, RoleSource
 from loadwatch_backend.access.repository import (
     SessionOwner,
+    any_administrator,
     clear_lockout,
     clear_lockouts_of,
     end_session,
@@ -26,9 +31,12 @@ from loadwatch_backend.access.repository import (
     keep_user,
     list_sessions,
     name_key,
+    offer_setup,
     open_session,
     owner_of,
     read_lockout,
+    take_setup,
+    void_setup,
     write_lockout,
 )
 from loadwatch_backend.access.schemas import (
@@ -40,12 +48,50 @@ from loadwatch_backend.access.schemas import (
     UserSource,
 )
 from loadwatch_backend.access.service import SESSION_SECONDS, AccessParts, AccessService, SignedIn
-from loadwatch_backend.access.sign_in.lockout import count_failure, wait_left_ms
 from loadwatch_backend.access.sign_in.passwords import Passwords, check_strength
-from loadwatch_backend.access.sign_in.setup import use_setup
 from loadwatch_backend.access.tables import UserRow
 from loadwatch_backend.access.views import session_list
+from loadwatch_backend.core.clock import Clock
+from loadwatch_backend.core.database.relational import Relational, Session
 from loadwatch_backend.core.errors import ForbiddenError, NotFoundError, UnauthorizedError
+
+VALID_MS = 24 * 3600_000
+PAGE = "/setup"
+
+
+class SetupLinkError(ForbiddenError, code="setup-link", title="The link does not hold"):
+    """The link is wrong, used or over."""
+
+
+def begin_setup(relational: Relational, clock: Clock, secret: str | None = None) -> str | None:
+    """A new link's secret (the one that is given, or a random one); None when there is an administrator already."""
+    with relational.transaction() as session:
+        void_setup(session)
+        if any_administrator(session):
+            return None
+        chosen = secret or new_secret()
+        offer_setup(session, chosen, clock() + VALID_MS)
+        return chosen
+
+
+def use_setup(session: Session, secret: str, now_ms: int) -> None:
+    """Use the link up, inside the transaction that makes the user. Of two at once, one succeeds.
+
+    An end further ahead than a link is valid was written by a clock that has been set back since; it holds.
+
+    Raises:
+        SetupLinkError: the link is wrong, used or over, or there is an administrator already.
+    """
+    if not take_setup(session, secret, now_ms) or any_administrator(session):
+        raise SetupLinkError(
+            "This link is wrong, used, or over. While there is no administrator, each start of the server logs a new "
+            "one; `loadwatch user create --role admin --name NAME` makes an administrator too."
+        )
+
+
+def setup_link(base: str, secret: str) -> str:
+    """The address to open."""
+    return f"{base.rstrip('/')}{PAGE}#{secret}"
 
 
 def seal(key: bytes, purpose: str, document: Mapping[str, Any], end_ms: int) -> str:

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
-from loadwatch_backend.access.audit.middleware import ACTOR
+from loadwatch_backend.access.audit import ACTOR
 from loadwatch_backend.access.credentials import CookieKind
 from loadwatch_backend.access.endpoints import Actor, Services, cookie_of, note_subject, set_cookies, visit_of
 from loadwatch_backend.access.schemas import (

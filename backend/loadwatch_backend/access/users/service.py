@@ -1,6 +1,7 @@
 """Users as administrators see to them."""
 
 from loadwatch_backend.access.credentials import hash_secret
+from loadwatch_backend.access.limits import Lockout, wait_left_ms
 from loadwatch_backend.access.principal import Principal, Role, RoleSource
 from loadwatch_backend.access.repository import (
     SessionOwner,
@@ -23,7 +24,6 @@ from loadwatch_backend.access.repository import (
 )
 from loadwatch_backend.access.schemas import UserIn, UserList, UserOut, UserPatch, UserSessionList, UserSource
 from loadwatch_backend.access.sign_in.group_roles import GivenRole
-from loadwatch_backend.access.sign_in.lockout import Lockout, wait_left_ms
 from loadwatch_backend.access.sign_in.passwords import Passwords, check_strength
 from loadwatch_backend.access.sign_in.sign_in import NoPasswordError, SessionNotFoundError, stranger_key
 from loadwatch_backend.access.tables import UserRow
@@ -206,9 +206,7 @@ class UserService:
         end_ms = read_locks(session).get(hash_secret(stranger_key(row.name)), 0)
         locked = wait_left_ms(Lockout(locked_until_ms=end_ms), now_ms) > 0
         return user_out(
-            row,
-            locked_until_ms=end_ms if locked else None,
-            sessions=count_sessions(session, now_ms).get(row.id, 0),
+            row, locked_until_ms=end_ms if locked else None, sessions=count_sessions(session, now_ms).get(row.id, 0)
         )
 
 

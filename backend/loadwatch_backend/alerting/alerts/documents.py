@@ -37,9 +37,9 @@ from loadwatch_backend.alerting.notify.causes import (
     FINDING_SAID,
     Explain,
 )
-from loadwatch_backend.alerting.notify.contract import Quiet
 from loadwatch_backend.alerting.notify.model import NotifiedAlert
-from loadwatch_backend.alerting.rules.contract import SourceKey
+from loadwatch_backend.alerting.notify.schemas import Quiet
+from loadwatch_backend.alerting.rules.model import SourceKey
 from loadwatch_backend.catalogue.runbooks.rendering import Runbooks
 from loadwatch_backend.catalogue.runbooks.steps import MOST_STEPS, runbook_name
 from loadwatch_backend.core.language import Language, translations_of

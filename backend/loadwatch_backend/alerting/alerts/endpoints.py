@@ -2,9 +2,11 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Query
+import orjson
+from fastapi import APIRouter, Depends, Path, Query, Response
 
 from loadwatch_backend.access.endpoints import Actor
+from loadwatch_backend.alerting.alerts.prometheus import RuleQuestion
 from loadwatch_backend.alerting.alerts.schemas import (
     AcknowledgementIn,
     AlertDetail,
@@ -18,9 +20,12 @@ from loadwatch_backend.alerting.alerts.schemas import (
 from loadwatch_backend.alerting.alerts.wiring import AlertServices
 from loadwatch_backend.core.schemas import LAST_MILLISECOND, PROBLEM_RESPONSES, Milliseconds
 from loadwatch_backend.core.services import service
+from loadwatch_backend.series.promql.http.response import success
 
 alerts_router = APIRouter(prefix="/api/alerts", tags=["alerts"], responses=PROBLEM_RESPONSES)
 rules_router = APIRouter(prefix="/api/rules", tags=["rules"], responses=PROBLEM_RESPONSES)
+
+prometheus_rules_router = APIRouter(prefix="/prometheus/api/v1", tags=["prometheus"])
 
 AlertId = Annotated[str, Path(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")]
 
@@ -109,3 +114,36 @@ def list_rules(services: Services) -> RuleList:
 def reload_rules(services: Services) -> RuleList:
     """Also happens by itself within a second of a change. A broken file keeps its old rules; see `files`."""
     return services.rules.reload()
+
+
+# As Prometheus has them, for Grafana ----------------------------------------------------------------------------------
+
+
+@prometheus_rules_router.get("/rules", summary="Rules, as Prometheus lists them", response_class=Response)
+def list_prometheus_rules(
+    services: Services,
+    type: Annotated[str, Query(max_length=20, description="`alert` or `record`; all when empty.")] = "",
+    rule_name: Annotated[list[str] | None, Query(alias="rule_name[]", max_length=100)] = None,
+    rule_group: Annotated[list[str] | None, Query(alias="rule_group[]", max_length=100)] = None,
+    file: Annotated[list[str] | None, Query(alias="file[]", max_length=100)] = None,
+    exclude_alerts: Annotated[str, Query(max_length=10)] = "",
+) -> Response:
+    """Groups with rules and their alerts; Grafana shows them beside its own."""
+    question = RuleQuestion(
+        type=type.lower(),
+        names=rule_name or (),
+        groups=rule_group or (),
+        files=file or (),
+        exclude_alerts=exclude_alerts.lower() in ("1", "t", "true"),
+    )
+    return _answer(services.prometheus.rules(question))
+
+
+@prometheus_rules_router.get("/alerts", summary="Alerts, as Prometheus lists them", response_class=Response)
+def list_prometheus_alerts(services: Services) -> Response:
+    """All that is pending or firing."""
+    return _answer(services.prometheus.alerts())
+
+
+def _answer(data: object) -> Response:
+    return Response(success(orjson.dumps(data).decode()), media_type="application/json")

@@ -3,9 +3,8 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
-from loadwatch_backend.alerting.notify.contract import Quiet
 from loadwatch_backend.alerting.notify.model import NotifiedAlert
-from loadwatch_backend.alerting.notify.schemas import DeliveryOut
+from loadwatch_backend.alerting.notify.schemas import DeliveryOut, Quiet
 from loadwatch_backend.alerting.rules.evaluate import Round
 from loadwatch_backend.core.database.relational import Session
 from loadwatch_backend.runs.registry.under_way import RunFacts

@@ -44,11 +44,10 @@ from loadwatch_backend.alerting.alerts.schemas import (
     RuleState,
 )
 from loadwatch_backend.alerting.notify.causes import BEST, RANKS, Explain
-from loadwatch_backend.alerting.notify.contract import Quiet
 from loadwatch_backend.alerting.notify.file.matchers import LabelMatcher, MatcherError, all_match, parse_matchers
-from loadwatch_backend.alerting.rules.contract import SourceKey
+from loadwatch_backend.alerting.notify.schemas import Quiet
 from loadwatch_backend.alerting.rules.files import RuleFiles
-from loadwatch_backend.alerting.rules.model import Rule, RuleGroup, RuleSet
+from loadwatch_backend.alerting.rules.model import Rule, RuleGroup, RuleSet, SourceKey
 from loadwatch_backend.alerting.rules.presence import value_of
 from loadwatch_backend.catalogue.runbooks.rendering import Runbooks
 from loadwatch_backend.core.clock import Clock

@@ -67,12 +67,7 @@ def open_notifications(
     transport = Transport(Dialer(policy=policy))
     context = SendContext(transport=transport, clock=clock)
     dispatcher = Dispatcher(
-        relational=relational,
-        file=file,
-        holders=holders,
-        outbox=outbox,
-        external_url=ground.external_url,
-        fence=fence,
+        relational=relational, file=file, holders=holders, outbox=outbox, external_url=ground.external_url, fence=fence
     )
     workers = Workers(relational=relational, configuration=lambda: file.current, context=context, fence=fence)
     notifier = Notifier(

@@ -9,11 +9,10 @@ from collections.abc import Callable
 
 import structlog
 
-from loadwatch_backend.alerting.notify.contract import Envelope
 from loadwatch_backend.alerting.notify.documents import alert_document, group_document
-from loadwatch_backend.alerting.notify.model import EnvelopeKind, NotifiedAlert
-from loadwatch_backend.alerting.notify.outbox.attempts import attempt
+from loadwatch_backend.alerting.notify.model import Envelope, EnvelopeKind, NotifiedAlert
 from loadwatch_backend.alerting.notify.outbox.messages import delivery_row, message_of
+from loadwatch_backend.alerting.notify.outbox.outcomes import attempt
 from loadwatch_backend.alerting.notify.outbox.tables import DeliveryRow
 from loadwatch_backend.alerting.notify.routing.routing import fingerprint
 from loadwatch_backend.alerting.notify.senders.model import AttemptOutcome, Result, SendContext

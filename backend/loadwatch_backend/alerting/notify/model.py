@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from loadwatch_backend.core.language import Language
 from loadwatch_backend.series.store.port import Labels
@@ -56,6 +57,31 @@ class EnvelopeKind(StrEnum):
     ALERT = "alert"
     RUN = "run"
     TEST = "test"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Envelope:
+    """One message for one integration of one receiver, before it is rendered.
+
+    `document` is the Alertmanager v4 body for alerts, and `{"version": "loadwatch/1", "type": ..., ...}` for notices:
+    it is JSON, complete, and all that rendering reads. Envelopes with the same `order_key` are sent one after the
+    other.
+
+    Documents of alerts for senders that acknowledge (`SendRules`) have one key more, `loadwatch`, which is
+    `{"acknowledged": true}` when somebody has acknowledged all alerts in them that fire.
+
+    `alert_keys` are those of the alerts in it. Of envelopes with the same `key`, receiver and integration only the
+    first is kept; without a key each is.
+    """
+
+    kind: EnvelopeKind
+    receiver: str
+    integration: str
+    order_key: str
+    subject: str
+    document: Mapping[str, Any]
+    alert_keys: Sequence[str] = ()
+    key: str = ""
 
 
 class NoticeKind(StrEnum):

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from loadwatch_backend.alerting.notify.contract import Envelope
-from loadwatch_backend.alerting.notify.model import Notice
+from loadwatch_backend.alerting.notify.model import Envelope, Notice
 from loadwatch_backend.alerting.notify.outbox.outbox import Outbox
 from loadwatch_backend.alerting.notify.outbox.worker import Workers
 from loadwatch_backend.core.clock import Clock
@@ -118,8 +117,10 @@ class Notifier:
         self.workers.stop()
 
     def _flush(self) -> float:
+        written = self._relational.written
         left_ms = self._dispatcher.flush(self._clock())
-        self.workers.wake()
+        if written is None or written != self._relational.written:
+            self.workers.wake()
         pause = LONGEST_SECONDS if left_ms is None else min(LONGEST_SECONDS, left_ms / 1_000)
         return max(pause, LEAST_SECONDS)
 

@@ -17,10 +17,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from loadwatch_backend.core.secret import Secret
 
-_FLAGS = {
-    **dict.fromkeys(("true", "yes", "on", "y"), True),
-    **dict.fromkeys(("false", "no", "off", "n"), False),
-}
+_FLAGS = {**dict.fromkeys(("true", "yes", "on", "y"), True), **dict.fromkeys(("false", "no", "off", "n"), False)}
 INTERNAL = "no key of the file"
 """Marks a field that whoever reads the file sets afterwards."""
 

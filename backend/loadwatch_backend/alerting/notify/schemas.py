@@ -1,5 +1,7 @@
 """Documents of routes, silences, receivers and deliveries."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -332,3 +334,16 @@ class DeliveryList(Schema):
     deliveries: list[DeliveryOut]
     counts: dict[DeliveryState, int]
     next_before: str | None = Field(description="Pass as `before` for older ones.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quiet:
+    """Why an alert is not sent, and who would be told. `inhibited_by` are keys of alerts."""
+
+    silences: Sequence[SilenceReference] = ()
+    inhibited_by: Sequence[str] = ()
+    follows_from: FollowsFromOut | None = None
+    muted: bool = False
+    receivers: Sequence[str] = ()
+    undelivered: Sequence[UndeliveredOut] = ()
+    """Integrations of these receivers that do not take messages at present."""

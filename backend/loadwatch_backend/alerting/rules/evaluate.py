@@ -8,8 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from loadwatch_backend.alerting.rules.contract import ActiveSeries, Recorded, RuleResult, SourceKey
-from loadwatch_backend.alerting.rules.model import Rule
+from loadwatch_backend.alerting.rules.model import ActiveSeries, Recorded, Rule, RuleResult, SourceKey
 from loadwatch_backend.alerting.rules.presence import presence_of, selectors_of
 from loadwatch_backend.alerting.rules.template import TemplateContext, TemplateError, render
 from loadwatch_backend.core.errors import LimitError, ProblemError

@@ -270,7 +270,8 @@ class RuleFiles:
         catalogue = self._library.current()
         if catalogue is not self._made_of:
             self._made, self._made_of = alert_files(catalogue, built_in=self._with_built_in), catalogue
-        found: dict[str, Signature | None] = {path: _signature(place) for path, place in self._built_in.items()}
+        # Those of the program do not change while it runs.
+        found: dict[str, Signature | None] = dict.fromkeys(self._built_in, (0, 0, 0))
         found |= {path: (hash(made), len(made), 0) for path, made in self._made.items()}
         found |= {path: _signature(path) for folder in self._library.folders for path in pack_files(folder, _FILE)}
         for pattern in self._patterns:

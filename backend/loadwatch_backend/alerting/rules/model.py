@@ -1,11 +1,12 @@
 """What a rule file says, after it has been read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
 from loadwatch_backend.series.promql.parsing.expression import Expression
+from loadwatch_backend.series.store.port import Labels
 
 NO_DATA_ANNOTATION = "loadwatch_no_data"
 """Annotation of an alerting rule that names its `NoDataPolicy`; it is not sent on."""
@@ -134,3 +135,42 @@ class RuleSet:
             if rule.finding or rule.cause:
                 found.setdefault(rule.name, (rule.finding, rule.cause))
         return found
+
+
+SourceKey = tuple[tuple[str, str], ...]
+"""`ActiveSeries.source` as a key: `promql.labels.label_key(source)`, pairs of name and value sorted by name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActiveSeries:
+    """One series for which an alerting rule's condition holds.
+
+    `source` are the labels of the expression's result, without the metric's name: they and the rule identify the
+    alert. `labels` and `annotations` are what goes out, rendered; `labels` include `alertname`.
+    """
+
+    source: Labels
+    labels: Labels
+    annotations: Mapping[str, str]
+    value: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleResult:
+    """The result of an alerting rule at one instant.
+
+    `present` are the label sets (as `ActiveSeries.source`) for which there were data at all, whether or not the
+    condition holds: `label_key(source) in result.present`. It is worked out when it is first asked. None means that it
+    does not matter, as in Prometheus: what is not among the active series has recovered.
+    """
+
+    active: Sequence[ActiveSeries]
+    present: Set[SourceKey] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """What a recording rule makes at one instant: series with the rule's name and labels."""
+
+    series: Sequence[Labels]
+    values: Sequence[float]

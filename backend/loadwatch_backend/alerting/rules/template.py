@@ -10,9 +10,8 @@ from functools import lru_cache
 
 from loadwatch_backend.alerting.rules.gotemplate.builtins import BUILTINS, Function
 from loadwatch_backend.alerting.rules.gotemplate.execute import execute
-from loadwatch_backend.alerting.rules.gotemplate.nodes import Template
-from loadwatch_backend.alerting.rules.gotemplate.parse import parse_template
-from loadwatch_backend.alerting.rules.gotemplate.values import Record, StringMap, TemplateError
+from loadwatch_backend.alerting.rules.gotemplate.formatting import Record, StringMap, TemplateError
+from loadwatch_backend.alerting.rules.gotemplate.parse import Template, parse_template
 from loadwatch_backend.alerting.rules.template_functions import FUNCTIONS, Sample, context_functions
 from loadwatch_backend.series.store.port import Labels
 
@@ -74,12 +73,7 @@ def expand(text: str, context: TemplateContext) -> str:
     external = StringMap(context.external_labels)
     data = Record(
         "struct",
-        {
-            "Labels": labels,
-            "ExternalLabels": external,
-            "ExternalURL": context.external_url,
-            "Value": context.value,
-        },
+        {"Labels": labels, "ExternalLabels": external, "ExternalURL": context.external_url, "Value": context.value},
     )
     variables = {
         "$labels": labels,

@@ -11,8 +11,8 @@ from urllib.parse import quote_plus, urlsplit
 from loadwatch_formats.durations import parse_duration
 
 from loadwatch_backend.alerting.rules.gotemplate.builtins import Function
-from loadwatch_backend.alerting.rules.gotemplate.formatting import MAX_TEXT
-from loadwatch_backend.alerting.rules.gotemplate.values import (
+from loadwatch_backend.alerting.rules.gotemplate.formatting import (
+    MAX_TEXT,
     Record,
     StringMap,
     Structure,
@@ -486,11 +486,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "strvalue": Function(call=_text_value, takes=(Sample,)),
     "sortByLabel": Function(call=_sort_by_label, takes=(str, list)),
     "args": Function(call=lambda *values: {f"arg{place}": one for place, one in enumerate(values)}, rest=object),
-    "reReplaceAll": Function(
-        call=replace_all,
-        takes=(str, str, str),
-        work=_references,
-    ),
+    "reReplaceAll": Function(call=replace_all, takes=(str, str, str), work=_references),
     "match": Function(call=matches, takes=(str, str)),
     "safeHtml": Function(call=str, takes=(str,)),
     "title": Function(call=title, takes=(str,)),

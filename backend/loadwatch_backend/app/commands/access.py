@@ -14,7 +14,7 @@ import click
 from loadwatch_formats.terminal import echo
 from pydantic import ValidationError
 
-from loadwatch_backend.access.audit.audit import AuditEvent, AuditLog
+from loadwatch_backend.access.audit import AuditEvent, AuditLog
 from loadwatch_backend.access.principal import LOCAL, SCOPES_OF, Role, Scope
 from loadwatch_backend.access.schemas import TokenIn, UserIn, UserPatch
 from loadwatch_backend.access.sign_in.passwords import Passwords

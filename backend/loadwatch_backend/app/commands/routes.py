@@ -7,8 +7,7 @@ import click
 from loadwatch_formats.terminal import echo
 
 from loadwatch_backend.alerting.notify.file.configuration import default_inhibit_rules, read_configuration
-from loadwatch_backend.alerting.notify.file.model import Configuration
-from loadwatch_backend.alerting.notify.file.secrets import unreadable_secrets
+from loadwatch_backend.alerting.notify.file.model import Configuration, unreadable_secrets
 from loadwatch_backend.alerting.notify.record import ConfigurationError
 from loadwatch_backend.alerting.notify.routing.routing import receiver_names, routes_of
 

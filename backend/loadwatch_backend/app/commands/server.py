@@ -10,8 +10,9 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
@@ -26,10 +27,9 @@ from loadwatch_backend.access.credentials import new_secret
 from loadwatch_backend.access.modes import AccessSettingsError, access_of, check_settings
 from loadwatch_backend.access.principal import LOCAL, Access, Role, Scope
 from loadwatch_backend.access.schemas import TokenIn
-from loadwatch_backend.access.sign_in.setup import setup_link
+from loadwatch_backend.access.sign_in.sign_in import setup_link
 from loadwatch_backend.access.tokens import TokenFile, TokenFileError, TokenService
 from loadwatch_backend.app.application import create_app
-from loadwatch_backend.app.commands.own_agent import OwnAgent, own_command
 from loadwatch_backend.app.services import Services
 from loadwatch_backend.core.addresses import ListenAddress, parse_cidrs
 from loadwatch_backend.core.clock import process_clock, system_clock
@@ -41,6 +41,7 @@ from loadwatch_backend.core.logs import configure_logs
 from loadwatch_backend.core.processes import (
     CONTROL_VARIABLE,
     AgentKeeper,
+    AgentState,
     Child,
     StopRequest,
     first_ending,
@@ -55,6 +56,42 @@ from loadwatch_backend.core.version import VERSION
 from loadwatch_backend.series.store.embedded.lock import acquire_lock
 from loadwatch_backend.series.store.errors import EngineSettingsError
 
+
+def own_command(*arguments: str) -> list[str]:
+    """Ourselves with another command, by the same interpreter."""
+    return [sys.executable, sys.argv[0], *arguments]
+
+
+@dataclass(kw_only=True)
+class OwnAgent:
+    """The agent, last of the children of `loadwatch up`; `arguments` gives those for a file, or for none."""
+
+    arguments: Callable[[Path | None], Sequence[str]]
+    config: Path
+    environment: Mapping[str, str]
+    children: list[Child] = field(default_factory=list[Child])
+
+    def start(self) -> None:
+        """Start the agent with its file, if that is there."""
+        arguments = self.arguments(self.config if self.config.exists() else None)
+        self.children.append(start_child("the agent", own_command("agent", *arguments), self.environment))
+
+    def restart(self) -> None:
+        """Start it anew; one that another agent of this host has displaced is not there, and stays so."""
+        if not self._is_running():
+            return
+        if (remark := stop_child(self.children.pop())) is not None:
+            echo(remark, err=True)
+        self.start()
+
+    def state(self) -> AgentState:
+        """What the server may know of it."""
+        return AgentState(command=tuple(own_command()), config=self.config, running=self._is_running())
+
+    def _is_running(self) -> bool:
+        return len(self.children) > 1 and self.children[-1].ending() is None
+
+
 READY_SECONDS = 180.0
 """A first start takes seconds; on a host that is busy with a load test it may take a minute and more."""
 EXIT_OTHER_AGENT = 4
@@ -63,8 +100,6 @@ GRACEFUL_SECONDS = 3
 """Time that requests under way have when the server stops."""
 KEEP_ALIVE_SECONDS = 75
 """A load balancer keeps idle connections for 60 s (AWS', nginx's); where we close one first, its next request fails."""
-TICK_SECONDS = 1.0
-"""The header Date of answers is renewed so often."""
 WRITE_PATH = "/prometheus/api/v1/write"
 CONFIG_NAME = "loadwatch.yml"
 """Of the data directory: the agent's file where `loadwatch up` was given none."""
@@ -286,11 +321,10 @@ class Server(uvicorn.Server):
             self._loop.call_soon_threadsafe(self._wake.set)
 
     async def main_loop(self) -> None:
-        """See uvicorn, which looks ten times a second whether it is to stop; all else is for each second."""
+        """See uvicorn, which looks ten times a second whether it is to stop; the protocol renews the header Date."""
         self._loop = asyncio.get_running_loop()
-        while not await self.on_tick(0):
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), TICK_SECONDS)
+        if not self.should_exit:
+            await self._wake.wait()
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:

@@ -12,9 +12,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import structlog
-from sqlalchemy import BigInteger, CursorResult, String, Update, insert, select, update
+from sqlalchemy import BigInteger, CursorResult, String, Update, bindparam, insert, select, update
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
@@ -59,6 +60,18 @@ class LeadershipRow(Base):
     holder: Mapped[str] = mapped_column(String(64))
     epoch: Mapped[int] = mapped_column(BigInteger)
     beat: Mapped[int] = mapped_column(BigInteger)
+
+
+_TABLE: Any = LeadershipRow.__table__
+_COLUMNS = _TABLE.c
+_FOUND = select(_COLUMNS.holder, _COLUMNS.epoch, _COLUMNS.beat).where(_COLUMNS.name == bindparam("of_name"))
+_MINE = (
+    update(_TABLE)
+    .where(_COLUMNS.name == bindparam("of_name"), _COLUMNS.holder == bindparam("of_holder"))
+    .where(_COLUMNS.epoch == bindparam("of_epoch"))
+)
+_BEAT = _MINE.values(beat=_COLUMNS.beat + 1)
+"""Made once, as the others: to put it together costs several times what it costs to ask it, each second."""
 
 
 def load_holder(data: Path) -> str:
@@ -145,7 +158,7 @@ class Leadership:
         if epoch is not None:
             try:
                 with self._relational.transaction() as session:
-                    session.execute(self._mine(epoch).values(holder=""))
+                    self._change(session, _MINE.values(holder=""), epoch)
             except SQLAlchemyError as error:
                 log.warning("the lead could not be given back; others wait for it", error=_first_line(error))
 
@@ -158,7 +171,7 @@ class Leadership:
             LeadershipLostError: another server leads.
         """
         epoch = self._epoch
-        if epoch is None or not self._beat(session, epoch):
+        if epoch is None or not self._change(session, _BEAT, epoch):
             raise LeadershipLostError("another server on this database leads")
         self._beaten = self._monotonic()
 
@@ -184,25 +197,23 @@ class Leadership:
     def _keep(self, epoch: int) -> None:
         with self._relational.transaction(even_if_away=True) as session:
             self._relational.pass_over(session)
-            mine = self._beat(session, epoch)
+            mine = self._change(session, _BEAT, epoch)
         if mine:
             self._beaten = self._monotonic()
         else:
             log.warning("another server leads now", leadership=self._name)
             self._set(None)
 
-    def _beat(self, session: Session, epoch: int) -> bool:
-        done = session.execute(self._mine(epoch).values(beat=LeadershipRow.beat + 1))
+    def _change(self, session: Session, change: Update, epoch: int, holder: str | None = None) -> bool:
+        """Change the row if it is of `epoch` and of this server, or of `holder`; whether it was."""
+        whose = self._holder if holder is None else holder
+        done = session.execute(change, {"of_name": self._name, "of_holder": whose, "of_epoch": epoch})
         assert isinstance(done, CursorResult)
         return done.rowcount == 1
 
     def _look(self) -> None:
         with self._relational.transaction(even_if_away=True) as session:
-            row = session.execute(
-                select(LeadershipRow.holder, LeadershipRow.epoch, LeadershipRow.beat).where(
-                    LeadershipRow.name == self._name
-                )
-            ).one_or_none()
+            row = session.execute(_FOUND, {"of_name": self._name}).one_or_none()
         now = self._monotonic()
         found = None if row is None else (row.holder, row.epoch, row.beat)
         if found != self._seen:
@@ -223,27 +234,13 @@ class Leadership:
         self._set(1)
 
     def _take_over(self, holder: str, epoch: int, beat: int) -> None:
-        as_seen = (
-            update(LeadershipRow)
-            .where(LeadershipRow.name == self._name, LeadershipRow.holder == holder)
-            .where(LeadershipRow.epoch == epoch, LeadershipRow.beat == beat)
-        )
+        change = _MINE.where(_COLUMNS.beat == beat).values(holder=self._holder, epoch=epoch + 1, beat=0)
         with self._relational.transaction(even_if_away=True) as session:
-            done = session.execute(as_seen.values(holder=self._holder, epoch=epoch + 1, beat=0))
-            assert isinstance(done, CursorResult)
-            taken = done.rowcount == 1
+            taken = self._change(session, change, epoch, holder)
         if taken:
             if holder not in ("", self._holder):
                 log.warning("took the lead over from a server that has gone", leadership=self._name)
             self._set(epoch + 1)
-
-    def _mine(self, epoch: int) -> Update:
-        return (
-            update(LeadershipRow)
-            .where(LeadershipRow.name == self._name, LeadershipRow.holder == self._holder)
-            .where(LeadershipRow.epoch == epoch)
-            .execution_options(synchronize_session=False)
-        )
 
     def _set(self, epoch: int | None) -> None:
         with self._lock:

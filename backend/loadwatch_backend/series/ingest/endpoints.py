@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import JSONResponse
 from structlog import get_logger
 
-from loadwatch_backend.access.audit.middleware import ACTOR
+from loadwatch_backend.access.audit import ACTOR
 from loadwatch_backend.access.principal import Principal, PrincipalKind
 from loadwatch_backend.core.errors import TooManyRequestsError, UnavailableError
 from loadwatch_backend.core.http_protocol import CONNECTIONS

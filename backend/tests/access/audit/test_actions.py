@@ -1,6 +1,6 @@
 """Every route that changes something has a name in the audit log."""
 
-from loadwatch_backend.access.audit.actions import ACTIONS
+from loadwatch_backend.access.audit import ACTIONS
 from loadwatch_backend.app.application import create_app
 from loadwatch_backend.core.middleware import SAFE_METHODS
 from loadwatch_backend.core.settings import Settings

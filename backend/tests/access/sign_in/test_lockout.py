@@ -1,6 +1,6 @@
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_backend.access.sign_in.lockout import (
+from loadwatch_backend.access.limits import (
     FIRST_WAIT_MS,
     FORGET_MS,
     FREE_FAILURES,

@@ -1,7 +1,7 @@
 import stat
 from pathlib import Path
 
-from loadwatch_backend.access.sign_in.sealing_key import load_sealing_key
+from loadwatch_backend.access.wiring import load_sealing_key
 
 
 def test_the_key_is_made_once_and_private(tmp_path: Path):

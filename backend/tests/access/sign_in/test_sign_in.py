@@ -9,10 +9,9 @@ from typing import Any
 import httpx
 import pytest
 from argon2 import PasswordHasher
-from loadwatch_backend.access.limits import FailureLimit
+from loadwatch_backend.access.limits import FIRST_WAIT_MS, FREE_FAILURES, LONGEST_WAIT_MS, FailureLimit
 from loadwatch_backend.access.repository import IDLE_MS, LONGEST_MS, MOST_SESSIONS
 from loadwatch_backend.access.schemas import UserPatch
-from loadwatch_backend.access.sign_in.lockout import FIRST_WAIT_MS, FREE_FAILURES, LONGEST_WAIT_MS
 from loadwatch_backend.access.tables import LockoutRow, UserRow, UserSessionRow
 from sqlalchemy import select
 

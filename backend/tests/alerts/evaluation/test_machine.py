@@ -17,8 +17,7 @@ from loadwatch_backend.alerting.alerts.evaluation.machine import (
     shift_timers,
 )
 from loadwatch_backend.alerting.alerts.schemas import AlertState, ResolvedReason
-from loadwatch_backend.alerting.rules.contract import RuleResult
-from loadwatch_backend.alerting.rules.model import NoDataPolicy, Rule
+from loadwatch_backend.alerting.rules.model import NoDataPolicy, Rule, RuleResult
 
 from backend.tests.alerts.machine_parts import NOW_MS, Player, during, make_rule, play, read
 

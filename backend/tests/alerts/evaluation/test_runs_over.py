@@ -7,8 +7,7 @@ import pytest
 from loadwatch_backend.alerting.alerts.evaluation.evaluation import KnownRuns
 from loadwatch_backend.alerting.alerts.evaluation.explain import RuleStates, Runs, source_key
 from loadwatch_backend.alerting.alerts.evaluation.machine import MachineSettings
-from loadwatch_backend.alerting.rules.contract import RuleResult
-from loadwatch_backend.alerting.rules.model import NoDataPolicy
+from loadwatch_backend.alerting.rules.model import NoDataPolicy, RuleResult
 from loadwatch_backend.runs.registry.under_way import RunFacts
 from loadwatch_backend.series.promql.parsing.parse import parse_expression
 from loadwatch_backend.series.store.port import Labels

@@ -20,8 +20,7 @@ from loadwatch_backend.alerting.alerts.history.repository import write_acknowled
 from loadwatch_backend.alerting.alerts.history.tables import EpisodeRow, TransitionRow
 from loadwatch_backend.alerting.alerts.schemas import AlertState
 from loadwatch_backend.alerting.notify.causes import annotations_of
-from loadwatch_backend.alerting.rules.contract import RuleResult
-from loadwatch_backend.alerting.rules.model import Rule, RuleGroup
+from loadwatch_backend.alerting.rules.model import Rule, RuleGroup, RuleResult
 from sqlalchemy import select, text
 
 from backend.tests.alerts.journal_parts import Books, open_books

@@ -12,8 +12,7 @@ from loadwatch_backend.alerting.alerts.history.journal import Entry
 from loadwatch_backend.alerting.alerts.history.repository import write_acknowledgement
 from loadwatch_backend.alerting.alerts.history.tables import EpisodeRow, TransitionRow
 from loadwatch_backend.alerting.alerts.schemas import AlertState, ResolvedReason
-from loadwatch_backend.alerting.rules.contract import RuleResult
-from loadwatch_backend.alerting.rules.model import Rule, RuleGroup
+from loadwatch_backend.alerting.rules.model import Rule, RuleGroup, RuleResult
 from loadwatch_backend.core.database.leadership import LeadershipLostError
 from sqlalchemy import func, select, text
 

@@ -11,7 +11,7 @@ from loadwatch_backend.alerting.notify.file.configuration import (
     parse_configuration,
     read_configuration,
 )
-from loadwatch_backend.alerting.notify.file.secrets import unreadable_secrets
+from loadwatch_backend.alerting.notify.file.model import unreadable_secrets
 from loadwatch_backend.alerting.notify.model import NoticeKind
 from loadwatch_backend.alerting.notify.record import ConfigurationError
 from loadwatch_backend.alerting.notify.senders.email import EmailIntegration

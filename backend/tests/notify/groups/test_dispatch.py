@@ -3,8 +3,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from loadwatch_backend.alerting.notify.contract import Envelope
-from loadwatch_backend.alerting.notify.model import Notice, NoticeKind, NoticeText, NotifiedAlert
+from loadwatch_backend.alerting.notify.model import Envelope, Notice, NoticeKind, NoticeText, NotifiedAlert
 from loadwatch_backend.core.language import Language
 from sqlalchemy import text
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from loadwatch_backend.alerting.alerts.evaluation.explain import RuleStates
 from loadwatch_backend.alerting.alerts.evaluation.machine import PROMETHEUS, Machine
 from loadwatch_backend.alerting.alerts.schemas import AlertState
-from loadwatch_backend.alerting.rules.contract import RuleResult
 from loadwatch_backend.alerting.rules.evaluate import ALERT_NAME, Round, RuleEvaluator
-from loadwatch_backend.alerting.rules.model import OWN_ANNOTATIONS, Rule, RuleGroup, RuleKind
+from loadwatch_backend.alerting.rules.model import OWN_ANNOTATIONS, Rule, RuleGroup, RuleKind, RuleResult
 from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.core.language import Language, in_language
 from loadwatch_backend.series.promql.engine import Engine

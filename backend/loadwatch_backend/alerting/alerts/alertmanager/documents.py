@@ -13,7 +13,6 @@ from typing import Any
 import yaml
 from loadwatch_formats.times import format_rfc3339
 
-from loadwatch_backend.alerting.notify.contract import Quiet
 from loadwatch_backend.alerting.notify.file.matchers import (
     LabelMatcher,
     MatcherError,
@@ -22,7 +21,7 @@ from loadwatch_backend.alerting.notify.file.matchers import (
 )
 from loadwatch_backend.alerting.notify.file.model import Configuration, NamedInterval, Route
 from loadwatch_backend.alerting.notify.model import NotifiedAlert
-from loadwatch_backend.alerting.notify.schemas import MatcherDocument, SilenceOut
+from loadwatch_backend.alerting.notify.schemas import MatcherDocument, Quiet, SilenceOut
 from loadwatch_backend.core.errors import BadRequestError, MethodNotAllowedError
 from loadwatch_backend.core.language import Language, in_language
 from loadwatch_backend.core.schemas import LAST_MILLISECOND

@@ -19,10 +19,7 @@ from loadwatch_backend.core.problems import ALERTMANAGER_PREFIX
 from loadwatch_backend.core.services import service
 
 _ERRORS: dict[int | str, dict[str, Any]] = {
-    "default": {
-        "description": "An error, as a text.",
-        "content": {"application/json": {"schema": {"type": "string"}}},
-    }
+    "default": {"description": "An error, as a text.", "content": {"application/json": {"schema": {"type": "string"}}}}
 }
 
 alertmanager_router = APIRouter(prefix=f"{ALERTMANAGER_PREFIX}v2", tags=["alertmanager"], responses=_ERRORS)
@@ -46,12 +43,7 @@ def _question(
 ) -> AlertQuestion:
     del unprocessed
     return AlertQuestion(
-        matchers=filter or (),
-        receiver=receiver,
-        active=active,
-        silenced=silenced,
-        inhibited=inhibited,
-        muted=muted,
+        matchers=filter or (), receiver=receiver, active=active, silenced=silenced, inhibited=inhibited, muted=muted
     )
 
 

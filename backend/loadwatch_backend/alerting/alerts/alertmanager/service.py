@@ -222,11 +222,7 @@ class AlertmanagerApi:
         before = self._silences.read(silence_id)
         began = before.starts_ms if before.state is SilenceState.ACTIVE else max(starts_ms, now_ms)
         given = SilenceIn(
-            matchers=list(matchers),
-            starts_ms=began,
-            ends_ms=ends_ms,
-            comment=comment,
-            recurrence=before.recurrence,
+            matchers=list(matchers), starts_ms=began, ends_ms=ends_ms, comment=comment, recurrence=before.recurrence
         )
         if before.state is not SilenceState.EXPIRED and _same(before.matchers, matchers):
             return self._silences.replace(silence_id, given, author).id

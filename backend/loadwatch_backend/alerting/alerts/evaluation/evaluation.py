@@ -25,9 +25,8 @@ from loadwatch_backend.alerting.alerts.history.episodes import RuleFacts
 from loadwatch_backend.alerting.alerts.history.journal import Entry
 from loadwatch_backend.alerting.alerts.ports import Rounds, RunSource, SentSource
 from loadwatch_backend.alerting.alerts.schemas import RuleHealth
-from loadwatch_backend.alerting.rules.contract import RuleResult
 from loadwatch_backend.alerting.rules.evaluate import Round
-from loadwatch_backend.alerting.rules.model import Rule, RuleGroup, RuleKind
+from loadwatch_backend.alerting.rules.model import Rule, RuleGroup, RuleKind, RuleResult
 from loadwatch_backend.alerting.rules.presence import metrics_of
 from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.runs.registry.under_way import RunFacts

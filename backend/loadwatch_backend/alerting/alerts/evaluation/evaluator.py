@@ -23,9 +23,8 @@ from loadwatch_backend.alerting.alerts.history.episodes import RuleFacts, facts_
 from loadwatch_backend.alerting.alerts.history.journal import Entry, Journal, Remembered, Request
 from loadwatch_backend.alerting.alerts.ports import Lead, Rounds, RunSource, SentSource
 from loadwatch_backend.alerting.alerts.schemas import AlertState, ResolvedReason
-from loadwatch_backend.alerting.rules.contract import SourceKey
 from loadwatch_backend.alerting.rules.files import RuleFiles
-from loadwatch_backend.alerting.rules.model import NoDataPolicy, Rule, RuleFileState, RuleKind, RuleSet
+from loadwatch_backend.alerting.rules.model import NoDataPolicy, Rule, RuleFileState, RuleKind, RuleSet, SourceKey
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.database.leadership import LeadershipLostError
 from loadwatch_backend.core.database.outages import DatabaseError

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from loadwatch_backend.alerting.alerts.schemas import AlertState, ResolvedReason
 from loadwatch_backend.alerting.notify.causes import Explain, annotations_of, finding_of
-from loadwatch_backend.alerting.rules.contract import SourceKey
+from loadwatch_backend.alerting.rules.model import SourceKey
 from loadwatch_backend.findings.snapshot import FindingsSnapshot
 from loadwatch_backend.runs.registry.under_way import RunFacts
 from loadwatch_backend.series.promql.labels import label_key

@@ -30,8 +30,7 @@ from loadwatch_backend.alerting.alerts.evaluation.explain import (
     source_key,
 )
 from loadwatch_backend.alerting.alerts.schemas import AlertState, ResolvedReason
-from loadwatch_backend.alerting.rules.contract import ActiveSeries, RuleResult, SourceKey
-from loadwatch_backend.alerting.rules.model import NoDataPolicy, Rule
+from loadwatch_backend.alerting.rules.model import ActiveSeries, NoDataPolicy, Rule, RuleResult, SourceKey
 from loadwatch_backend.series.promql.levels import behind_ms
 from loadwatch_backend.series.store.port import Labels
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from loadwatch_backend.alerting.alerts.evaluation.explain import TrackedAlert
-from loadwatch_backend.alerting.rules.contract import Recorded
-from loadwatch_backend.alerting.rules.model import Rule, RuleKind
+from loadwatch_backend.alerting.rules.model import Recorded, Rule, RuleKind
 from loadwatch_backend.alerting.rules.presence import metrics_of
 from loadwatch_backend.series.promql.labels import LabelKey, label_key
 from loadwatch_backend.series.promql.parsing.expression import Binary, Call, Expression, ValueType, children

@@ -42,7 +42,7 @@ from loadwatch_backend.alerting.alerts.links import alert_path
 from loadwatch_backend.alerting.alerts.ports import Dispatch, Lead
 from loadwatch_backend.alerting.alerts.schemas import AlertState
 from loadwatch_backend.alerting.notify.model import NotifiedAlert
-from loadwatch_backend.alerting.rules.contract import SourceKey
+from loadwatch_backend.alerting.rules.model import SourceKey
 from loadwatch_backend.core.database.relational import Relational, Session
 from loadwatch_backend.core.faults import fault
 

@@ -1,18 +1,30 @@
 """Where reading alerts, and what people say to them, meets the database."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
-from sqlalchemy import ColumnElement, Executable, and_, case, delete, func, insert, literal, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Executable,
+    and_,
+    bindparam,
+    case,
+    delete,
+    func,
+    insert,
+    literal,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.orm import Session, aliased
 
 from loadwatch_backend.alerting.alerts.evaluation.explain import TrackedAlert, source_key
 from loadwatch_backend.alerting.alerts.history.incidents import Acknowledged, Joining, UnderWay, ids_of
 from loadwatch_backend.alerting.alerts.history.tables import EpisodeRow, EvaluationRow, RequestRow, TransitionRow
 from loadwatch_backend.alerting.alerts.schemas import AlertState
-from loadwatch_backend.alerting.rules.contract import SourceKey
+from loadwatch_backend.alerting.rules.model import SourceKey
 
 OPEN = (str(AlertState.PENDING), str(AlertState.FIRING))
 UPDATED_AT_ONCE = 200
@@ -20,10 +32,13 @@ PRUNED_AT_ONCE = 1_000
 
 _TRANSITIONS: Any = TransitionRow.__table__
 _EPISODES: Any = EpisodeRow.__table__
+_EVALUATIONS: Any = EvaluationRow.__table__
+_NOTE_EVALUATION = update(_EVALUATIONS).where(_EVALUATIONS.c.id == 1).values(evaluated_ms=bindparam("at_ms"))
+_REQUESTS = select(RequestRow.__table__.c["id", "alert_id", "asked_by"])
+"""Made once: to put it together costs more than to ask it, each second."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class Request(NamedTuple):
     """Somebody asks to close an alert."""
 
     id: int
@@ -220,8 +235,7 @@ def ask_to_dismiss(session: Session, alert_id: str, by: str) -> int:
 
 def find_requests(session: Session) -> Sequence[Request]:
     """What people ask for."""
-    rows = session.execute(select(RequestRow.id, RequestRow.alert_id, RequestRow.asked_by)).all()
-    return [Request(id=row.id, alert_id=row.alert_id, asked_by=row.asked_by) for row in rows]
+    return [Request(*row) for row in session.execute(_REQUESTS)]
 
 
 def is_asked(session: Session, request_id: int) -> bool:
@@ -287,12 +301,7 @@ def _choice(by_id: Mapping[str, Any], type_: Any) -> Any:
 
 def note_evaluation(session: Session, now_ms: int) -> None:
     """Rules are being evaluated."""
-    done: Any = session.execute(
-        update(EvaluationRow)
-        .where(EvaluationRow.id == 1)
-        .values(evaluated_ms=now_ms)
-        .execution_options(synchronize_session=False)
-    )
+    done: Any = session.execute(_NOTE_EVALUATION, {"at_ms": now_ms})
     if not done.rowcount:
         session.execute(insert(EvaluationRow).values(id=1, evaluated_ms=now_ms))
 

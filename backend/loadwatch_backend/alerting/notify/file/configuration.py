@@ -132,10 +132,7 @@ class _Reader:
             digest=digest,
             root=self._read_route(self._file.route, ("route",), "0"),
             receivers=self._receivers,
-            inhibit_rules=(
-                *self._file.inhibit_rules,
-                *(default_inhibit_rules if own.default_inhibit_rules else ()),
-            ),
+            inhibit_rules=(*self._file.inhibit_rules, *(default_inhibit_rules if own.default_inhibit_rules else ())),
             time_intervals=self._intervals,
             notices=own.run_notices,
             holds_consequences=own.inhibit_by_findings,

@@ -35,6 +35,7 @@ from loadwatch_backend.alerting.notify.record import (
     text_of,
 )
 from loadwatch_backend.alerting.notify.senders.model import Integration
+from loadwatch_backend.core.secret import SecretError, secrets_in
 
 ALL_LABELS = "..."
 _NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
@@ -231,3 +232,16 @@ class Configuration:
     def routes(self) -> "Mapping[str, Route]":
         """All routes by id."""
         return {route.id: route for route in (*self.root.walk(), *self.everybody)}
+
+
+def unreadable_secrets(configuration: Configuration) -> list[str]:
+    """A sentence for each secret whose file cannot be read now."""
+    reasons: dict[str, None] = {}
+    for receiver in configuration.receivers.values():
+        for integration in receiver.integrations:
+            for secret in secrets_in(integration):
+                try:
+                    secret.reveal()
+                except SecretError as error:
+                    reasons[f"receiver {receiver.name!r}, {integration.id}: {error}"] = None
+    return list(reasons)

@@ -8,17 +8,15 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from loadwatch_backend.alerting.notify.contract import Envelope, Quiet
 from loadwatch_backend.alerting.notify.file.configuration import ConfigurationFile
 from loadwatch_backend.alerting.notify.file.model import Configuration, Route
 from loadwatch_backend.alerting.notify.groups import repository as repository
 from loadwatch_backend.alerting.notify.groups.flush import LATEST_MS, Changes, Flush, notified_ids
 from loadwatch_backend.alerting.notify.groups.groups import members_of, next_tick
 from loadwatch_backend.alerting.notify.groups.repository import Group, KeptAlert
-from loadwatch_backend.alerting.notify.model import Notice, NotifiedAlert
-from loadwatch_backend.alerting.notify.outbox.deliveries import delivery_out
+from loadwatch_backend.alerting.notify.model import Envelope, Notice, NotifiedAlert
 from loadwatch_backend.alerting.notify.outbox.messages import IntegrationKey
-from loadwatch_backend.alerting.notify.outbox.outbox import Outbox
+from loadwatch_backend.alerting.notify.outbox.outbox import Outbox, delivery_out
 from loadwatch_backend.alerting.notify.outbox.repository import find_failing_integrations, find_of_alerts
 from loadwatch_backend.alerting.notify.routing.holding import Holder, Holders
 from loadwatch_backend.alerting.notify.routing.routing import (
@@ -32,7 +30,7 @@ from loadwatch_backend.alerting.notify.routing.routing import (
     routes_of,
     short_hash,
 )
-from loadwatch_backend.alerting.notify.schemas import DeliveryOut, FollowsFromOut
+from loadwatch_backend.alerting.notify.schemas import DeliveryOut, FollowsFromOut, Quiet
 from loadwatch_backend.alerting.notify.silences.repository import forget_silences
 from loadwatch_backend.core.database.relational import Relational, Session, Stillness
 from loadwatch_backend.series.store.port import Labels
@@ -54,7 +52,7 @@ def no_fence(session: Session) -> None:
 
 
 class Dispatcher:
-    """See notify/contract.py."""
+    """See the package `notify`."""
 
     def __init__(
         self,
@@ -218,12 +216,7 @@ class Dispatcher:
         return None if first is None else max(0, first - now_ms)
 
     def _flush_groups(
-        self,
-        session: Session,
-        configuration: Configuration,
-        holder: Holder,
-        groups: Sequence[Group],
-        now_ms: int,
+        self, session: Session, configuration: Configuration, holder: Holder, groups: Sequence[Group], now_ms: int
     ) -> Changes:
         routes = configuration.routes
         kept = repository.members_of_groups(session, [group.id for group in groups])

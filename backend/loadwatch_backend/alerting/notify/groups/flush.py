@@ -4,7 +4,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from loadwatch_backend.alerting.notify.contract import Envelope
 from loadwatch_backend.alerting.notify.documents import alert_document, group_document, sort_alerts, subject_of
 from loadwatch_backend.alerting.notify.file.model import Configuration, Route
 from loadwatch_backend.alerting.notify.groups.groups import (
@@ -16,7 +15,7 @@ from loadwatch_backend.alerting.notify.groups.groups import (
     next_due,
 )
 from loadwatch_backend.alerting.notify.groups.repository import Group, KeptAlert
-from loadwatch_backend.alerting.notify.model import EnvelopeKind
+from loadwatch_backend.alerting.notify.model import Envelope, EnvelopeKind
 from loadwatch_backend.alerting.notify.outbox.messages import IntegrationKey
 from loadwatch_backend.alerting.notify.routing.routing import short_hash
 from loadwatch_backend.alerting.notify.senders.model import Integration

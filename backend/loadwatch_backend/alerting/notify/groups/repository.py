@@ -46,6 +46,9 @@ class Gate(NamedTuple):
     silences: int
 
 
+_GATE = select(GateRow.token, GateRow.routed_by, GateRow.silences).where(GateRow.id == GATE_ID)
+
+
 def pass_gate(session: Session) -> Gate:
     """Wait until no other transaction is behind the gate, and keep the rest out until this one ends."""
     session.execute(update(GateRow).where(GateRow.id == GATE_ID).values(turns=GateRow.turns + 1))
@@ -54,8 +57,7 @@ def pass_gate(session: Session) -> Gate:
 
 def read_gate(session: Session, *, lock: bool = False) -> Gate:
     """What the gate says; without a lock for those who only read."""
-    query = select(GateRow.token, GateRow.routed_by, GateRow.silences).where(GateRow.id == GATE_ID)
-    return Gate(*session.execute(query.with_for_update() if lock else query).one())
+    return Gate(*session.execute(_GATE.with_for_update() if lock else _GATE).one())
 
 
 def new_token(session: Session) -> str:
@@ -232,9 +234,12 @@ def any_due(session: Session, now_ms: int) -> bool:
     return session.execute(_ANY_DUE, times).first() is not None
 
 
+_FIRST_DUE = select(func.min(GroupRow.due_ms))
+
+
 def first_due(session: Session) -> int | None:
     """When the next group is due."""
-    return session.scalar(select(func.min(GroupRow.due_ms)))
+    return session.scalar(_FIRST_DUE)
 
 
 def add_groups(session: Session, groups: Sequence[Group]) -> None:

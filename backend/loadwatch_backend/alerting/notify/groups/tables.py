@@ -1,4 +1,4 @@
-"""The dispatcher's tables; made by the migrations, and a test holds both together."""
+"""The tables of the dispatcher and of silences; made by the migrations, and a test holds both together."""
 
 from sqlalchemy import BigInteger, Boolean, Index, Integer, LargeBinary, String, Text
 from sqlalchemy.dialects.mysql import LONGBLOB, LONGTEXT
@@ -85,3 +85,20 @@ class NotifiedRow(Base):
     sent_ms: Mapped[int] = mapped_column(BigInteger)
     expires_ms: Mapped[int] = mapped_column(BigInteger)
     alerts: Mapped[bytes] = mapped_column(LongBytes)
+
+
+class SilenceRow(Base):
+    """A silence; matchers and recurrence are JSON."""
+
+    __tablename__ = "silences"
+    __table_args__ = (Index("ix_silences_ends_ms", "ends_ms"), BINARY_TEXT)
+
+    id: Mapped[str] = mapped_column(String(40), primary_key=True)
+    matchers: Mapped[str] = mapped_column(LongText)
+    starts_ms: Mapped[int] = mapped_column(BigInteger)
+    ends_ms: Mapped[int] = mapped_column(BigInteger)
+    comment: Mapped[str] = mapped_column(LongText)
+    author: Mapped[str] = mapped_column(String(200))
+    recurrence: Mapped[str | None] = mapped_column(LongText)
+    created_ms: Mapped[int] = mapped_column(BigInteger)
+    updated_ms: Mapped[int] = mapped_column(BigInteger)

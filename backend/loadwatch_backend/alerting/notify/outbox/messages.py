@@ -10,8 +10,7 @@ from typing import Any
 
 import orjson
 
-from loadwatch_backend.alerting.notify.contract import Envelope
-from loadwatch_backend.alerting.notify.model import EnvelopeKind
+from loadwatch_backend.alerting.notify.model import Envelope, EnvelopeKind
 from loadwatch_backend.alerting.notify.outbox.tables import SUBJECT_LENGTH, DeliveryRow
 from loadwatch_backend.alerting.notify.schemas import DeliveryState
 from loadwatch_backend.alerting.notify.senders.model import Message, cut

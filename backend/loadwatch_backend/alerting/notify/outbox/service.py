@@ -6,14 +6,19 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from random import random
 
-from loadwatch_backend.alerting.notify.contract import Envelope
 from loadwatch_backend.alerting.notify.documents import alert_document, group_document
 from loadwatch_backend.alerting.notify.file.model import Configuration, Receiver
-from loadwatch_backend.alerting.notify.model import EnvelopeKind, NotifiedAlert
-from loadwatch_backend.alerting.notify.outbox.attempts import attempt, digest_of, target_of
-from loadwatch_backend.alerting.notify.outbox.deliveries import delivery_out, detail_out
+from loadwatch_backend.alerting.notify.model import Envelope, EnvelopeKind, NotifiedAlert
 from loadwatch_backend.alerting.notify.outbox.messages import IntegrationKey, delivery_row, message_of
-from loadwatch_backend.alerting.notify.outbox.outcomes import Attempt, attempt_row, note_integration
+from loadwatch_backend.alerting.notify.outbox.outbox import delivery_out, detail_out
+from loadwatch_backend.alerting.notify.outbox.outcomes import (
+    Attempt,
+    attempt,
+    attempt_row,
+    digest_of,
+    note_integration,
+    target_of,
+)
 from loadwatch_backend.alerting.notify.outbox.repository import (
     DeliveryFilter,
     FailingIntegrations,
@@ -332,10 +337,7 @@ def _integration(receiver: Receiver, id: str) -> Integration:
 
 
 def _receiver_out(
-    configuration: Configuration,
-    receiver: Receiver,
-    rows: Mapping[IntegrationKey, IntegrationRow],
-    counts: Counts,
+    configuration: Configuration, receiver: Receiver, rows: Mapping[IntegrationKey, IntegrationRow], counts: Counts
 ) -> ReceiverOut:
     return ReceiverOut(
         name=receiver.name,

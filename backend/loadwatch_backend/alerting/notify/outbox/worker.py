@@ -24,9 +24,8 @@ from loadwatch_formats.backoff import backoff_seconds
 
 from loadwatch_backend.alerting.notify.file.model import Configuration
 from loadwatch_backend.alerting.notify.groups.repository import find_firing
-from loadwatch_backend.alerting.notify.outbox.attempts import attempt, digest_of
 from loadwatch_backend.alerting.notify.outbox.messages import DueDelivery, IntegrationKey, unpack
-from loadwatch_backend.alerting.notify.outbox.outcomes import Attempt, postpone, record
+from loadwatch_backend.alerting.notify.outbox.outcomes import Attempt, attempt, digest_of, postpone, record
 from loadwatch_backend.alerting.notify.outbox.repository import (
     any_waiting,
     claim,

@@ -7,10 +7,9 @@ from typing import Any
 
 from loadwatch_formats.times import format_rfc3339
 
-from loadwatch_backend.alerting.notify.contract import Envelope
 from loadwatch_backend.alerting.notify.file.matchers import all_match
 from loadwatch_backend.alerting.notify.file.model import Configuration, NamedInterval, Route
-from loadwatch_backend.alerting.notify.model import EnvelopeKind, Notice, NoticeText
+from loadwatch_backend.alerting.notify.model import Envelope, EnvelopeKind, Notice, NoticeText
 from loadwatch_backend.core.text import quote
 from loadwatch_backend.series.store.port import Labels
 

@@ -73,9 +73,7 @@ class RoutingService:
             root=_route_out(configuration, configuration.root, groups, now_ms),
             time_intervals=[
                 TimeIntervalOut(
-                    name=name,
-                    lines=list(interval.lines),
-                    active_now=holds(configuration.time_intervals, name, now_ms),
+                    name=name, lines=list(interval.lines), active_now=holds(configuration.time_intervals, name, now_ms)
                 )
                 for name, interval in configuration.time_intervals.items()
             ],

@@ -142,12 +142,7 @@ def alert_event(own: PagerDutyIntegration, content: Content) -> dict[str, Any]:
         "custom_details": _details(content),
     }
     since = min((alert.since for alert in content.firing_alerts or content.alerts if alert.since), default="")
-    optional = {
-        "timestamp": since,
-        "class": own.event_class,
-        "component": own.component,
-        "group": own.group,
-    }
+    optional = {"timestamp": since, "class": own.event_class, "component": own.component, "group": own.group}
     event["payload"] = payload | {name: value for name, value in optional.items() if value}
     event["client"] = own.client or "Loadwatch"
     event["client_url"] = own.client_url or content.url

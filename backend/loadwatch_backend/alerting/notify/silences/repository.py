@@ -10,9 +10,8 @@ from sqlalchemy.orm import Session
 from loadwatch_backend.alerting.notify.file.intervals import parse_location
 from loadwatch_backend.alerting.notify.file.matchers import LabelMatcher, MatchOperatorName
 from loadwatch_backend.alerting.notify.groups.repository import GATE_ID, pass_gate
-from loadwatch_backend.alerting.notify.groups.tables import GateRow
+from loadwatch_backend.alerting.notify.groups.tables import GateRow, SilenceRow
 from loadwatch_backend.alerting.notify.silences.silences import KEPT_MS, Recurrence, Silence
-from loadwatch_backend.alerting.notify.silences.tables import SilenceRow
 
 
 class SilenceBook:

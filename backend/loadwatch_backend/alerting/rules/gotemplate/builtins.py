@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from typing import cast
 from urllib.parse import quote_plus
 
-from loadwatch_backend.alerting.rules.gotemplate.formatting import sprint, sprintf, sprintln
-from loadwatch_backend.alerting.rules.gotemplate.values import (
+from loadwatch_backend.alerting.rules.gotemplate.formatting import (
     StringMap,
     Structure,
     TemplateError,
     Value,
+    sprint,
+    sprintf,
+    sprintln,
     truth,
     type_name,
 )
@@ -172,15 +174,7 @@ def _joined(values: Sequence[Value]) -> str:
 
 
 _HTML = str.maketrans({"\0": "\ufffd", '"': "&#34;", "'": "&#39;", "&": "&amp;", "<": "&lt;", ">": "&gt;"})
-_JS = {
-    "\\": "\\\\",
-    "'": "\\'",
-    '"': '\\"',
-    "<": "\\u003C",
-    ">": "\\u003E",
-    "&": "\\u0026",
-    "=": "\\u003D",
-}
+_JS = {"\\": "\\\\", "'": "\\'", '"': '\\"', "<": "\\u003C", ">": "\\u003E", "&": "\\u0026", "=": "\\u003D"}
 
 
 def escape_html(*values: Value) -> str:

@@ -3,9 +3,17 @@
 from collections.abc import Mapping, Sequence
 
 from loadwatch_backend.alerting.rules.gotemplate.builtins import Function
-from loadwatch_backend.alerting.rules.gotemplate.formatting import format_value
+from loadwatch_backend.alerting.rules.gotemplate.formatting import (
+    Structure,
+    TemplateError,
+    Value,
+    field_of,
+    format_value,
+    truth,
+    type_name,
+)
 from loadwatch_backend.alerting.rules.gotemplate.lex import place_of
-from loadwatch_backend.alerting.rules.gotemplate.nodes import (
+from loadwatch_backend.alerting.rules.gotemplate.parse import (
     Action,
     Branch,
     Chain,
@@ -23,14 +31,6 @@ from loadwatch_backend.alerting.rules.gotemplate.nodes import (
     Template,
     Text,
     Variable,
-)
-from loadwatch_backend.alerting.rules.gotemplate.values import (
-    Structure,
-    TemplateError,
-    Value,
-    field_of,
-    truth,
-    type_name,
 )
 
 MAX_STEPS = 200_000

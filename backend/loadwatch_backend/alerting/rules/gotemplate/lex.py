@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from loadwatch_backend.alerting.rules.gotemplate.values import TemplateError
+from loadwatch_backend.alerting.rules.gotemplate.formatting import TemplateError
 
 _SPACES = " \t\r\n"
 _TERMINATORS = frozenset(" \t\r\n.,|:)(")

@@ -9,13 +9,15 @@ import subprocess
 import threading
 from typing import Annotated, Any, Literal, cast
 
+from fastapi import APIRouter, Depends, Query
 from loadwatch_formats.listeners import ListenerKind
 from pydantic import Field
 
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.errors import InvalidError, UnavailableError
 from loadwatch_backend.core.processes import AgentControl, AgentState, NoAgentControlError
-from loadwatch_backend.core.schemas import Milliseconds, Schema
+from loadwatch_backend.core.schemas import PROBLEM_RESPONSES, Milliseconds, Schema
+from loadwatch_backend.core.services import Lane, service
 
 AgentPlace = Literal["here", "displaced", "elsewhere"]
 
@@ -242,3 +244,36 @@ class ConnectService:
 def _collector(document: dict[str, Any]) -> CheckedCollectorOut:
     known = CheckedCollectorOut.model_fields
     return CheckedCollectorOut.model_validate({key: value for key, value in document.items() if key in known})
+
+
+router = APIRouter(prefix="/api/connect", tags=["connect"], responses=PROBLEM_RESPONSES)
+CONNECT = Lane("connect", threads=2, waiting=100, seconds=100.0)
+Connecting = Annotated[ConnectService, Depends(service(ConnectService))]
+
+
+@router.get("", summary="List what listens on the agent's host")
+@CONNECT.endpoint
+def list_listeners(
+    connecting: Connecting,
+    fresh: Annotated[bool, Query(description="Look anew, where an answer of the last ten seconds would do.")] = False,
+) -> ConnectOut:
+    """Programs and ports, what they seem to be, and the lines of loadwatch.yml that watch them.
+
+    Programs that their name does not tell get GET /debug/dbstats, /metrics, /stub_status and /nginx_status on the
+    loopback interface.
+    """
+    return connecting.look(fresh=fresh)
+
+
+@router.post("/check", summary="Check the lines of a listener")
+@CONNECT.endpoint
+def check_listener(body: ConnectIn, connecting: Connecting) -> ConnectCheckOut:
+    """What `loadwatch check` says of the lines; nothing is changed."""
+    return connecting.check(body)
+
+
+@router.post("/watch", summary="Have the agent watch a listener")
+@CONNECT.endpoint
+def watch_listener(body: ConnectIn, connecting: Connecting) -> ConnectCheckOut:
+    """The same; where all collectors work, the lines are added to the agent's file and the agent starts anew."""
+    return connecting.watch(body)

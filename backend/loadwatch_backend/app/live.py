@@ -2,9 +2,15 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
-from typing import Any
+from typing import Annotated, Any
 
 import orjson
+from fastapi import APIRouter, Depends
+from fastapi.responses import StreamingResponse
+
+from loadwatch_backend.access.endpoints import Leave
+from loadwatch_backend.core.schemas import PROBLEM_RESPONSES
+from loadwatch_backend.core.services import service
 
 INTERVAL_SECONDS = 0.25
 """At most four events a second: no page draws faster."""
@@ -101,3 +107,27 @@ class LiveHub:
         end = asyncio.get_running_loop().time() + self._interval_seconds
         while not self._closed and (left := end - asyncio.get_running_loop().time()) > 0:
             await asyncio.sleep(min(left, 0.05))
+
+
+router = APIRouter(prefix="/api/live", tags=["live"], responses=PROBLEM_RESPONSES)
+
+STREAM: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "`event: samples` with `newest_ms` and `committed_ms`, and `event: alerts` with `changed_ms`, "
+        "each at most four times a second.",
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    }
+}
+
+
+@router.get("", summary="Follow new samples", response_class=StreamingResponse, responses=STREAM)
+async def follow_samples(hub: Annotated[LiveHub, Depends(service(LiveHub))], leave: Leave) -> StreamingResponse:
+    """A stream that says when new samples can be read; a comment line every 10 s keeps proxies from closing it.
+
+    It ends within about a second of the session or token, or when the role changes.
+    """
+    return StreamingResponse(
+        hub.stream(leave),
+        media_type="text/event-stream",
+        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+    )

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from fastapi import APIRouter, Depends, Response
+from fastapi.responses import PlainTextResponse
 from loadwatch_formats.metrics.model import metrics_of
-from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.platform_collector import PlatformCollector
@@ -17,12 +19,15 @@ from loadwatch_backend.access.wiring import AccessServices
 from loadwatch_backend.alerting.alerts.wiring import AlertServices
 from loadwatch_backend.alerting.notify.assembly import NotificationServices
 from loadwatch_backend.alerting.notify.heartbeat import Heartbeat
-from loadwatch_backend.app.live.hub import LiveHub
+from loadwatch_backend.app.live import LiveHub
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.database.leadership import Leadership
-from loadwatch_backend.core.database.outages import DatabaseError, problem_of
+from loadwatch_backend.core.database.outages import DatabaseError, OutageError, problem_of
 from loadwatch_backend.core.http_protocol import CONNECTIONS
 from loadwatch_backend.core.middleware import REFUSAL
+from loadwatch_backend.core.paths import HEALTHY_PATHS, READY_PATHS
+from loadwatch_backend.core.schemas import PROBLEM_RESPONSES
+from loadwatch_backend.core.services import NotReadyError, service
 from loadwatch_backend.core.version import VERSION
 from loadwatch_backend.runs.service import RunServices
 from loadwatch_backend.series.ingest.service import IngestService
@@ -239,3 +244,41 @@ def write_own_metrics(collect: Callable[[], Iterable[Metric]], store: Writer, cl
     times = np.full(len(values), clock(), np.int64)
     numbers = np.array([value for _, value in values], np.float64)
     store.append(Batch(series=series, timestamps=times, values=numbers, own=True)).result(WRITE_SECONDS)
+
+
+health_router = APIRouter(tags=["health"], responses=PROBLEM_RESPONSES)
+metrics_router = APIRouter(tags=["health"], responses=PROBLEM_RESPONSES)
+
+
+async def read_healthy() -> str:
+    """Always 200 while the process runs."""
+    return "Loadwatch is healthy.\n"
+
+
+async def read_ready(
+    leadership: Annotated[Leadership, Depends(service(Leadership))],
+    ingest: Annotated[IngestService, Depends(service(IngestService))],
+) -> str:
+    """200 while the store is open and takes samples, and the database answers; else 503."""
+    if ingest.commits_fail:
+        raise NotReadyError("The disk refuses samples, so none are taken: the last commit failed. See the log.")
+    if (standstill := leadership.standstill) is not None:
+        raise OutageError(standstill.outage, standstill.reason)
+    return "Loadwatch is ready.\n"
+
+
+for _paths, _answer, _summary in (
+    (HEALTHY_PATHS, read_healthy, "Tell that the process answers"),
+    (READY_PATHS, read_ready, "Tell that requests are served"),
+):
+    for _path in _paths:
+        # One of them is documented; the others are the names by which probes of other systems ask.
+        health_router.add_api_route(
+            _path, _answer, summary=_summary, response_class=PlainTextResponse, include_in_schema=_path == _paths[0]
+        )
+
+
+@metrics_router.get("/metrics", summary="Read the server's own metrics", response_class=PlainTextResponse)
+def read_metrics(metrics: Annotated[ServerMetrics, Depends(service(ServerMetrics))]) -> Response:
+    """Counters and gauges of the server in Prometheus' text format."""
+    return Response(metrics.page(), media_type=CONTENT_TYPE_LATEST)

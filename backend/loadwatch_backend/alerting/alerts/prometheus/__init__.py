@@ -1,1 +1,0 @@
-"""Rules and alerts in the shape of Prometheus' HTTP API."""

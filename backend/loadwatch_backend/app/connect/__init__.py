@@ -1,1 +1,0 @@
-"""Connecting an application: what listens on this host, and the agent beside the server told to watch it."""

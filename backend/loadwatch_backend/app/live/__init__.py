@@ -1,1 +1,0 @@
-"""Server-sent events that tell a page when new samples are stored."""

@@ -1,1 +1,0 @@
-"""What the server says of itself: /metrics, /-/healthy, /-/ready."""
