@@ -46,19 +46,25 @@ from loadwatch_backend.runs.errors import (
 )
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.importers.reader import ProcessReader
-from loadwatch_backend.runs.imports.places import Places
-from loadwatch_backend.runs.imports.results import Arrival, Results
-from loadwatch_backend.runs.imports.schemas import ImportJob, ImportRequest, ImportState
 from loadwatch_backend.runs.registry.configuration import Configuration
 from loadwatch_backend.runs.registry.deletion import PinnedWindows
+from loadwatch_backend.runs.registry.places import Places
 from loadwatch_backend.runs.registry.registry import Registry
 from loadwatch_backend.runs.registry.repository import all_tokens, find_analysed_ms, find_run
+from loadwatch_backend.runs.registry.results import Arrival, Results
 from loadwatch_backend.runs.registry.tables import RunRow, RunShareRow
-from loadwatch_backend.runs.reviews.actions.repository import find_asked, keep_score
-from loadwatch_backend.runs.reviews.repository import add, delete_share, find_share, find_shares, forget_shares
+from loadwatch_backend.runs.reviews.repository import (
+    add,
+    delete_share,
+    find_asked,
+    find_share,
+    find_shares,
+    forget_shares,
+    keep_score,
+)
 from loadwatch_backend.runs.reviews.reviews import Reviews
 from loadwatch_backend.runs.reviews.schemas import ArchivedScore, ScoreState, ShareIn, ShareList, ShareOut
-from loadwatch_backend.runs.schemas import CheckedFields
+from loadwatch_backend.runs.schemas import CheckedFields, ImportJob, ImportRequest, ImportState
 from loadwatch_backend.runs.snapshots import Snapshotter
 from loadwatch_backend.series.foundation import Foundation
 from loadwatch_backend.series.ingest.service import IngestService

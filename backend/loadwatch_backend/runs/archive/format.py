@@ -39,9 +39,8 @@ from loadwatch_backend.evidence.records.files import RECORDS, RESULT, SECONDS
 from loadwatch_backend.runs.analysis.schemas import Analysis, RemarkOut, ReportedFigure
 from loadwatch_backend.runs.errors import ArchiveError
 from loadwatch_backend.runs.fields import ExitCode, Line, RunId, RunState, Window
-from loadwatch_backend.runs.imports.schemas import ImportOut
 from loadwatch_backend.runs.reviews.schemas import ArchivedScore, ReviewVersion
-from loadwatch_backend.runs.schemas import CheckedFields, Generator, RunProgress
+from loadwatch_backend.runs.schemas import CheckedFields, Generator, ImportOut, RunProgress
 from loadwatch_backend.runs.snapshots import SnapshotOut
 from loadwatch_backend.series.store.errors import QueryLimitError
 from loadwatch_backend.series.store.port import Labels, Matcher, MatchOperator, Reader, Selection

@@ -18,10 +18,10 @@ from loadwatch_backend.core.errors import InvalidError
 from loadwatch_backend.core.language import Language
 from loadwatch_backend.core.text import parse_number
 from loadwatch_backend.evidence.records.model import Seconds
-from loadwatch_backend.runs.compare.figures import FigureReader
 from loadwatch_backend.runs.compare.metrics import (
     METRICS_BY_ID,
     RUN_METRICS,
+    FigureReader,
     Lane,
     common_axis,
     describe_metric,

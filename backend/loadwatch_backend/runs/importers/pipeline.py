@@ -22,11 +22,10 @@ from loadwatch_backend.evidence.records.contract import ImportOptions, Progress
 from loadwatch_backend.evidence.records.files import RunFiles
 from loadwatch_backend.evidence.records.model import Figures, Latency, LoadResult, RemarkKind
 from loadwatch_backend.runs.importers.errors import UnknownFormatError, UnknownImporterError, UnreadableFileError
-from loadwatch_backend.runs.importers.importer import Importer, Part
+from loadwatch_backend.runs.importers.importer import Aggregate, Importer, Part, Sink
 from loadwatch_backend.runs.importers.reading.source import Source
 from loadwatch_backend.runs.importers.reading.unpacked import MAX_BYTES, Unpacked
 from loadwatch_backend.runs.importers.registry import IMPORTERS
-from loadwatch_backend.runs.importers.sink import Aggregate, Sink
 
 _SHOWN = 60
 
@@ -45,12 +44,8 @@ def importer_named(importers: Sequence[Importer], name: str) -> Importer:
 
 def recognise_part(importers: Sequence[Importer], part: Part) -> Importer | None:
     """The most confident importer, the first of equals; None when nobody knows the content."""
-    best, most = None, 0
-    for importer in importers:
-        confidence = importer.recognise(part.head, part.name)
-        if confidence > most:
-            best, most = importer, confidence
-    return best
+    best = max(importers, key=lambda importer: importer.recognise(part.head))
+    return best if best.recognise(part.head) else None
 
 
 def recognise_parts(importers: Sequence[Importer], parts: Sequence[Part]) -> tuple[Importer, list[Part], list[str]]:
@@ -197,12 +192,11 @@ def _read(file: Source, sink: Sink, options: ImportOptions, importers: Sequence[
             raise UnknownFormatError("The file is empty. Was the load test stopped before it wrote anything?")
         importer, chosen, others = recognise_parts(importers, parts)
     if others:
-        sink.remark(
-            RemarkKind.MISSING,
+        sink.missing(
             "other-files",
             f"{len(others)} files of the archive are no {importer.title} and were left out: {', '.join(others[:10])}.",
         )
-    _take_in(importer, chosen, sink, options, file)
+    _take_in(importer, chosen, sink, file)
     sink.close_damage()
     if sink.records == 0 and sink.aggregated is None and _nothing_whole(sink, chosen):
         first = next((remark for remark in sink.remarks if remark.kind is RemarkKind.DAMAGE), None)
@@ -223,10 +217,10 @@ _BROKEN = (ArithmeticError, LookupError, ValueError, TypeError)
 """What a parser trips over in bytes that nobody foresaw; errors with words of their own are no such."""
 
 
-def _take_in(importer: Importer, parts: Sequence[Part], sink: Sink, options: ImportOptions, file: Source) -> None:
+def _take_in(importer: Importer, parts: Sequence[Part], sink: Sink, file: Source) -> None:
     """Reads all of it; where the reading breaks off, what was read before stays and the place is said."""
     try:
-        importer.read(parts, sink, options)
+        importer.read(parts, sink)
         sink.flush()
     except _BROKEN as error:
         sink.damage(
@@ -314,8 +308,7 @@ def _recorded(importer: Importer, sink: Sink, summary: Summary, options: ImportO
     known = sink.description
     if not known.wall_clock:
         told = options.started_ms is not None
-        sink.remark(
-            RemarkKind.MISSING,
+        sink.missing(
             "no-wall-clock",
             f"{importer.tool} writes no date: "
             + ("the start is the one that came with the file." if told else "times are those since the start."),

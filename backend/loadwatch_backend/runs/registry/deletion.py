@@ -8,8 +8,8 @@ from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.database.relational import Relational, Session
 from loadwatch_backend.runs.annotations.repository import find_markers
 from loadwatch_backend.runs.fields import RunState
-from loadwatch_backend.runs.imports.places import Places, bytes_of
 from loadwatch_backend.runs.registry.documents import end_of
+from loadwatch_backend.runs.registry.places import Places, bytes_of
 from loadwatch_backend.runs.registry.repository import count_of, find_baseline, find_spans
 from loadwatch_backend.runs.registry.tables import RunReviewRow, RunRow, RunShareRow, RunSnapshotRow
 from loadwatch_backend.runs.registry.windows import Window, merge_windows, window_of

@@ -19,19 +19,24 @@ from loadwatch_backend.findings.documents import headline_of
 from loadwatch_backend.findings.opinions.schemas import MarkedOut, MarkIn, MarkList
 from loadwatch_backend.findings.opinions.service import Opinions
 from loadwatch_backend.runs.analyses import Analyses
-from loadwatch_backend.runs.analysis.documents import figures_out
-from loadwatch_backend.runs.analysis.load import Span, figures_over
-from loadwatch_backend.runs.analysis.percentiles import shortest_name
+from loadwatch_backend.runs.analysis.load import Span, figures_out, figures_over
+from loadwatch_backend.runs.analysis.measure import shortest_name
 from loadwatch_backend.runs.analysis.schemas import FiguresOut, PercentilesOut, WindowSource
 from loadwatch_backend.runs.annotations.repository import delete_annotation, find_markers
 from loadwatch_backend.runs.annotations.service import AnnotationService
 from loadwatch_backend.runs.errors import FindingNotFoundError, NoResultError, RunRuleError
 from loadwatch_backend.runs.fields import RunState
-from loadwatch_backend.runs.imports.places import Places
 from loadwatch_backend.runs.registry.configuration import Configuration
 from loadwatch_backend.runs.registry.deletion import describe_deletion
-from loadwatch_backend.runs.registry.documents import is_silent, read_details, run_out, seconds_out, summary_out
-from loadwatch_backend.runs.registry.limits import limits_in_order
+from loadwatch_backend.runs.registry.documents import (
+    is_silent,
+    limits_in_order,
+    read_details,
+    run_out,
+    seconds_out,
+    summary_out,
+)
+from loadwatch_backend.runs.registry.places import Places
 from loadwatch_backend.runs.registry.reference import reference_of
 from loadwatch_backend.runs.registry.repository import (
     add_run,

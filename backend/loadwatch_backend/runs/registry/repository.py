@@ -27,6 +27,7 @@ from loadwatch_backend.runs.errors import RunNotFoundError
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.registry.documents import Context
 from loadwatch_backend.runs.registry.tables import (
+    ReviewActionRow,
     RunAnalysisRow,
     RunBaselineRow,
     RunParameterRow,
@@ -36,7 +37,6 @@ from loadwatch_backend.runs.registry.tables import (
     RunSnapshotRow,
     RunTagRow,
 )
-from loadwatch_backend.runs.reviews.actions.tables import ReviewActionRow
 from loadwatch_backend.runs.reviews.schemas import ActionState
 from loadwatch_backend.runs.schemas import FacetValue, LimitState, RunFacets, RunQuery, RunSort
 

@@ -14,14 +14,15 @@ from loadwatch_backend.runs.errors import ReviewConflictError
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.registry.repository import find_baseline, find_run
 from loadwatch_backend.runs.registry.tables import MeetingRow, RunReviewRow, RunRow
-from loadwatch_backend.runs.reviews.actions.repository import keep_actions, read_scores
 from loadwatch_backend.runs.reviews.repository import (
     add,
     find_newest,
     find_runs_to_meet,
     find_versions,
+    keep_actions,
     last_ended_ms,
     last_meeting_ms,
+    read_scores,
 )
 from loadwatch_backend.runs.reviews.schemas import (
     ActionStanding,

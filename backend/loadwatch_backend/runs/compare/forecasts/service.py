@@ -31,7 +31,13 @@ from loadwatch_backend.runs.compare.forecasts.model import (
     Step,
 )
 from loadwatch_backend.runs.compare.forecasts.read import USERS, PointReader, ResourcePoints, RunPoints
-from loadwatch_backend.runs.compare.forecasts.repository import add_forecast, find_forecasts, has_forecast, keep_scores
+from loadwatch_backend.runs.compare.forecasts.repository import (
+    ForecastRow,
+    add_forecast,
+    find_forecasts,
+    has_forecast,
+    keep_scores,
+)
 from loadwatch_backend.runs.compare.forecasts.scalability import forecast_peak
 from loadwatch_backend.runs.compare.forecasts.schemas import (
     ForecastFacts,
@@ -46,7 +52,6 @@ from loadwatch_backend.runs.compare.forecasts.schemas import (
     RecordOut,
     ScoreOut,
 )
-from loadwatch_backend.runs.compare.forecasts.tables import ForecastRow
 from loadwatch_backend.runs.compare.forecasts.utilisation import forecast_capacity
 from loadwatch_backend.runs.compare.rows import counts
 from loadwatch_backend.runs.registry.registry import Registry

@@ -36,9 +36,8 @@ from loadwatch_formats.gatling import (
 )
 from loadwatch_formats.outcomes import Outcome
 
-from loadwatch_backend.evidence.records.contract import ImportOptions
-from loadwatch_backend.evidence.records.model import OUTCOME_CODES, IntArray, RemarkKind
-from loadwatch_backend.runs.importers.importer import Importer, Part
+from loadwatch_backend.evidence.records.model import OUTCOME_CODES, IntArray
+from loadwatch_backend.runs.importers.importer import Importer, Labels, Part, RequestRows, Sink, ns_of_ms
 from loadwatch_backend.runs.importers.outcomes import SORTER
 from loadwatch_backend.runs.importers.reading.chunks import Chunk, chunks_of_lines, read_up_to
 from loadwatch_backend.runs.importers.reading.tables import (
@@ -51,7 +50,6 @@ from loadwatch_backend.runs.importers.reading.tables import (
     labels,
     parse_csv,
 )
-from loadwatch_backend.runs.importers.sink import Labels, RequestRows, Sink, ns_of_ms
 
 GROUP_SEPARATOR = " / "
 """Between a request and the groups it is in, as in Gatling's report."""
@@ -109,22 +107,19 @@ class Extras:
             at = np.array(sorted(self._users), dtype=np.int64)
             active = np.cumsum([self._users[second] for second in at.tolist()])
             sink.users(at * 1000, active.astype(np.float64))
-        sink.remark(
-            RemarkKind.MISSING,
+        sink.missing(
             "gatling-no-status",
             "Gatling's log has no HTTP status, but that of failed status checks, and no bytes.",
         )
         if self.errors:
             texts = "; ".join(f"{text} ({count})" for text, count in self._errors.most_common(_OTHER_ERRORS))
-            sink.remark(
-                RemarkKind.MISSING,
+            sink.missing(
                 "gatling-errors",
                 f"{self.errors} errors happened outside of requests and count as no requests: {texts}.",
                 figures={"errors": self.errors},
             )
         if self.incoming:
-            sink.remark(
-                RemarkKind.MISSING,
+            sink.missing(
                 "gatling-incoming",
                 f"{self.incoming} incoming events (WebSocket, SSE) that no request waited for have no latency and are "
                 "not counted.",
@@ -149,9 +144,8 @@ class _Parsed:
     damage: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
 
 
-def recognise_text(head: bytes, filename: str) -> int:
+def recognise_text(head: bytes) -> int:
     """By the RUN line, which only ASSERTION lines precede."""
-    del filename
     for line in head.split(b"\n")[:200]:
         if line.startswith(b"RUN\t"):
             return 95 if line.count(b"\t") >= 4 else 0
@@ -160,9 +154,8 @@ def recognise_text(head: bytes, filename: str) -> int:
     return 0
 
 
-def _read_text(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
+def _read_text(parts: Sequence[Part], sink: Sink) -> None:
     """Reads every part; several are the logs of several injectors."""
-    del options
     extras = Extras()
     for part in parts:
         with part.open() as stream:
@@ -247,7 +240,7 @@ def _read_requests(text: bytes, parsed: _Parsed) -> None:
 
 
 def _kept(column: Labels, rows: np.typing.NDArray[np.bool_]) -> Labels:
-    return Labels(codes=column.codes[rows], names=[name.replace("\x01", '"') for name in column.names])
+    return Labels(column.codes[rows], [name.replace("\x01", '"') for name in column.names])
 
 
 def _batch(
@@ -263,8 +256,8 @@ def _batch(
         time_ns=ns_of_ms(start),
         latency_ns=ns_of_ms(end - start),
         status=status,
-        endpoint=Labels(codes=endpoint.codes, names=names),
-        error=Labels(codes=error, names=[text.strip() for text in messages]),
+        endpoint=Labels(endpoint.codes, names),
+        error=Labels(error, [text.strip() for text in messages]),
         outcome=outcome,
     )
 
@@ -311,11 +304,7 @@ def _shown(line: bytes) -> str:
 
 
 GATLING_TEXT = Importer(
-    name="gatling-text",
-    tool="gatling",
-    title="Gatling's simulation.log, as text (up to Gatling 3.12)",
-    recognise=recognise_text,
-    read=_read_text,
+    "gatling-text", "Gatling's simulation.log, as text (up to Gatling 3.12)", recognise_text, _read_text
 )
 
 
@@ -365,7 +354,7 @@ def _occurring(numbers: IntArray, names: Sequence[str]) -> Labels:
     used = np.flatnonzero(np.bincount(numbers))
     codes = np.zeros(int(used[-1]) + 1, dtype=np.int32)
     codes[used] = np.arange(len(used), dtype=np.int32)
-    return Labels(codes=codes[numbers], names=[names[number] for number in used.tolist()])
+    return Labels(codes[numbers], [names[number] for number in used.tolist()])
 
 
 _REQUEST_SIZE, _USER_SIZE, _GROUP_SIZE, _ERROR_SIZE = 22, 10, 18, 9
@@ -382,15 +371,13 @@ _CUT_OFF = "The log ends within a record: the run was killed, or the file is cut
 Bools = npt.NDArray[np.bool_]
 
 
-def recognise_binary(head: bytes, filename: str) -> int:
+def recognise_binary(head: bytes) -> int:
     """By the record of the run: zero, then a version."""
-    del filename
     return 95 if is_binary(head) else 0
 
 
-def _read_binary(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
+def _read_binary(parts: Sequence[Part], sink: Sink) -> None:
     """Reads every part; several are the logs of several injectors."""
-    del options
     extras = Extras()
     for part in parts:
         with part.open() as stream:
@@ -558,7 +545,7 @@ class _Log:
                 latency_ns=ns_of_ms(end - start),
                 status=status,
                 endpoint=self._names.endpoint_labels(endpoint),
-                error=Labels(codes=error, names=[text.strip() for text in texts.names]),
+                error=Labels(error, [text.strip() for text in texts.names]),
                 outcome=outcome,
             )
         )
@@ -601,9 +588,5 @@ def _after(data: bytes, at: int) -> int:
 
 
 GATLING_BINARY = Importer(
-    name="gatling-binary",
-    tool="gatling",
-    title="Gatling's simulation.log, as bytes (since Gatling 3.13)",
-    recognise=recognise_binary,
-    read=_read_binary,
+    "gatling-binary", "Gatling's simulation.log, as bytes (since Gatling 3.13)", recognise_binary, _read_binary
 )

@@ -25,12 +25,10 @@ from loadwatch_formats.outcomes import jmeter_status
 from loadwatch_formats.times import parse_rfc3339
 
 from loadwatch_backend.evidence.records.columns import CodeArray
-from loadwatch_backend.evidence.records.contract import ImportOptions
-from loadwatch_backend.evidence.records.model import OUTCOME_CODES, IntArray, RemarkKind
-from loadwatch_backend.runs.importers.importer import Importer, Part
+from loadwatch_backend.evidence.records.model import OUTCOME_CODES, IntArray
+from loadwatch_backend.runs.importers.importer import Importer, Labels, Part, RequestRows, Rows, Sink, ns_of_ms
 from loadwatch_backend.runs.importers.outcomes import SORTER
-from loadwatch_backend.runs.importers.reading.chunks import Chunk, chunks_of_csv
-from loadwatch_backend.runs.importers.reading.delimited import whole_records
+from loadwatch_backend.runs.importers.reading.chunks import Chunk, chunks_of_csv, whole_records
 from loadwatch_backend.runs.importers.reading.tables import (
     INT,
     LABEL,
@@ -41,7 +39,6 @@ from loadwatch_backend.runs.importers.reading.tables import (
     labels,
     parse_csv,
 )
-from loadwatch_backend.runs.importers.sink import Labels, RequestRows, Rows, Sink, ns_of_ms
 
 TRANSACTION = "Number of samples in transaction"
 """How the message of a Transaction Controller's own sample begins; the requests inside it are samples of their own."""
@@ -142,39 +139,34 @@ class Samples:
     def remark(self, sink: Sink, *, transactions_counted: bool) -> None:
         """Everything that the reader of the figures must know."""
         if self.transactions and not transactions_counted:
-            sink.remark(
-                RemarkKind.DISTORTION,
+            sink.distortion(
                 "jmeter-transactions",
                 f"{self.transactions} rows of Transaction Controllers are not counted: they sum up requests that have "
                 "rows of their own.",
                 figures={"rows": self.transactions},
             )
         if transactions_counted:
-            sink.remark(
-                RemarkKind.MISSING,
+            sink.missing(
                 "jmeter-transactions-only",
                 "The file holds transactions only, without the requests inside them; each counts as one request.",
                 figures={"rows": self.transactions},
             )
         if self.excused:
-            sink.remark(
-                RemarkKind.DISTORTION,
+            sink.distortion(
                 "jmeter-excused",
                 f"{self.excused} requests were answered 400 or above and count as ok, because JMeter calls them "
                 "successful (an assertion ignores the status).",
                 figures={"requests": self.excused},
             )
         if self.several:
-            sink.remark(
-                RemarkKind.DISTORTION,
+            sink.distortion(
                 "jmeter-summed-rows",
                 f"{self.several} rows stand for several samples each (SampleCount); each is read as one request.",
                 figures={"rows": self.several},
             )
         parents = sorted(name for name in self._labels if f"{name}-0" in self._labels)
         if parents:
-            sink.remark(
-                RemarkKind.DISTORTION,
+            sink.distortion(
                 "jmeter-sub-samples",
                 f"Redirects and embedded resources are rows of their own beside the request that caused them, and count"
                 f" as requests, as in JMeter's dashboard: {', '.join(parents[:5])}. They can be left out with"
@@ -190,8 +182,7 @@ class Samples:
             figures = times.figures()
             if name != "Total" and all(figures[f"ours_{q}"] == figures[f"tool_{q}"] for q, _ in _QUANTILES):
                 continue
-            sink.remark(
-                RemarkKind.DISTORTION,
+            sink.distortion(
                 "jmeter-last-20000",
                 f"{name}: JMeter's dashboard takes its percentiles from the last {WINDOW:,} of {times.count:,} samples "
                 f"(p95 {figures['tool_p95'] * 1000:g} ms); over all of them p95 is {figures['ours_p95'] * 1000:g} ms.",
@@ -223,16 +214,14 @@ _FORBIDDEN = re.compile(
 )
 
 
-def recognise_xml(head: bytes, filename: str) -> int:
+def recognise_xml(head: bytes) -> int:
     """By its root element."""
-    del filename
     start = head.lstrip()[:400]
     return 95 if start.startswith(b"<") and b"<testResults" in start else 0
 
 
-def _read_xml(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
+def _read_xml(parts: Sequence[Part], sink: Sink) -> None:
     """Reads every part; several are the results of several machines."""
-    del options
     samples = Samples()
     only_transactions = False
     for part in parts:
@@ -385,9 +374,7 @@ class _Document:
         self._rows.flush()
 
 
-JMETER_XML = Importer(
-    name="jmeter-xml", tool="jmeter", title="JMeter results as XML", recognise=recognise_xml, read=_read_xml
-)
+JMETER_XML = Importer("jmeter-xml", "JMeter results as XML", recognise_xml, _read_xml)
 
 
 _FIRST = ("timeStamp", "elapsed", "label", "responseCode", "responseMessage", "threadName", "dataType", "success")
@@ -436,9 +423,8 @@ class _Parsed:
     damage: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
 
 
-def recognise_csv(head: bytes, filename: str) -> int:
+def recognise_csv(head: bytes) -> int:
     """By the header's names, or by what the fields of the first record are."""
-    del filename
     layout = layout_of(head)
     if layout is None:
         return 0
@@ -490,9 +476,8 @@ def parse_time(text: str) -> int:
     return (parse_rfc3339(text, UTC) + 500_000) // 1_000_000
 
 
-def _read_csv(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
+def _read_csv(parts: Sequence[Part], sink: Sink) -> None:
     """Reads every part; several are the results of several machines."""
-    del options
     samples = Samples()
     only_transactions = False
     for part in parts:
@@ -529,15 +514,13 @@ def _read_csv_part(part: Part, layout: Layout, sink: Sink, samples: Samples, *, 
 
 def _remark_layout(layout: Layout, sink: Sink) -> None:
     if layout.dated and not layout.zoned:
-        sink.remark(
-            RemarkKind.MISSING,
+        sink.missing(
             "jmeter-no-time-zone",
             "The times have no time zone and are taken as UTC. Save milliseconds instead "
             "(jmeter.save.saveservice.timestamp_format=ms).",
         )
     if not {"success", "responseCode"} & set(layout.columns):
-        sink.remark(
-            RemarkKind.MISSING,
+        sink.missing(
             "jmeter-no-success",
             "The file has neither success nor responseCode: every sample counts as ok.",
         )
@@ -614,15 +597,15 @@ def _assemble(columns: dict[str, Labels], numbers: dict[str, IntArray], keep_tra
     parsed.excused = int((success & (status >= 400) & kept).sum())
     parsed.several = int((numbers["SampleCount"][kept] > 1).sum()) if "SampleCount" in numbers else 0
     urls = columns.get("URL")
-    plain = None if urls is None else Labels(codes=urls.codes, names=[_QUERY.split(one, 1)[0] for one in urls.names])
+    plain = None if urls is None else Labels(urls.codes, [_QUERY.split(one, 1)[0] for one in urls.names])
     endpoint = columns.get("label") or plain or _nothing(rows, NO_LABEL)
     parsed.elapsed = elapsed[kept]
     parsed.batch = RequestRows(
         time_ns=ns_of_ms(start)[kept],
         latency_ns=ns_of_ms(elapsed)[kept],
         status=status[kept],
-        endpoint=Labels(codes=endpoint.codes[kept], names=[name or NO_LABEL for name in endpoint.names]),
-        error=Labels(codes=error.codes[kept], names=error.names),
+        endpoint=Labels(endpoint.codes[kept], [name or NO_LABEL for name in endpoint.names]),
+        error=Labels(error.codes[kept], error.names),
         outcome=outcome[kept],
         bytes_in=numbers["bytes"][kept] if "bytes" in numbers else None,
         bytes_out=numbers["sentBytes"][kept] if "sentBytes" in numbers else None,
@@ -646,7 +629,7 @@ def _endings(
     errors: CodeArray = np.full(len(success), -1, dtype=np.int32)
     failed = np.flatnonzero(~success)
     if not len(failed):
-        return outcome, Labels(codes=errors, names=[])
+        return outcome, Labels(errors, [])
     # -1 stands for no text and becomes the last place of each column.
     widths = [len(column.names) + 1 for column in (code, message, failure)]
     parts = [
@@ -665,7 +648,7 @@ def _endings(
         names.append(error_text(*found))
     outcome[failed] = np.array(kinds, dtype=np.uint8)[inverse]
     errors[failed] = inverse.astype(np.int32)
-    return outcome, Labels(codes=errors, names=names)
+    return outcome, Labels(errors, names)
 
 
 def _users(columns: dict[str, Labels], numbers: dict[str, IntArray]) -> tuple[IntArray, IntArray] | None:
@@ -698,6 +681,4 @@ def _fields(line: str, delimiter: str) -> list[str]:
         return []
 
 
-JMETER_CSV = Importer(
-    name="jmeter-csv", tool="jmeter", title="JMeter results as CSV (JTL)", recognise=recognise_csv, read=_read_csv
-)
+JMETER_CSV = Importer("jmeter-csv", "JMeter results as CSV (JTL)", recognise_csv, _read_csv)

@@ -15,12 +15,9 @@ from loadwatch_formats.gob import GobError
 from loadwatch_formats.times import parse_rfc3339
 from loadwatch_formats.vegeta import VegetaStream, is_vegeta
 
-from loadwatch_backend.evidence.records.contract import ImportOptions
-from loadwatch_backend.evidence.records.model import RemarkKind
-from loadwatch_backend.runs.importers.endpoints import endpoint_of_url
-from loadwatch_backend.runs.importers.importer import Importer, Part
-from loadwatch_backend.runs.importers.reading.chunks import Chunk, chunks_of_csv, chunks_of_lines
-from loadwatch_backend.runs.importers.reading.delimited import whole_records
+from loadwatch_backend.runs.importers.importer import Importer, Labels, Part, RequestRows, Sink
+from loadwatch_backend.runs.importers.outcomes import endpoint_of_url
+from loadwatch_backend.runs.importers.reading.chunks import Chunk, chunks_of_csv, chunks_of_lines, whole_records
 from loadwatch_backend.runs.importers.reading.tables import (
     INT,
     LABEL,
@@ -34,7 +31,6 @@ from loadwatch_backend.runs.importers.reading.tables import (
     parse_json_lines,
     times_ns,
 )
-from loadwatch_backend.runs.importers.sink import Labels, RequestRows, Sink
 
 QUERY = r"[?#].*$"
 """Cut from URLs: the query string would make every request an endpoint of its own."""
@@ -44,8 +40,7 @@ NO_TARGET = "vegeta"
 
 def estimates(sink: Sink) -> None:
     """Says so: vegeta keeps no latencies for its report: its percentiles come from a t-digest (lib/metrics.go)."""
-    sink.remark(
-        RemarkKind.DISTORTION,
+    sink.distortion(
         "vegeta-estimates",
         "vegeta's own report estimates its percentiles (t-digest), so they differ slightly; "
         "these are the latencies that were measured.",
@@ -56,12 +51,12 @@ _BLOCK = 1 << 22
 _MOST_TARGETS = 10_000
 
 
-def recognise_gob(head: bytes, _name: str) -> int:
+def recognise_gob(head: bytes) -> int:
     """By the first definition of a type: a Result with vegeta's fields."""
     return 100 if is_vegeta(head) else 0
 
 
-def _read_gob(parts: Sequence[Part], sink: Sink, _options: ImportOptions) -> None:
+def _read_gob(parts: Sequence[Part], sink: Sink) -> None:
     """Reads every part; several are attacks of several machines."""
     for part in parts:
         _read_gob_part(part, sink)
@@ -114,13 +109,7 @@ def _read_gob_part(part: Part, sink: Sink) -> None:
         )
 
 
-VEGETA_GOB = Importer(
-    name="vegeta-gob",
-    tool="vegeta",
-    title="vegeta gob (what vegeta attack writes)",
-    recognise=recognise_gob,
-    read=_read_gob,
-)
+VEGETA_GOB = Importer("vegeta-gob", "vegeta gob (what vegeta attack writes)", recognise_gob, _read_gob)
 
 
 COLUMNS = (
@@ -149,7 +138,7 @@ class _ParsedRows:
     damage: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
 
 
-def recognise_csv(head: bytes, _name: str) -> int:
+def recognise_csv(head: bytes) -> int:
     """By the first record: its width, and numbers where numbers are."""
     return 90 if width_of(head) else 0
 
@@ -176,7 +165,7 @@ def _width(lines: Sequence[str]) -> int:
     return 0
 
 
-def _read_csv(parts: Sequence[Part], sink: Sink, _options: ImportOptions) -> None:
+def _read_csv(parts: Sequence[Part], sink: Sink) -> None:
     """Reads every part; several are attacks of several machines."""
     for part in parts:
         _read_csv_part(part, sink)
@@ -253,13 +242,7 @@ def _accept(fields: Sequence[str], width: int) -> _Row | None:
     return _Row(numbers, fields[5], fields[7], endpoint)
 
 
-VEGETA_CSV = Importer(
-    name="vegeta-csv",
-    tool="vegeta",
-    title="vegeta CSV (vegeta encode --to csv)",
-    recognise=recognise_csv,
-    read=_read_csv,
-)
+VEGETA_CSV = Importer("vegeta-csv", "vegeta CSV (vegeta encode --to csv)", recognise_csv, _read_csv)
 
 
 _KEYS = {"attack", "seq", "code", "timestamp", "latency", "bytes_out", "bytes_in", "error"}
@@ -277,7 +260,7 @@ class _ParsedLines:
     damage: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
 
 
-def recognise_json(head: bytes, _name: str) -> int:
+def recognise_json(head: bytes) -> int:
     """By the members of the first line; one cut off at the end of the head will do."""
     line = head.lstrip().split(b"\n", 1)[0]
     if not line.startswith(b"{"):
@@ -289,7 +272,7 @@ def recognise_json(head: bytes, _name: str) -> int:
         return 60 if line.startswith(b'{"attack":') and b'"seq":' in line and b'"bytes_out":' in line else 0
 
 
-def _read_json(parts: Sequence[Part], sink: Sink, _options: ImportOptions) -> None:
+def _read_json(parts: Sequence[Part], sink: Sink) -> None:
     """Reads every part; several are attacks of several machines."""
     for part in parts:
         with part.open() as stream:
@@ -362,10 +345,4 @@ def _row(document: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-VEGETA_JSON = Importer(
-    name="vegeta-json",
-    tool="vegeta",
-    title="vegeta JSON (vegeta encode --to json)",
-    recognise=recognise_json,
-    read=_read_json,
-)
+VEGETA_JSON = Importer("vegeta-json", "vegeta JSON (vegeta encode --to json)", recognise_json, _read_json)

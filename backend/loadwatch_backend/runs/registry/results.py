@@ -14,15 +14,14 @@ from loadwatch_backend.evidence.records.result_file import save
 from loadwatch_backend.runs.analyses import Analyses
 from loadwatch_backend.runs.errors import FutureResultError, RunNotFoundError
 from loadwatch_backend.runs.fields import RunState
-from loadwatch_backend.runs.imports.places import Places
-from loadwatch_backend.runs.imports.schemas import ImportOut
 from loadwatch_backend.runs.registry.configuration import Configuration
 from loadwatch_backend.runs.registry.documents import read_details
+from loadwatch_backend.runs.registry.places import Places
 from loadwatch_backend.runs.registry.publish import publish
 from loadwatch_backend.runs.registry.repository import add_run, find_run
 from loadwatch_backend.runs.registry.rows import apply_fields, new_run_id, result_times, running_row, settle_row
 from loadwatch_backend.runs.registry.tables import RunRow
-from loadwatch_backend.runs.schemas import CheckedFields, RunIn
+from loadwatch_backend.runs.schemas import CheckedFields, ImportOut, RunIn
 from loadwatch_backend.series.store.port import SampleStore
 
 FUTURE_MS = 24 * 3_600_000
