@@ -7,7 +7,7 @@ An importer reads `Part`s and calls a `Sink`. A tool with single requests calls 
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
@@ -96,16 +96,6 @@ class Aggregate(NamedTuple):
     end_ms: int | None
 
 
-@dataclass(slots=True)
-class Description:
-    """What a file tells beside its requests."""
-
-    tool_version: str | None = None
-    name: str | None = None
-    facts: RampFacts = field(default_factory=RampFacts)
-    wall_clock: bool = True
-
-
 _LARGEST = 2**62
 """Of a number that a damaged file gives, so that sums of two still fit."""
 
@@ -183,7 +173,10 @@ class Sink:
         self._shift_ms = 0
         self._rows: list[Rows] = []
         self._damages: Counter[str] = Counter()
-        self.description = Description()
+        self.name: str | None = None
+        self.tool_version: str | None = None
+        self.facts = RampFacts()
+        self.has_wall_clock = True
         self.remarks: list[Remark] = []
         self.aggregated: Aggregate | None = None
 
@@ -262,17 +255,16 @@ class Sink:
         self, *, tool_version: str | None = None, name: str | None = None, facts: RampFacts | None = None
     ) -> None:
         """What the file tells of the test itself; later calls add to earlier ones."""
-        known = self.description
-        known.tool_version = tool_version or known.tool_version
-        known.name = name or known.name
-        known.facts = facts or known.facts
+        self.tool_version = tool_version or self.tool_version
+        self.name = name or self.name
+        self.facts = facts or self.facts
 
     def no_wall_clock(self) -> None:
         """The file tells no date: the times given, from now on, are since the start of the test.
 
         They are moved to the start that the sender named, if there is one.
         """
-        self.description.wall_clock = False
+        self.has_wall_clock = False
         self._shift_ms = self.started_ms or 0
 
     def remark(

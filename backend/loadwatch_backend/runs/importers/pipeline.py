@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import astuple, replace
 from pathlib import Path
+from typing import Any
 
 from loadwatch_formats.run_spans import LONGEST_RUN_DAYS
 
@@ -198,7 +199,9 @@ def _read(file: Source, sink: Sink, options: ImportOptions, importers: Sequence[
         )
     _take_in(importer, chosen, sink, file)
     sink.close_damage()
-    if sink.records == 0 and sink.aggregated is None and _nothing_whole(sink, chosen):
+    damaged = any(remark.kind is RemarkKind.DAMAGE for remark in sink.remarks)
+    # A file of zero requests is a result; one in which everything is damaged is not.
+    if sink.records == 0 and sink.aggregated is None and (damaged or not chosen):
         first = next((remark for remark in sink.remarks if remark.kind is RemarkKind.DAMAGE), None)
         found = f" {first.place}: {first.text}" if first else ""
         raise UnreadableFileError(
@@ -239,11 +242,6 @@ def _has_content(sink: Sink, parts: Sequence[Part]) -> bool:
     if sink.aggregated is not None and parts[0].head.lstrip()[:1] == b"{":
         return True
     return any(sum(map(bool, map(bytes.strip, part.head.split(b"\n")))) > _MOST_HEAD_LINES for part in parts)
-
-
-def _nothing_whole(sink: Sink, parts: Sequence[Part]) -> bool:
-    """A file of zero requests is a result; one in which everything is damaged is not."""
-    return any(remark.kind is RemarkKind.DAMAGE for remark in sink.remarks) or not parts
 
 
 def _finish(
@@ -305,8 +303,7 @@ def _rejected(sink: Sink, code: str, rejected: Rejected, what: str) -> None:
 def _recorded(importer: Importer, sink: Sink, summary: Summary, options: ImportOptions) -> LoadResult:
     start = None if summary.first_ns is None else summary.first_ns // _MS
     end = None if summary.end_ns is None else -(-summary.end_ns // _MS)
-    known = sink.description
-    if not known.wall_clock:
+    if not sink.has_wall_clock:
         told = options.started_ms is not None
         sink.missing(
             "no-wall-clock",
@@ -315,24 +312,30 @@ def _recorded(importer: Importer, sink: Sink, summary: Summary, options: ImportO
         )
         start, end = (start, end) if told else (None, None)
     return LoadResult(
-        format=importer.name,
-        tool=importer.tool,
-        tool_version=known.tool_version,
-        name=known.name,
+        **_known(importer, sink),
         start_ms=start,
         end_ms=end,
         figures=summary.figures,
         endpoints=tuple(summary.endpoints),
         errors=tuple(summary.errors),
         seconds=summary.seconds,
-        remarks=tuple(sink.remarks),
         has_records=summary.figures.requests > 0,
-        facts=known.facts,
     )
 
 
+def _known(importer: Importer, sink: Sink) -> dict[str, Any]:
+    """What every result says beside its figures."""
+    return {
+        "format": importer.name,
+        "tool": importer.tool,
+        "tool_version": sink.tool_version,
+        "name": sink.name,
+        "remarks": tuple(sink.remarks),
+        "facts": sink.facts,
+    }
+
+
 def _aggregated(importer: Importer, sink: Sink, found: Aggregate) -> LoadResult:
-    known = sink.description
     figures = _possible(found.figures)
     backwards = found.start_ms is not None and found.end_ms is not None and found.end_ms < found.start_ms
     if figures != found.figures or backwards:
@@ -343,10 +346,7 @@ def _aggregated(importer: Importer, sink: Sink, found: Aggregate) -> LoadResult:
             code="impossible-totals",
         )
     return LoadResult(
-        format=importer.name,
-        tool=importer.tool,
-        tool_version=known.tool_version,
-        name=known.name,
+        **_known(importer, sink),
         start_ms=found.start_ms,
         end_ms=None if figures != found.figures or backwards else found.end_ms,
         figures=figures,
@@ -355,9 +355,7 @@ def _aggregated(importer: Importer, sink: Sink, found: Aggregate) -> LoadResult:
         ),
         errors=tuple((text, count) for text, count in found.errors[:50]),
         seconds=found.seconds,
-        remarks=tuple(sink.remarks),
         has_records=False,
-        facts=known.facts,
     )
 
 

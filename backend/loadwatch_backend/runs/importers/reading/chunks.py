@@ -97,11 +97,10 @@ def read_up_to(stream: BinaryIO, size: int) -> bytes:
 def whole_records(
     chunk: Chunk,
     accept: Callable[[Sequence[str]], T | None],
-    damaged: Callable[[int, str], None],
-    *,
+    damage: list[tuple[int, str]],
     delimiter: str = ",",
 ) -> Iterator[T]:
-    """What `accept` makes of each record; those for which it gives None go to `damaged` with line and text."""
+    """What `accept` makes of each record; of those for which it gives None line and text join `damage`."""
     lines = chunk.data.decode("utf-8", "replace").split("\n")
     at = 0
     while at < len(lines):
@@ -115,7 +114,7 @@ def whole_records(
             end = at + 1
             found = accept(_fields(text, delimiter))
         if found is None:
-            damaged(chunk.line + at, text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
+            damage.append((chunk.line + at, text if len(text) <= _SHOWN else text[:_SHOWN] + "…"))
         else:
             yield found
         at = end

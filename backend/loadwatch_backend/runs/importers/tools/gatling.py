@@ -62,15 +62,21 @@ def endpoint_name(groups: tuple[str, ...], name: str) -> str:
     return GROUP_SEPARATOR.join((*groups, name))
 
 
-def endings(
-    ok: npt.NDArray[np.bool_], codes: npt.NDArray[np.int32], messages: list[str]
-) -> tuple[IntArray, npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
-    """Status, outcome and error code (-1 for none) of each request; messages are indexed by `codes`."""
-    known = [message.strip() for message in messages]
-    status = np.array([SORTER.gatling_status(message) for message in known], dtype=np.int64)[codes]
-    kinds = np.array([OUTCOME_CODES[SORTER.of_gatling(message)] for message in known], dtype=np.uint8)[codes]
-    fine = np.uint8(OUTCOME_CODES[Outcome.OK])
-    return np.where(ok, 0, status), np.where(ok, fine, kinds), np.where(ok, np.int32(-1), codes)
+def requests_of(
+    start_ms: IntArray, end_ms: IntArray, ok: npt.NDArray[np.bool_], endpoint: Labels, message: Labels
+) -> RequestRows:
+    """Answered requests; the message tells status, outcome and error of those that failed."""
+    known = [text.strip() for text in message.names]
+    status = np.array([SORTER.gatling_status(text) for text in known], dtype=np.int64)[message.codes]
+    kinds = np.array([OUTCOME_CODES[SORTER.of_gatling(text)] for text in known], dtype=np.uint8)[message.codes]
+    return RequestRows(
+        time_ns=ns_of_ms(start_ms),
+        latency_ns=ns_of_ms(end_ms - start_ms),
+        status=np.where(ok, 0, status),
+        endpoint=endpoint,
+        error=Labels(np.where(ok, np.int32(-1), message.codes), known),
+        outcome=np.where(ok, np.uint8(OUTCOME_CODES[Outcome.OK]), kinds),
+    )
 
 
 class Extras:
@@ -234,32 +240,16 @@ def _read_requests(text: bytes, parsed: _Parsed) -> None:
     endpoint = joined(groups, labels(table.column("name")), separator="\t")
     answered = end != INCOMING
     parsed.incoming += int((~answered).sum())
-    parsed.batch = _batch(
-        start[answered], end[answered], ok[answered], _kept(message, answered), _kept(endpoint, answered)
-    )
+    message, endpoint = _kept(message, answered), _kept(endpoint, answered)
+    names: list[str] = []
+    for pair in endpoint.names:
+        inside, _, name = pair.partition("\t")
+        names.append(endpoint_name(tuple(inside.split(",")) if inside.strip() else (), name))
+    parsed.batch = requests_of(start[answered], end[answered], ok[answered], Labels(endpoint.codes, names), message)
 
 
 def _kept(column: Labels, rows: np.typing.NDArray[np.bool_]) -> Labels:
     return Labels(column.codes[rows], [name.replace("\x01", '"') for name in column.names])
-
-
-def _batch(
-    start: IntArray, end: IntArray, ok: np.typing.NDArray[np.bool_], message: Labels, endpoint: Labels
-) -> RequestRows:
-    messages = list(message.names)
-    status, outcome, error = endings(ok, message.codes, messages)
-    names: list[str] = []
-    for pair in endpoint.names:
-        groups, _, name = pair.partition("\t")
-        names.append(endpoint_name(tuple(groups.split(",")) if groups.strip() else (), name))
-    return RequestRows(
-        time_ns=ns_of_ms(start),
-        latency_ns=ns_of_ms(end - start),
-        status=status,
-        endpoint=Labels(endpoint.codes, names),
-        error=Labels(error, [text.strip() for text in messages]),
-        outcome=outcome,
-    )
 
 
 def _whole(lines: Sequence[bytes], numbers: Sequence[int], parsed: _Parsed) -> bytes:
@@ -537,18 +527,9 @@ class _Log:
             ok, message = ok[answered], message[answered]
             if not len(start):
                 return
-        texts = self._names.string_labels(message)
-        status, outcome, error = endings(ok, texts.codes, list(texts.names))
-        self._sink.add(
-            RequestRows(
-                time_ns=ns_of_ms(self._records.start_ms + start),
-                latency_ns=ns_of_ms(end - start),
-                status=status,
-                endpoint=self._names.endpoint_labels(endpoint),
-                error=Labels(error, [text.strip() for text in texts.names]),
-                outcome=outcome,
-            )
-        )
+        zero_ms = self._records.start_ms
+        names, texts = self._names.endpoint_labels(endpoint), self._names.string_labels(message)
+        self._sink.add(requests_of(zero_ms + start, zero_ms + end, ok, names, texts))
 
     def _flush(self) -> None:
         if self._slow:

@@ -14,9 +14,10 @@ PercentileAggregator (a window of the last 20,000 samples, estimated as by commo
 import codecs
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from xml.parsers import expat
 
 import numpy as np
@@ -175,7 +176,10 @@ class Samples:
         self._remark_window(sink)
 
     def _remark_window(self, sink: Sink) -> None:
-        large = sorted((name for name in self._labels if self._labels[name].count > WINDOW), key=self._count)
+        large = sorted(
+            (name for name in self._labels if self._labels[name].count > WINDOW),
+            key=lambda name: -self._labels[name].count,
+        )
         told = [("Total", self._total)] if self._total.count > WINDOW else []
         told += [(name, self._labels[name]) for name in large[:_SHOWN_LABELS]]
         for name, times in told:
@@ -188,9 +192,6 @@ class Samples:
                 f"(p95 {figures['tool_p95'] * 1000:g} ms); over all of them p95 is {figures['ours_p95'] * 1000:g} ms.",
                 figures=figures,
             )
-
-    def _count(self, name: str) -> int:
-        return -self._labels[name].count
 
 
 _CHUNK = 1 << 20
@@ -220,21 +221,25 @@ def recognise_xml(head: bytes) -> int:
     return 95 if start.startswith(b"<") and b"<testResults" in start else 0
 
 
-def _read_xml(parts: Sequence[Part], sink: Sink) -> None:
-    """Reads every part; several are the results of several machines."""
+def _read_parts(parts: Sequence[Part], sink: Sink, read_part: Callable[[Part, Sink, Samples, bool], None]) -> None:
+    """Reads every part; several are the results of several machines.
+
+    Only the controllers may be saved (subresults=false), so that they are all that is known of the requests: such a
+    part is read once more with them.
+    """
     samples = Samples()
     only_transactions = False
     for part in parts:
         before = samples.plain, samples.transactions
-        _read_xml_part(part, sink, samples, keep_transactions=False)
+        read_part(part, sink, samples, False)
         if samples.plain == before[0] and samples.transactions > before[1]:
             only_transactions = True
             samples.transactions = before[1]
-            _read_xml_part(part, sink, samples, keep_transactions=True)
+            read_part(part, sink, samples, True)
     samples.remark(sink, transactions_counted=only_transactions)
 
 
-def _read_xml_part(part: Part, sink: Sink, samples: Samples, *, keep_transactions: bool) -> None:
+def _read_xml_part(part: Part, sink: Sink, samples: Samples, keep_transactions: bool) -> None:
     document = _Document(sink, samples, keep_transactions)
     with part.open() as stream:
         try:
@@ -374,7 +379,9 @@ class _Document:
         self._rows.flush()
 
 
-JMETER_XML = Importer("jmeter-xml", "JMeter results as XML", recognise_xml, _read_xml)
+JMETER_XML = Importer(
+    "jmeter-xml", "JMeter results as XML", recognise_xml, partial(_read_parts, read_part=_read_xml_part)
+)
 
 
 _FIRST = ("timeStamp", "elapsed", "label", "responseCode", "responseMessage", "threadName", "dataType", "success")
@@ -476,26 +483,12 @@ def parse_time(text: str) -> int:
     return (parse_rfc3339(text, UTC) + 500_000) // 1_000_000
 
 
-def _read_csv(parts: Sequence[Part], sink: Sink) -> None:
-    """Reads every part; several are the results of several machines."""
-    samples = Samples()
-    only_transactions = False
-    for part in parts:
-        layout = layout_of(part.head) or Layout(
-            columns=WITHOUT_HEADER[0], delimiter=",", header=False, dated=False, zoned=False
-        )
+def _read_csv_part(part: Part, sink: Sink, samples: Samples, keep_transactions: bool) -> None:
+    layout = layout_of(part.head) or Layout(
+        columns=WITHOUT_HEADER[0], delimiter=",", header=False, dated=False, zoned=False
+    )
+    if not keep_transactions:
         _remark_layout(layout, sink)
-        before = samples.plain, samples.transactions
-        _read_csv_part(part, layout, sink, samples, keep_transactions=False)
-        if samples.plain == before[0] and samples.transactions > before[1]:
-            # Only the controllers were saved (subresults=false), so they are all that is known of the requests.
-            only_transactions = True
-            samples.transactions = before[1]
-            _read_csv_part(part, layout, sink, samples, keep_transactions=True)
-    samples.remark(sink, transactions_counted=only_transactions)
-
-
-def _read_csv_part(part: Part, layout: Layout, sink: Sink, samples: Samples, *, keep_transactions: bool) -> None:
     with part.open() as stream:
         for parsed in in_order(chunks_of_csv(stream), lambda chunk: _parse(chunk, layout, keep_transactions)):
             samples.transactions += parsed.transactions
@@ -566,10 +559,7 @@ def _parse_rows(chunk: Chunk, layout: Layout, wanted: dict[str, object], keep_tr
             return None
         return [fields[places[name]] for name in names], numbers
 
-    def damaged(line: int, text: str) -> None:
-        damage.append((line, text))
-
-    rows = [row for row in whole_records(chunk, accept, damaged, delimiter=layout.delimiter) if row[1]]
+    rows = [row for row in whole_records(chunk, accept, damage, layout.delimiter) if row[1]]
     columns = {name: _encode([row[0][place] for row in rows]) for place, name in enumerate(names)}
     numbers = {name: np.array([row[1][place] for row in rows], dtype=np.int64) for place, name in enumerate(counts)}
     parsed = _assemble(columns, numbers, keep_transactions)
@@ -681,4 +671,6 @@ def _fields(line: str, delimiter: str) -> list[str]:
         return []
 
 
-JMETER_CSV = Importer("jmeter-csv", "JMeter results as CSV (JTL)", recognise_csv, _read_csv)
+JMETER_CSV = Importer(
+    "jmeter-csv", "JMeter results as CSV (JTL)", recognise_csv, partial(_read_parts, read_part=_read_csv_part)
+)

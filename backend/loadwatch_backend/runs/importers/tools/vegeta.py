@@ -5,8 +5,9 @@ bytes out, bytes in, error, body (base64), attack name, sequence number, method,
 """
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from loadwatch_formats.gob import GobError
 from loadwatch_formats.times import parse_rfc3339
 from loadwatch_formats.vegeta import VegetaStream, is_vegeta
 
+from loadwatch_backend.evidence.records.model import IntArray
 from loadwatch_backend.runs.importers.importer import Importer, Labels, Part, RequestRows, Sink
 from loadwatch_backend.runs.importers.outcomes import endpoint_of_url
 from loadwatch_backend.runs.importers.reading.chunks import Chunk, chunks_of_csv, chunks_of_lines, whole_records
@@ -23,6 +25,7 @@ from loadwatch_backend.runs.importers.reading.tables import (
     LABEL,
     TEXT,
     NotATableError,
+    Table,
     in_order,
     ints,
     joined,
@@ -122,20 +125,43 @@ _HIGHEST = 2**63 - 1
 _LOOKED_AT = 8
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    numbers: tuple[int, ...]
-    error: str
-    attack: str
-    endpoint: str
-
-
 @dataclass(slots=True)
-class _ParsedRows:
-    batch: RequestRows | None
-    attack: str | None
-    rows: list[_Row] = field(default_factory=list["_Row"])
+class _Parsed:
+    """What is in a chunk: columns, or rows one by one with what is damaged."""
+
+    batch: RequestRows | None = None
+    attack: str | None = None
+    rows: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     damage: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+
+
+def _hand_over(chunks: Iterable[Chunk], parse: Callable[[Chunk], _Parsed], sink: Sink) -> None:
+    for parsed in in_order(chunks, parse):
+        if parsed.attack:
+            sink.describe(name=parsed.attack)
+        if parsed.batch is not None:
+            sink.add(parsed.batch)
+        if parsed.rows:
+            rows = sink.rows()
+            for row in parsed.rows:
+                rows.append(**row)
+            rows.flush()
+        for line, text in parsed.damage:
+            sink.damage(f"This is no record of vegeta: {text}", place=f"line {line}")
+
+
+def _of_table(table: Table, times_ns: IntArray, endpoint: Labels) -> _Parsed:
+    attacks = labels(table.column("attack"), empty_is_none=True)
+    batch = RequestRows(
+        time_ns=times_ns,
+        latency_ns=ints(table, "latency"),
+        status=ints(table, "code"),
+        endpoint=endpoint,
+        error=labels(table.column("error"), empty_is_none=True),
+        bytes_in=ints(table, "bytes_in"),
+        bytes_out=ints(table, "bytes_out"),
+    )
+    return _Parsed(batch, next((name for name in attacks.names if name), None))
 
 
 def recognise_csv(head: bytes) -> int:
@@ -168,31 +194,13 @@ def _width(lines: Sequence[str]) -> int:
 def _read_csv(parts: Sequence[Part], sink: Sink) -> None:
     """Reads every part; several are attacks of several machines."""
     for part in parts:
-        _read_csv_part(part, sink)
+        width = width_of(part.head) or len(COLUMNS)
+        with part.open() as stream:
+            _hand_over(chunks_of_csv(stream), partial(_parse_csv, width=width), sink)
     estimates(sink)
 
 
-def _read_csv_part(part: Part, sink: Sink) -> None:
-    width = width_of(part.head) or len(COLUMNS)
-    with part.open() as stream:
-        for parsed in in_order(chunks_of_csv(stream), lambda chunk: _parse_csv(chunk, width)):
-            if parsed.attack:
-                sink.describe(name=parsed.attack)
-            if parsed.batch is not None:
-                sink.add(parsed.batch)
-            if parsed.rows:
-                rows = sink.rows()
-                for row in parsed.rows:
-                    time, code, latency, bytes_out, bytes_in = row.numbers
-                    rows.append(
-                        time, latency, code, row.endpoint, error=row.error, bytes_in=bytes_in, bytes_out=bytes_out
-                    )
-                rows.flush()
-            for line, text in parsed.damage:
-                sink.damage(f"This is no record of vegeta: {text}", place=f"line {line}")
-
-
-def _parse_csv(chunk: Chunk, width: int) -> _ParsedRows:
+def _parse_csv(chunk: Chunk, width: int) -> _Parsed:
     wanted = {name: INT for name in _CSV_NUMBERS} | {"error": LABEL, "attack": LABEL}
     if width > 9:
         wanted |= {"method": LABEL, "url": LABEL}
@@ -207,30 +215,19 @@ def _parse_csv(chunk: Chunk, width: int) -> _ParsedRows:
         endpoint = joined(labels(table.column("method")), labels(table.column("url"), cut=QUERY))
     else:
         endpoint = Labels(codes=np.zeros(len(status), dtype=np.int32), names=[NO_TARGET])
-    attacks = labels(table.column("attack"), empty_is_none=True)
-    batch = RequestRows(
-        time_ns=ints(table, "timestamp"),
-        latency_ns=ints(table, "latency"),
-        status=status,
-        endpoint=endpoint,
-        error=labels(table.column("error"), empty_is_none=True),
-        bytes_in=ints(table, "bytes_in"),
-        bytes_out=ints(table, "bytes_out"),
-    )
-    return _ParsedRows(batch, next((name for name in attacks.names if name), None))
+    return _of_table(table, ints(table, "timestamp"), endpoint)
 
 
-def _parse_rows(chunk: Chunk, width: int) -> _ParsedRows:
-    parsed = _ParsedRows(None, None)
-    accepted = whole_records(
-        chunk, lambda fields: _accept(fields, width), lambda line, text: parsed.damage.append((line, text))
-    )
-    parsed.rows.extend(accepted)
-    parsed.attack = next((row.attack for row in parsed.rows if row.attack), None)
+def _parse_rows(chunk: Chunk, width: int) -> _Parsed:
+    parsed = _Parsed()
+    for attack, row in whole_records(chunk, partial(_accept, width=width), parsed.damage):
+        parsed.attack = parsed.attack or attack
+        parsed.rows.append(row)
     return parsed
 
 
-def _accept(fields: Sequence[str], width: int) -> _Row | None:
+def _accept(fields: Sequence[str], width: int) -> tuple[str, dict[str, Any]] | None:
+    """The attack's name, and the request as `Rows.append` takes it."""
     if len(fields) != width:
         return None
     if not all(text.isascii() and text.isdigit() and len(text) <= 19 for text in fields[:5]):
@@ -239,7 +236,8 @@ def _accept(fields: Sequence[str], width: int) -> _Row | None:
     if max(numbers) > _HIGHEST or numbers[1] > 999:
         return None
     endpoint = endpoint_of_url(fields[9], fields[10]) if width > 9 else NO_TARGET
-    return _Row(numbers, fields[5], fields[7], endpoint)
+    names = ("time_ns", "status", "latency_ns", "bytes_out", "bytes_in")
+    return fields[7], {**dict(zip(names, numbers, strict=True)), "endpoint": endpoint, "error": fields[5]}
 
 
 VEGETA_CSV = Importer("vegeta-csv", "vegeta CSV (vegeta encode --to csv)", recognise_csv, _read_csv)
@@ -250,14 +248,6 @@ _JSON_NUMBERS = ("code", "latency", "bytes_out", "bytes_in")
 _TYPES = (
     dict.fromkeys(_JSON_NUMBERS, INT) | {"timestamp": TEXT} | dict.fromkeys(("attack", "error", "method", "url"), LABEL)
 )
-
-
-@dataclass(slots=True)
-class _ParsedLines:
-    batch: RequestRows | None
-    attack: str | None
-    rows: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    damage: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
 
 
 def recognise_json(head: bytes) -> int:
@@ -276,22 +266,11 @@ def _read_json(parts: Sequence[Part], sink: Sink) -> None:
     """Reads every part; several are attacks of several machines."""
     for part in parts:
         with part.open() as stream:
-            for parsed in in_order(chunks_of_lines(stream), _parse_json):
-                if parsed.attack:
-                    sink.describe(name=parsed.attack)
-                if parsed.batch is not None:
-                    sink.add(parsed.batch)
-                if parsed.rows:
-                    rows = sink.rows()
-                    for row in parsed.rows:
-                        rows.append(**row)
-                    rows.flush()
-                for line, text in parsed.damage:
-                    sink.damage(f"This is no record of vegeta: {text}", place=f"line {line}")
+            _hand_over(chunks_of_lines(stream), _parse_json, sink)
     estimates(sink)
 
 
-def _parse_json(chunk: Chunk) -> _ParsedLines:
+def _parse_json(chunk: Chunk) -> _Parsed:
     try:
         table = parse_json_lines(chunk.data, _TYPES)
         if any(table.column(name).null_count for name in ("timestamp", "code", "latency")):
@@ -299,21 +278,11 @@ def _parse_json(chunk: Chunk) -> _ParsedLines:
         times = times_ns(table, "timestamp")
     except NotATableError:
         return _parse_lines(chunk)
-    attacks = labels(table.column("attack"), empty_is_none=True)
-    batch = RequestRows(
-        time_ns=times,
-        latency_ns=ints(table, "latency"),
-        status=ints(table, "code"),
-        endpoint=joined(labels(table.column("method")), labels(table.column("url"), cut=QUERY)),
-        error=labels(table.column("error"), empty_is_none=True),
-        bytes_in=ints(table, "bytes_in"),
-        bytes_out=ints(table, "bytes_out"),
-    )
-    return _ParsedLines(batch, next((name for name in attacks.names if name), None))
+    return _of_table(table, times, joined(labels(table.column("method")), labels(table.column("url"), cut=QUERY)))
 
 
-def _parse_lines(chunk: Chunk) -> _ParsedLines:
-    parsed = _ParsedLines(None, None)
+def _parse_lines(chunk: Chunk) -> _Parsed:
+    parsed = _Parsed()
     for at, line in enumerate(chunk.data.split(b"\n")):
         if not line.strip():
             continue

@@ -334,10 +334,7 @@ def _user(metadata: str) -> User | None:
     """Of `vu=2&iter=0`, in any order."""
     if not metadata:
         return None
-    pairs: dict[str, str] = {}
-    for pair in metadata.split("&"):
-        key, _, value = pair.partition("=")
-        pairs[key] = value
+    pairs = dict(pair.partition("=")[::2] for pair in metadata.split("&"))
     return (pairs["vu"], pairs["iter"]) if "vu" in pairs and "iter" in pairs else None
 
 
