@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import NamedTuple
 
 import numpy as np
 from loadwatch_formats.outcomes import OUTCOMES, Outcome
@@ -30,8 +31,7 @@ COLUMNS: tuple[float, ...] = (0.5, 0.9, 0.95, 0.99, 1.0)
 """Quantiles of the columns of `Seconds.latency`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
+class Bounds(NamedTuple):
     """The percentile is at least `low` and at most `high`; seconds."""
 
     low: float
@@ -105,8 +105,7 @@ class Origin(StrEnum):
     NONE = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """From `from_ms` up to, not including, `to_ms`; milliseconds since the epoch on the generator's clock."""
 
     from_ms: int

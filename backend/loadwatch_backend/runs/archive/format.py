@@ -22,9 +22,8 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Literal, TypeVar, cast
+from typing import IO, Any, Literal, NamedTuple, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -225,8 +224,7 @@ def sample_schema() -> Any:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SampleBatch:
+class SampleBatch(NamedTuple):
     """Rows of a row group: `labels[series[i]]` has the value `values[i]` at `times[i]`."""
 
     labels: list[Labels]

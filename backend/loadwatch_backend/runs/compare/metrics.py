@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -34,8 +34,7 @@ P50, P95, P99 = 0, 2, 3
 """Columns of `Seconds.latency`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lane:
+class Lane(NamedTuple):
     """One run: its seconds, and the run's second that is elapsed time zero (a whole number)."""
 
     seconds: Seconds
@@ -254,19 +253,11 @@ def whole_figures(run: RunOut) -> FiguresOut | None:
     """Figures of the whole run; None before there are any."""
     if run.requests is None:
         return None
-    return FiguresOut(
-        requests=run.requests,
-        duration_seconds=run.requests / run.rate if run.rate else 0.0,
-        rate=run.rate,
-        success_ratio=run.success_ratio,
-        latency_seconds=run.latency_seconds,
-        outcomes=run.outcomes,
-        status_codes=run.status_codes,
-        bytes_in=run.bytes_in,
-        bytes_out=run.bytes_out,
-        wait_seconds=run.wait_seconds,
-        throughput=run.throughput,
-    )
+    seconds = run.requests / run.rate if run.rate else 0.0
+    return FiguresOut(duration_seconds=seconds, **{name: getattr(run, name) for name in _WHOLE})
+
+
+_WHOLE = FiguresOut.model_fields.keys() & RunOut.model_fields.keys()
 
 
 def _figure(read: Callable[[FiguresOut], float | None]) -> Callable[[RunOut], float | None]:
@@ -281,22 +272,6 @@ def _ok_rate(figures: FiguresOut) -> float | None:
     if figures.duration_seconds <= 0:
         return None
     return figures.outcomes.get(Outcome.OK, 0) / figures.duration_seconds
-
-
-def _failed_share(*outcomes: Outcome) -> Callable[[FiguresOut], float | None]:
-    def share(figures: FiguresOut) -> float | None:
-        return sum(figures.outcomes.get(one, 0) for one in outcomes) / figures.requests if figures.requests else None
-
-    return share
-
-
-def _share_seconds(*outcomes: Outcome) -> Callable[[Seconds], FloatArray]:
-    def shares(seconds: Seconds) -> FloatArray:
-        requests = seconds.requests
-        counted = seconds.outcomes[:, [OUTCOME_CODES[one] for one in outcomes]].sum(axis=1)
-        return np.divide(counted, requests, out=np.full(len(requests), np.nan), where=requests > 0)
-
-    return shares
 
 
 def _latency_seconds(column: int) -> Callable[[Seconds], FloatArray]:
@@ -334,7 +309,40 @@ def _latency(id: str, title: Words, seconds: Callable[[Seconds], FloatArray], sc
     )
 
 
-_FAILURES = tuple(outcome for outcome in Outcome if outcome is not Outcome.OK)
+def _failed(id: str, title: Words, help: Words, outcomes: Sequence[Outcome]) -> RunMetric:
+    """The share of requests that ended so."""
+
+    def share(figures: FiguresOut) -> float | None:
+        return sum(figures.outcomes.get(one, 0) for one in outcomes) / figures.requests if figures.requests else None
+
+    def shares(seconds: Seconds) -> FloatArray:
+        requests = seconds.requests
+        counted = seconds.outcomes[:, [OUTCOME_CODES[one] for one in outcomes]].sum(axis=1)
+        return np.divide(counted, requests, out=np.full(len(requests), np.nan), where=requests > 0)
+
+    return RunMetric(
+        id=id,
+        title=title,
+        help=help,
+        unit=Unit.RATIO,
+        orientation=Orientation.MORE_IS_WORSE,
+        scale=SHARES,
+        figure=_figure(share),
+        seconds=shares,
+    )
+
+
+def _of_ramp(id: str, title: Words, help: Words) -> RunMetric:
+    return RunMetric(
+        id=id,
+        title=title,
+        help=help,
+        unit=Unit.PER_SECOND,
+        orientation=Orientation.MORE_IS_BETTER,
+        scale=RATES,
+        figure=lambda run: getattr(run.ramp, id, None),
+    )
+
 
 RUN_METRICS: Sequence[RunMetric] = (
     RunMetric(
@@ -360,15 +368,11 @@ RUN_METRICS: Sequence[RunMetric] = (
         figure=_figure(_ok_rate),
         seconds=lambda seconds: lane_rates(seconds)[1],
     ),
-    RunMetric(
-        id="error_rate",
-        title=Words("Failed share", "失敗率"),
-        help=Words("Share of requests that failed, whatever the kind.", "種類を問わず失敗したリクエストの割合。"),
-        unit=Unit.RATIO,
-        orientation=Orientation.MORE_IS_WORSE,
-        scale=SHARES,
-        figure=_figure(_failed_share(*_FAILURES)),
-        seconds=_share_seconds(*_FAILURES),
+    _failed(
+        "error_rate",
+        Words("Failed share", "失敗率"),
+        Words("Share of requests that failed, whatever the kind.", "種類を問わず失敗したリクエストの割合。"),
+        [outcome for outcome in Outcome if outcome is not Outcome.OK],
     ),
     RunMetric(
         id="success_ratio",
@@ -380,15 +384,11 @@ RUN_METRICS: Sequence[RunMetric] = (
         figure=_figure(lambda figures: figures.success_ratio),
         compared=False,
     ),
-    RunMetric(
-        id="timeout_rate",
-        title=Words("Timeouts", "タイムアウト"),
-        help=Words("Share of requests that timed out.", "タイムアウトしたリクエストの割合。"),
-        unit=Unit.RATIO,
-        orientation=Orientation.MORE_IS_WORSE,
-        scale=SHARES,
-        figure=_figure(_failed_share(Outcome.TIMEOUT)),
-        seconds=_share_seconds(Outcome.TIMEOUT),
+    _failed(
+        "timeout_rate",
+        Words("Timeouts", "タイムアウト"),
+        Words("Share of requests that timed out.", "タイムアウトしたリクエストの割合。"),
+        [Outcome.TIMEOUT],
     ),
     _latency("mean", Words("Mean response", "平均応答時間"), _mean_seconds, MEAN),
     _latency("p50", Words("Response p50", "応答時間 p50"), _latency_seconds(P50), MIDDLE),
@@ -396,23 +396,15 @@ RUN_METRICS: Sequence[RunMetric] = (
     _latency("p95", Words("Response p95", "応答時間 p95"), _latency_seconds(P95), SLOW),
     _latency("p99", Words("Response p99", "応答時間 p99"), _latency_seconds(P99), SLOWER),
     _latency("max", Words("Slowest response", "最大応答時間"), _latency_seconds(MAX), SLOWEST),
-    RunMetric(
-        id="sustained_rate",
-        title=Words("Sustained rate", "持続可能レート"),
-        help=Words("Highest rate of good answers that a ramp held.", "ランプ試験で維持できた最大の成功レート。"),
-        unit=Unit.PER_SECOND,
-        orientation=Orientation.MORE_IS_BETTER,
-        scale=RATES,
-        figure=lambda run: None if run.ramp is None else run.ramp.sustained_rate,
+    _of_ramp(
+        "sustained_rate",
+        Words("Sustained rate", "持続可能レート"),
+        Words("Highest rate of good answers that a ramp held.", "ランプ試験で維持できた最大の成功レート。"),
     ),
-    RunMetric(
-        id="knee_rate",
-        title=Words("Knee", "ニー(屈曲点)"),
-        help=Words("Offered rate beyond which latency or failures rise sharply.", "遅延や失敗が急増し始める負荷。"),
-        unit=Unit.PER_SECOND,
-        orientation=Orientation.MORE_IS_BETTER,
-        scale=RATES,
-        figure=lambda run: None if run.ramp is None else run.ramp.knee_rate,
+    _of_ramp(
+        "knee_rate",
+        Words("Knee", "ニー(屈曲点)"),
+        Words("Offered rate beyond which latency or failures rise sharply.", "遅延や失敗が急増し始める負荷。"),
     ),
 )
 

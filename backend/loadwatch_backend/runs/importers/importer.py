@@ -33,8 +33,7 @@ from loadwatch_backend.runs.importers.reading.unpacked import Unpacked
 HEAD_BYTES = 64 * 1024
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class Part(NamedTuple):
     """One file as the tool wrote it: already decompressed and taken out of its archive.
 
     Attributes:

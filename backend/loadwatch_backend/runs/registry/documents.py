@@ -3,7 +3,7 @@
 import math
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import orjson
@@ -174,8 +174,7 @@ class RunDetails(Schema, run_facts.RunFields):  # pyright: ignore[reportGeneralT
     reported: list[ReportedFigure] = Field(default_factory=list[ReportedFigure])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
+class Context(NamedTuple):
     """What other tables say of a run. `baseline` is the pinned run of its scenario."""
 
     baseline: str | None
@@ -362,13 +361,12 @@ def summary_out(row: RunRow, context: Context, is_muted: IsMuted, now_ms: int) -
 LATENCY_NAMES = ("p50", "p90", "p95", "p99", "max")
 
 
-def reduce_extremes(values: FloatArray, step: int) -> FloatArray:
-    """Two values for each `2 * step` seconds: the smallest and the largest, in the order in which they occurred.
+def reduce_extremes(values: FloatArray, width: int) -> FloatArray:
+    """Two values for each `width` seconds: the smallest and the largest, in the order in which they occurred.
 
     Returns:
-        float64[2 * ceil(n / (2 * step))]; NaN where all values of a pair are NaN.
+        float64[2 * ceil(n / width)]; NaN where all values of a pair are NaN.
     """
-    width = 2 * step
     rows = -(-len(values) // width)
     padded = np.full(rows * width, np.nan)
     padded[: len(values)] = values
@@ -388,7 +386,7 @@ def seconds_out(seconds: Seconds, max_points: int) -> SecondsOut:
     step = 1 if count <= max_points else math.ceil(count / (max_points // 2 * 2))
 
     def shown(values: FloatArray) -> list[float | None]:
-        return _numbers(values if step == 1 else reduce_extremes(values, step))
+        return _numbers(values if step == 1 else reduce_extremes(values, 2 * step))
 
     latency = seconds.latency
     rate = shown(seconds.requests.astype(np.float64))

@@ -54,7 +54,7 @@ class RunRow(Base):
 
     `started_ms` and `ended_ms` are on the server's clock, `sender_…` on the generator's; `skew_…` is the generator's
     minus the server's. `settled_ms` is when it was first known to be over. `result_token` names the imported result.
-    `limits` is what ran out (`registry.documents`), None before the run is analysed; `p95_sparkline` is None as well where
+    `limits` is what ran out (`KeptLimits`), None before the run is analysed; `p95_sparkline` is None as well where
     an older version analysed it.
     """
 

@@ -1,6 +1,7 @@
 """What people write about runs, saved as they type: every version is kept, and nobody's words are lost."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import orjson
 
@@ -169,8 +170,7 @@ class Reviews:
         return impacts, {text: found[text] for text in both if text in later}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Question:
+class _Question(NamedTuple):
     """What is measured for a review; `text` is a threshold."""
 
     shown: str

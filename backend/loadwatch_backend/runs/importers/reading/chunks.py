@@ -6,8 +6,7 @@ is told with its line. A stray quote costs the line it is in, not what follows.
 
 import csv
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import BinaryIO, TypeVar
+from typing import BinaryIO, NamedTuple, TypeVar
 
 T = TypeVar("T")
 
@@ -18,8 +17,7 @@ _MOST_LINES = 500
 _SHOWN = 80
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(NamedTuple):
     """Whole records of a file.
 
     Attributes:

@@ -124,7 +124,7 @@ def rows_of(part: Part, damages: Damages, *, quoted: bool = True) -> Iterator[tu
 
 
 CSV_HEADER = b"response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset"
-_COLUMNS = CSV_HEADER.decode().split(",")
+_COLUMNS = ("offset", "response-time", "status-code")
 KEPT = 1_000_000
 _LATENCIES = ("Fastest", "Average", 50, 90, 95, 99, "Slowest")
 _VALUE = Linear(r"(?m)^ +([A-Za-z/][A-Za-z/ ]*):\t *(\S+)")
@@ -134,22 +134,33 @@ _STATUS = Linear(r"(?m)^ +\[(\d+)\]\t(\d+) responses")
 _ERROR = Linear(r"(?m)^ +\[(\d+)\]\t(.+)$")
 
 
-def read_hey_csv(parts: Sequence[Part], sink: Sink) -> None:
-    """Answered requests; times are from the start of the test."""
-    part = only(parts, sink)
+def read_answers(part: Part, sink: Sink, what: str, header: bytes, columns: Sequence[str]) -> int:
+    """Answered requests of a CSV whose times are seconds from the start of the test; how many there are.
+
+    `columns` are those of start, duration and status, and of bytes where it tells them.
+    """
     sink.no_wall_clock()
-    damages, rows, read = Damages(sink, "hey's CSV"), sink.rows(), 0
-    took, begun, status = (_COLUMNS.index(name) for name in ("response-time", "offset", "status-code"))
+    damages, rows, read = Damages(sink, what), sink.rows(), 0
+    names = header.decode().split(",")
+    places = [names.index(column) for column in columns]
     for line, row in rows_of(part, damages, quoted=False):
         if line == 1:
-            check_header(part, row, _COLUMNS, "hey's CSV")
+            check_header(part, row, names, what)
             continue
+        begun, took, status, *size = (row[place] for place in places)
         try:
-            rows.append(nanoseconds(row[begun]), nanoseconds(row[took]), integer(row[status], STATUS_MOST), UNNAMED)
+            sizes = [integer(one) for one in size] or [-1]
+            rows.append(nanoseconds(begun), nanoseconds(took), integer(status, STATUS_MOST), UNNAMED, bytes_in=sizes[0])
         except ValueError:
             damages.add(line, "a field is no number")
             continue
         read += 1
+    return read
+
+
+def read_hey_csv(parts: Sequence[Part], sink: Sink) -> None:
+    """Answered requests; times are from the start of the test."""
+    read = read_answers(only(parts, sink), sink, "hey's CSV", CSV_HEADER, _COLUMNS)
     sink.missing(
         "hey-no-failures",
         "hey's CSV holds answered requests only: timeouts, resets and refused connections are not in it, not even "

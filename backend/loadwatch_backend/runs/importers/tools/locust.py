@@ -20,7 +20,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
@@ -227,8 +227,7 @@ class History:
     restarts: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Tick:
+class _Tick(NamedTuple):
     """The rows of one instant: the whole test's, and those of endpoints before it."""
 
     at_ms: int
@@ -348,8 +347,7 @@ REPORT_HEAD = b"<!doctype html>"
 _ARGUMENTS = b"window.templateArgs = "
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class Report(NamedTuple):
     """What the report holds; `rows` with the whole test among them, times in whole seconds."""
 
     rows: Sequence[Totals]

@@ -35,12 +35,12 @@ from loadwatch_backend.runs.importers.reading.documents import (
     only,
     read_document,
 )
-from loadwatch_backend.runs.importers.tools.hey import Damages, check_header, rows_of
+from loadwatch_backend.runs.importers.tools.hey import read_answers
 
 CSV_HEADER = b"request-start,DNS,DNS+dialup,Response-delay,request-duration,bytes,status"
 CUT_OFF = "aborted due to deadline"
 _LATENCIES = ("fastest", "average", "p50", "p90", "p95", "p99", "slowest")
-_COLUMNS = CSV_HEADER.decode().split(",")
+_COLUMNS = ("request-start", "request-duration", "status", "bytes")
 _RUNS = "SELECT run, COUNT(*) FROM oha GROUP BY run ORDER BY run"
 _REQUESTS = "SELECT start, duration, status, len_bytes, url FROM oha WHERE run = ?"
 _IS_TABLE = "SELECT COUNT(*) FROM sqlite_master WHERE name = 'oha' AND type = 'table' AND sql LIKE 'CREATE TABLE%'"
@@ -48,26 +48,7 @@ _IS_TABLE = "SELECT COUNT(*) FROM sqlite_master WHERE name = 'oha' AND type = 't
 
 def read_oha_csv(parts: Sequence[Part], sink: Sink) -> None:
     """Answered requests; times are from the start of the test."""
-    part = only(parts, sink)
-    sink.no_wall_clock()
-    damages, rows = Damages(sink, "oha's CSV"), sink.rows()
-    begun, took, size, status = (
-        _COLUMNS.index(name) for name in ("request-start", "request-duration", "bytes", "status")
-    )
-    for line, row in rows_of(part, damages, quoted=False):
-        if line == 1:
-            check_header(part, row, _COLUMNS, "oha's CSV")
-            continue
-        try:
-            rows.append(
-                nanoseconds(row[begun]),
-                nanoseconds(row[took]),
-                integer(row[status], STATUS_MOST),
-                UNNAMED,
-                bytes_in=integer(row[size]),
-            )
-        except ValueError:
-            damages.add(line, "a field is no number")
+    read_answers(only(parts, sink), sink, "oha's CSV", CSV_HEADER, _COLUMNS)
     _no_failures(sink, "CSV")
 
 
