@@ -190,27 +190,22 @@ from collections.abc import Sequence
 
 from loadwatch_formats.outcomes import Outcome
 
-from loadwatch_backend.runs.importers.importer import Importer, Part
-from loadwatch_backend.runs.importers.sink import Aggregate, Sink
-from loadwatch_backend.runs.importers.outcomes import figures, span
-from loadwatch_backend.evidence.records.contract import ImportOptions
+from loadwatch_backend.runs.importers.importer import Importer, Part, Sink
+from loadwatch_backend.runs.importers.outcomes import figures
 from loadwatch_backend.evidence.records.model import Latency
 
 
-def read_siege(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
+def read_siege(parts: Sequence[Part], sink: Sink) -> None:
     """Transactions and the time they took."""
     count = int(parts[0].head.split(b"Transactions:")[1].split()[0])
-    total = figures(outcomes=Counter({Outcome.OK: count}), duration_seconds=None, latency=Latency())
-    start, end = span(options, total)
-    sink.aggregate(Aggregate(figures=total, endpoints=(), errors=(), start_ms=start, end_ms=end))
+    sink.aggregate(figures(outcomes=Counter({Outcome.OK: count}), duration_seconds=None, latency=Latency()))
 
 
-def _recognise(head: bytes, name: str) -> int:
-    del name
+def _recognise(head: bytes) -> int:
     return 90 if b"Transactions:" in head and b"Availability:" in head else 0
 
 
-SIEGE = Importer(name="siege-text", tool="siege", title="siege's summary", recognise=_recognise, read=read_siege)
+SIEGE = Importer("siege-text", "siege's summary", _recognise, read_siege)
 ''',
     },
     edits=[

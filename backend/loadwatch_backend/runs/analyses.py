@@ -31,17 +31,18 @@ from loadwatch_backend.runs.analysis.reconciliation import LONGEST_DRAIN_MS
 from loadwatch_backend.runs.analysis.schemas import Analysis, PercentilesOut, ThresholdOut
 from loadwatch_backend.runs.errors import NoResultError, RunNotFoundError
 from loadwatch_backend.runs.fields import RunState
-from loadwatch_backend.runs.imports.places import Places
 from loadwatch_backend.runs.registry.documents import (
     end_of,
     is_silent,
+    kept_limits,
     pack,
     read_details,
     read_window,
     unpack,
+    write_limits,
     write_sparkline,
 )
-from loadwatch_backend.runs.registry.limits import kept_limits, write_limits
+from loadwatch_backend.runs.registry.places import Places
 from loadwatch_backend.runs.registry.reference import find_reference, find_trials
 from loadwatch_backend.runs.registry.repository import (
     find_analysed_ms,

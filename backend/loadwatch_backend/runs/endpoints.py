@@ -16,7 +16,6 @@ from loadwatch_backend.findings.schemas import FindingsAgain
 from loadwatch_backend.runs.analysis.schemas import FiguresOut, PercentilesOut
 from loadwatch_backend.runs.archive.archives import Chosen
 from loadwatch_backend.runs.fields import ID_PATTERN
-from loadwatch_backend.runs.imports.schemas import ImportJob, ImportRequest
 from loadwatch_backend.runs.reviews.schemas import (
     Meeting,
     MeetingIn,
@@ -29,6 +28,8 @@ from loadwatch_backend.runs.reviews.schemas import (
 )
 from loadwatch_backend.runs.schemas import (
     Deletion,
+    ImportJob,
+    ImportRequest,
     RunFacets,
     RunFinish,
     RunIn,

@@ -64,18 +64,8 @@ class _Covered:
         """The figure by itself."""
         figures = self.whole if self.steady is None else self.steady
         found = None if figures is None else value(figures)
-        return KeyFigure(
-            id=id,
-            unit=unit,
-            value=found,
-            window=WHOLE if self.steady is None else STEADY,
-            against=None,
-            base="",
-            threshold="",
-            state=None,
-            kinds=[],
-            note="" if found is not None else "no-result" if figures is None else "not-measured",
-        )
+        note = "" if found is not None else "no-result" if figures is None else "not-measured"
+        return _plain(id, unit, found, WHOLE if self.steady is None else STEADY, note)
 
     def judge(self, figure: KeyFigure, metric: str, read: Callable[[float], float] = float) -> KeyFigure:
         """The figure as its threshold has it: value, window and limit are the threshold's own.
@@ -146,13 +136,19 @@ def _stored(reconciliation: ReconciliationOut) -> KeyFigure:
     base = next((name for name in ("accepted", "answered_ok") if counts.get(name) is not None), "")
     value = counts.get("stored")
     note = "not-counted" if value is None else "mixed" if reconciliation.mixed_with else ""
+    figure = _plain("stored", "count", value, WHOLE, note)
+    return figure.model_copy(update={"against": counts.get(base), "base": base})
+
+
+def _plain(id: str, unit: str, value: float | None, window: str, note: str) -> KeyFigure:
+    """A figure that is held against nothing."""
     return KeyFigure(
-        id="stored",
-        unit="count",
+        id=id,
+        unit=unit,
         value=value,
-        window=WHOLE,
-        against=counts.get(base),
-        base=base,
+        window=window,
+        against=None,
+        base="",
         threshold="",
         state=None,
         kinds=[],

@@ -1,7 +1,7 @@
 """Documents of the run endpoints. `RunOut` is a contract that scripts rely on: fields are added, never taken away."""
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from loadwatch_formats import own_figures, run_facts
 from pydantic import ConfigDict, Field, create_model
@@ -27,6 +27,7 @@ from loadwatch_backend.runs.analysis.schemas import (
 )
 from loadwatch_backend.runs.annotations.schemas import Text
 from loadwatch_backend.runs.fields import (
+    ID_PATTERN,
     Finite,
     Line,
     ReportedExitCode,
@@ -34,13 +35,13 @@ from loadwatch_backend.runs.fields import (
     RunState,
     Verdict,
     Window,
+    asked,
     checked,
     facets,
     filtered,
     listed,
     patched,
 )
-from loadwatch_backend.runs.imports.schemas import ImportOut
 
 MOST_TAGS = next(fact.most for fact in run_facts.FACTS if fact.name == "tags")
 """Of a run; no run has all of more."""
@@ -115,6 +116,18 @@ class RunProgress(Schema):
     requests: Count | None = None
     rate: Finite | None = None
     failures: Count | None = None
+
+
+class ImportOut(Schema):
+    """Which file the figures come from."""
+
+    format: str
+    filename: str
+    bytes: int
+    sha256: str
+    has_records: bool
+    imported_ms: Milliseconds
+    seconds: float = Field(description="Time that the import took.")
 
 
 class RunOut(CheckedFacts):
@@ -319,3 +332,36 @@ class Deletion(Schema):
     evidence_files: int = 0
     evidence_bytes: int = 0
     was_baseline: bool
+
+
+class ImportState(StrEnum):
+    """How far an import is."""
+
+    READING = "reading"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class ImportRequest(create_model("ImportRequest", **asked())):
+    """What the sender says of a file."""
+
+    model_config = ConfigDict(frozen=True)
+
+    filename: str | None = Field(default=None, max_length=500, description="A hint; the content decides.")
+    run: str | None = Field(default=None, pattern=ID_PATTERN, description="Add it to this run instead.")
+    started_ms: Milliseconds | None = Field(default=None, description="For files without a wall clock.")
+    format: str | None = Field(default=None, description="An importer's name, to skip recognition.")
+
+
+class ImportJob(Schema):
+    """An import under way or over; kept for an hour after its end."""
+
+    id: str
+    state: ImportState
+    filename: str
+    bytes_read: int
+    bytes_total: int
+    records: int
+    run: str | None = Field(description="The run's id, once there is one.")
+    error: dict[str, Any] | None = Field(description="Problem details, when it failed.")

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import NamedTuple
 
 import orjson
 import structlog
@@ -46,19 +48,24 @@ from loadwatch_backend.runs.errors import (
 )
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.importers.reader import ProcessReader
-from loadwatch_backend.runs.imports.places import Places
-from loadwatch_backend.runs.imports.results import Arrival, Results
-from loadwatch_backend.runs.imports.schemas import ImportJob, ImportRequest, ImportState
 from loadwatch_backend.runs.registry.configuration import Configuration
-from loadwatch_backend.runs.registry.deletion import PinnedWindows
-from loadwatch_backend.runs.registry.registry import Registry
+from loadwatch_backend.runs.registry.places import Places
+from loadwatch_backend.runs.registry.registry import PinnedWindows, Registry
 from loadwatch_backend.runs.registry.repository import all_tokens, find_analysed_ms, find_run
+from loadwatch_backend.runs.registry.results import Arrival, Results
 from loadwatch_backend.runs.registry.tables import RunRow, RunShareRow
-from loadwatch_backend.runs.reviews.actions.repository import find_asked, keep_score
-from loadwatch_backend.runs.reviews.repository import add, delete_share, find_share, find_shares, forget_shares
+from loadwatch_backend.runs.reviews.repository import (
+    add,
+    delete_share,
+    find_asked,
+    find_share,
+    find_shares,
+    forget_shares,
+    keep_score,
+)
 from loadwatch_backend.runs.reviews.reviews import Reviews
 from loadwatch_backend.runs.reviews.schemas import ArchivedScore, ScoreState, ShareIn, ShareList, ShareOut
-from loadwatch_backend.runs.schemas import CheckedFields
+from loadwatch_backend.runs.schemas import CheckedFields, ImportJob, ImportRequest, ImportState
 from loadwatch_backend.runs.snapshots import Snapshotter
 from loadwatch_backend.series.foundation import Foundation
 from loadwatch_backend.series.ingest.service import IngestService
@@ -242,34 +249,16 @@ class Imports:
         upload = job.upload
         assert upload is not None
         began = time.monotonic()
-        work = upload.path.parent
-        made = work / "files"
+        made = upload.path.parent / "files"
         made.mkdir()
         options = ImportOptions(
             filename=job.asked.filename,
             started_ms=self._results.start_for(job.asked.run, job.asked.started_ms),
             format=job.asked.format,
         )
-
-        def note(progress: Progress) -> None:
-            job.progress = progress
-
-        result = self._reader(upload.path, made, options, note, job.stop)
+        result = self._reader(upload.path, made, options, partial(setattr, job, "progress"), job.stop)
         upload.path.unlink()
-        run_id = self._results.take(
-            Arrival(
-                work=work,
-                made=made,
-                result=result,
-                fields=job.fields,
-                run=job.asked.run,
-                started_ms=job.asked.started_ms,
-                filename=job.asked.filename or "",
-                bytes=upload.bytes,
-                sha256=upload.sha256,
-                seconds=time.monotonic() - began,
-            )
-        )
+        run_id = self._results.take(Arrival(job.asked, job.fields, upload, result, time.monotonic() - began))
         job.progress = replace(job.progress, bytes_read=upload.bytes)
         return run_id
 
@@ -315,8 +304,7 @@ SECRET_BYTES = 32
 DAY_MS = 86_400_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OpenShare:
+class OpenShare(NamedTuple):
     """What a link shows: a run, and those of its files that were chosen."""
 
     run: str

@@ -5,6 +5,7 @@ past. What no target reports is not there; nothing is guessed.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -105,8 +106,9 @@ def difference(before: Sequence[SettingOut], after: Sequence[SettingOut]) -> lis
         changes += _changes(second, old[first], new[second])
     gone = old.keys() - {first for first, _ in pairs}
     come = new.keys() - {second for _, second in pairs}
-    changes += [_presence(target, present_before=True) for target in gone]
-    changes += [_presence(target, present_before=False) for target in come]
+    instances = Section.INSTANCES.value
+    changes += [_change_of_all(target, instances, "instance", "present", None, True) for target in gone]
+    changes += [_change_of_all(target, instances, "instance", None, "present", True) for target in come]
     return sorted(_shared(changes, [second for _, second in pairs]), key=_rank)
 
 
@@ -157,13 +159,9 @@ def _by_target(settings: Iterable[SettingOut]) -> dict[str, dict[_Place, Setting
 
 
 def _changes(target: str, old: _Settings, new: _Settings) -> list[Change]:
-    found: list[Change] = []
-    lost = _lone_sections(old, new)
-    gained = _lone_sections(new, old)
-    for section, count in lost.items():
-        found.append(_section_change(target, section, f"{count} settings", None))
-    for section, count in gained.items():
-        found.append(_section_change(target, section, None, f"{count} settings"))
+    lost, gained = _lone_sections(old, new), _lone_sections(new, old)
+    found = [_change_of_all(target, section, "all", f"{n} settings", None, False) for section, n in lost.items()]
+    found += [_change_of_all(target, section, "all", None, f"{n} settings", False) for section, n in gained.items()]
     for place in old.keys() | new.keys():
         if place[0] in lost or place[0] in gained:
             continue
@@ -189,53 +187,28 @@ def _changes(target: str, old: _Settings, new: _Settings) -> list[Change]:
 
 def _lone_sections(here: _Settings, there: _Settings) -> dict[str, int]:
     """Sections of more than a few settings that the other side has nothing of: a collector came or went."""
+    counts = Counter(section for section, _ in here)
     others = {section for section, _ in there}
-    counts: dict[str, int] = {}
-    for section, _ in here:
-        if section not in others:
-            counts[section] = counts.get(section, 0) + 1
-    return {section: count for section, count in counts.items() if count > _ALL_AT_ONCE}
+    return {section: count for section, count in counts.items() if count > _ALL_AT_ONCE and section not in others}
 
 
-def _section_change(target: str, section: str, before: str | None, after: str | None) -> Change:
+def _change_of_all(target: str, section: str, key: str, before: str | None, after: str | None, said: bool) -> Change:
+    """A change of more than one setting; `said`: by somebody, and shown at once."""
     return Change(
-        target=target,
-        section=section,
-        key="all",
-        before=before,
-        after=after,
-        unit="",
-        deliberate=False,
-        important=False,
-    )
-
-
-def _presence(target: str, *, present_before: bool) -> Change:
-    return Change(
-        target=target,
-        section=Section.INSTANCES.value,
-        key="instance",
-        before="present" if present_before else None,
-        after=None if present_before else "present",
-        unit="",
-        deliberate=True,
-        important=True,
+        target=target, section=section, key=key, before=before, after=after, unit="", deliberate=said, important=said
     )
 
 
 def _shared(changes: Sequence[Change], targets: Sequence[str]) -> list[Change]:
     """Changes that every instance of a job has alike become one, whose target is the job with their number."""
-    members: dict[str, int] = {}
-    for target in targets:
-        if _host(target):
-            members[_job(target)] = members.get(_job(target), 0) + 1
+    members = Counter(_job(target) for target in targets if _host(target))
     alike: dict[tuple[str, str, str, str | None, str | None], list[Change]] = {}
     for change in changes:
         place = (_job(change.target), change.section, change.key, change.before, change.after)
         alike.setdefault(place, []).append(change)
     found: list[Change] = []
     for (job, *_), group in alike.items():
-        if len(group) > 1 and len(group) == members.get(job):
+        if len(group) > 1 and len(group) == members[job]:
             found.append(group[0].model_copy(update={"target": f"{job} ({len(group)} instances)"}))
         else:
             found += group

@@ -3,8 +3,8 @@ import re
 
 import numpy as np
 import pytest
-from loadwatch_backend.runs.importers.outcomes import SORTER, outcome_of, outcomes_of, plain_error
-from loadwatch_formats.outcomes import OUTCOMES, Outcome, Sorter
+from loadwatch_backend.runs.importers.outcomes import SORTER, outcomes_of, plain_error
+from loadwatch_formats.outcomes import OUTCOMES, Outcome, Sorter, outcome_of_status
 
 from backend.tests.importers.conftest import FIXTURES
 from formats.tests.outcome_texts import TEXTS
@@ -18,7 +18,6 @@ from formats.tests.outcome_texts import TEXTS
     ],
 )
 def test_statuses(status: int, outcome: Outcome) -> None:
-    assert outcome_of(status, None) is outcome
     assert OUTCOMES[outcomes_of(np.array([status]), None, [])[0]] is outcome
 
 
@@ -27,7 +26,9 @@ def test_columns_agree_with_single_requests() -> None:
     status = np.array([0, 200, 500] * len(texts))
     codes = np.repeat(np.arange(len(texts), dtype=np.int32), 3)
     found = outcomes_of(status, codes, texts)
-    expected = [outcome_of(int(s), texts[c]) for s, c in zip(status, codes, strict=True)]
+    expected = [
+        outcome_of_status(int(s)) if s else SORTER.of_error(texts[c]) for s, c in zip(status, codes, strict=True)
+    ]
     assert [OUTCOMES[code] for code in found] == expected
     assert OUTCOMES[outcomes_of(np.array([0]), np.array([-1], dtype=np.int32), [])[0]] is Outcome.OTHER
 

@@ -7,10 +7,9 @@ from loadwatch_backend.evidence.records.contract import ImportOptions
 from loadwatch_backend.evidence.records.files import RunFiles
 from loadwatch_backend.evidence.records.model import RemarkKind
 from loadwatch_backend.runs.importers.errors import UnknownFormatError, UnknownImporterError, UnreadableFileError
-from loadwatch_backend.runs.importers.importer import HEAD_BYTES, Importer, Part
+from loadwatch_backend.runs.importers.importer import HEAD_BYTES, Importer, Part, Sink
 from loadwatch_backend.runs.importers.pipeline import read_result
 from loadwatch_backend.runs.importers.registry import IMPORTERS
-from loadwatch_backend.runs.importers.sink import Sink
 from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.importers.conftest import FIXTURES, Importing, assert_same, unpacked
@@ -102,7 +101,7 @@ def test_bytes_that_no_request_has_are_left_out_and_said(imported: Importing) ->
     "error", [OverflowError("too large"), IndexError("gone"), UnicodeDecodeError("u", b"", 0, 1, "")]
 )
 def test_a_parser_that_trips_keeps_what_it_read(tmp_path: Path, error: Exception) -> None:
-    def read(parts: Sequence[Part], sink: Sink, _options: ImportOptions) -> None:
+    def read(parts: Sequence[Part], sink: Sink) -> None:
         with parts[0].open() as stream:
             stream.read(100)
         rows = sink.rows()
@@ -110,7 +109,7 @@ def test_a_parser_that_trips_keeps_what_it_read(tmp_path: Path, error: Exception
             rows.append(1_795_252_714_000_000_000 + number, 5, 200, "a")
         raise error
 
-    importer = Importer(name="x", tool="x", title="X", recognise=lambda _head, _name: 100, read=read)
+    importer = Importer("x", "X", lambda _head: 100, read)
     source, made = tmp_path / "source", tmp_path / "made"
     source.write_bytes(b"x" * 200)
     made.mkdir()
@@ -155,7 +154,7 @@ def test_every_importer_refuses_noise_calmly() -> None:
     ]
     for importer in IMPORTERS:
         for head in heads:
-            assert importer.recognise(head, "results.csv") == 0, importer.name
+            assert importer.recognise(head) == 0, importer.name
 
 
 @pytest.mark.parametrize(

@@ -24,12 +24,11 @@ from loadwatch_backend.runs.analysis.schemas import (
 )
 from loadwatch_backend.runs.annotations.schemas import AnnotationOut
 from loadwatch_backend.runs.fields import RunState, Verdict
-from loadwatch_backend.runs.imports.schemas import ImportOut
 from loadwatch_backend.runs.key_figures import key_figures
 from loadwatch_backend.runs.report.model import Report
 from loadwatch_backend.runs.report.service import load_charts
 from loadwatch_backend.runs.reviews.schemas import MeasuredImpact, ReviewOut
-from loadwatch_backend.runs.schemas import RunOut
+from loadwatch_backend.runs.schemas import ImportOut, RunOut
 from loadwatch_backend.runs.snapshots import Change, ConfigurationDifference
 from loadwatch_formats.outcomes import OUTCOMES
 

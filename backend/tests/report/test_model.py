@@ -2,7 +2,7 @@
 
 from loadwatch_backend.findings.schemas import FindingOut
 from loadwatch_backend.runs.analysis.schemas import ResourceReached
-from loadwatch_backend.runs.registry.limits import limits_in_order
+from loadwatch_backend.runs.registry.documents import limits_in_order
 
 from backend.tests.findings.said import finding
 from backend.tests.report.making import make_run

@@ -7,6 +7,7 @@ from functools import cache, partial
 
 import numpy as np
 from loadwatch_formats.metrics.loadtest import TARGET_RATE
+from loadwatch_formats.outcomes import Outcome
 
 from loadwatch_backend.catalogue.packs.library import Library
 from loadwatch_backend.catalogue.signals.headroom import (
@@ -21,6 +22,8 @@ from loadwatch_backend.catalogue.signals.legend import render_legend
 from loadwatch_backend.catalogue.signals.model import Resource, Sighting, Unit
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.errors import ProblemError
+from loadwatch_backend.core.texts.numbers import duration, figure, share
+from loadwatch_backend.core.texts.words import message_of
 from loadwatch_backend.evidence.records.figures import endpoints_over, percentiles_over
 from loadwatch_backend.evidence.records.files import RunFiles
 from loadwatch_backend.evidence.records.model import OTHER_ENDPOINTS, Endpoint, Figures, FloatArray, LoadResult
@@ -28,10 +31,9 @@ from loadwatch_backend.evidence.series import LARGEST_VALUE
 from loadwatch_backend.findings import read as findings_read
 from loadwatch_backend.findings.detectors.ingest_losses import rows_lost
 from loadwatch_backend.findings.schemas import FindingsOut
-from loadwatch_backend.findings.service import Findings, RunLoad
-from loadwatch_backend.runs.analysis.about import about
-from loadwatch_backend.runs.analysis.counters import Neighbours, SeriesReader, Values
-from loadwatch_backend.runs.analysis.documents import endpoint_out, figures_out, sparkline, worst_sparkline
+from loadwatch_backend.findings.service import About, Findings, RunLoad
+from loadwatch_backend.findings.window import Baseline, Counts, Generator, Start, Sweep, Totals, Trial
+from loadwatch_backend.runs.analysis.counters import TABLE_ROWS, Neighbours, SeriesReader, Values
 from loadwatch_backend.runs.analysis.generator import OWN_ERRORS, GeneratorEvidence, check_generator
 from loadwatch_backend.runs.analysis.load import (
     SECOND_MS,
@@ -39,12 +41,15 @@ from loadwatch_backend.runs.analysis.load import (
     Origin,
     Span,
     WindowLoad,
+    endpoint_out,
+    figures_out,
     figures_over,
+    sparkline,
     summarise_seconds,
+    worst_sparkline,
 )
-from loadwatch_backend.runs.analysis.measure import Measurer
+from loadwatch_backend.runs.analysis.measure import Measurer, read_percentiles
 from loadwatch_backend.runs.analysis.own_figures import SETTLED_MS, Subject, check_figures, oriented, read_figures
-from loadwatch_backend.runs.analysis.percentiles import read_percentiles
 from loadwatch_backend.runs.analysis.phases import P95, OfferedBy, Shape, describe_ramp, find_shape
 from loadwatch_backend.runs.analysis.reconciliation import again_ms, reconcile
 from loadwatch_backend.runs.analysis.schemas import (
@@ -57,6 +62,7 @@ from loadwatch_backend.runs.analysis.schemas import (
     RemarkOut,
     ResourceReached,
     ThresholdOut,
+    ThresholdState,
     WindowSource,
 )
 from loadwatch_backend.runs.analysis.stream import read_gauge, read_k6, read_stream, without_tail
@@ -534,3 +540,105 @@ def _remarks(load: Load, steady: WindowLoad | None) -> list[RemarkOut]:
         text = "Percentiles of the steady window are estimates from those of its seconds: single requests are not kept."
         found.append(RemarkOut(kind="missing", code="estimated-percentiles", text=text, place=None, figures=edges))
     return found
+
+
+_FIGURES = {"seconds": duration, "ratio": share}
+
+
+def about(
+    subject: Subject,
+    generator: GeneratorCheck,
+    reconciliation: ReconciliationOut | None,
+    shape: Shape,
+    whole: Figures | None = None,
+    thresholds: Sequence[ThresholdOut] = (),
+    endpoints: Sequence[Endpoint] = (),
+) -> About:
+    """The generator, the counts, the steady window and the baseline of a run; `whole`: figures of all of it."""
+    return About(
+        run=subject.id,
+        generator=Generator(
+            state=generator.state,
+            reasons=generator.reasons,
+            target_rate=generator.target_rate,
+            reached_rate=generator.reached_rate,
+            dropped=generator.dropped_iterations or 0,
+            tool=subject.tool,
+        ),
+        counts=_counts(reconciliation),
+        totals=_totals(whole, thresholds, endpoints),
+        steady=_steady(shape),
+        baseline=_baseline(subject, whole),
+        sweep=_sweep(subject, whole),
+    )
+
+
+def _baseline(subject: Subject, whole: Figures | None) -> Baseline | None:
+    other = subject.baseline
+    if other is None:
+        return None
+    return Baseline(
+        name=other.name,
+        run=other.id,
+        span_ms=other.span_ms,
+        other=Start(facts=other.before, rate=other.rate, p95=other.p95_seconds, target=other.target_rate),
+        own=Start(
+            facts=subject.before,
+            rate=None if whole is None else whole.rate,
+            p95=None if whole is None else whole.latency.p95,
+            target=subject.target_rate,
+        ),
+    )
+
+
+def _sweep(subject: Subject, whole: Figures | None) -> Sweep | None:
+    if not subject.parameters or not subject.trials:
+        return None
+    good = None
+    if whole is not None and whole.rate is not None and whole.success_ratio is not None:
+        good = whole.rate * whole.success_ratio
+    own = Trial(name="", parameters=subject.parameters, good=good, target=subject.target_rate)
+    return Sweep(own=own, others=subject.trials)
+
+
+def _totals(whole: Figures | None, thresholds: Sequence[ThresholdOut], endpoints: Sequence[Endpoint]) -> Totals | None:
+    failed = [one for one in thresholds if one.state is ThresholdState.FAILED and one.actual is not None]
+    broken = [
+        message_of("measured", "not-met", text=one.expression, value=_FIGURES.get(one.unit, figure)(one.actual or 0.0))
+        for one in failed
+    ]
+    if whole is None:
+        return Totals(broken=broken) if broken else None
+    # A failure may be fast, and tells nothing of how long an answer takes.
+    failed = whole.outcomes.get(Outcome.OK, 0) < whole.requests
+    most = max((one.figures for one in endpoints), key=lambda figures: figures.requests, default=whole)
+    return Totals(
+        requests=whole.requests,
+        fastest=None if failed else most.latency.min,
+        median=most.latency.p50,
+        p95=most.latency.p95,
+        slowest=most.latency.max,
+        outcomes={outcome.value: float(times) for outcome, times in whole.outcomes.items()},
+        broken=broken,
+    )
+
+
+def _counts(reconciliation: ReconciliationOut | None) -> Counts:
+    # Counts that hold requests of other runs, too, prove nothing of this one.
+    steps = [] if reconciliation is None or reconciliation.mixed_with else reconciliation.steps
+    counts = {step.id: step.count for step in steps}
+    return Counts(
+        sent=counts.get("sent"),
+        answered=counts.get("answered_ok"),
+        accepted=counts.get("accepted"),
+        stored=counts.get("stored"),
+        rows=next((step.count for step in steps if step.source == TABLE_ROWS), None),
+        is_open=reconciliation is not None and reconciliation.place == NOT_KNOWN_YET,
+    )
+
+
+def _steady(shape: Shape) -> findings_read.Span | None:
+    """None where none was found: then the whole run is no steady window either."""
+    if shape.window.source is WindowSource.WHOLE:
+        return None
+    return findings_read.Span(from_ms=shape.steady.from_ms, to_ms=shape.steady.to_ms)

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -111,8 +112,7 @@ COUNTED_MS = 60_000
 """A run that is so far away has left no rows to come."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Neighbours:
+class Neighbours(NamedTuple):
     """When the run before ended and the next one began, milliseconds; None where there is none."""
 
     previous_ms: int | None = None
@@ -129,8 +129,7 @@ class Neighbours:
         return self.next_ms if near else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnRows:
+class OwnRows(NamedTuple):
     """Growth since the run began; None where nobody counted between it and its neighbours, or at all.
 
     `with_previous` and `with_next` tell that rows of these may be among it, or rows of it among theirs.

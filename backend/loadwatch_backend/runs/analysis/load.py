@@ -5,23 +5,33 @@ and lies between its neighbours at all others; so the percentile of any span lie
 the requests in between were.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import NamedTuple
 
 import numpy as np
 from loadwatch_formats.outcomes import OUTCOMES, Outcome
 
 from loadwatch_backend.core.errors import ProblemError
-from loadwatch_backend.evidence.records.model import QUANTILES, Figures, FloatArray, IntArray, Latency, Seconds
+from loadwatch_backend.evidence.records.model import (
+    QUANTILES,
+    Endpoint,
+    Figures,
+    FloatArray,
+    IntArray,
+    Latency,
+    Seconds,
+)
+from loadwatch_backend.runs.analysis.schemas import EndpointOut, FiguresOut, LatencyOut
 
 COLUMNS: tuple[float, ...] = (0.5, 0.9, 0.95, 0.99, 1.0)
 """Quantiles of the columns of `Seconds.latency`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
+class Bounds(NamedTuple):
     """The percentile is at least `low` and at most `high`; seconds."""
 
     low: float
@@ -95,8 +105,7 @@ class Origin(StrEnum):
     NONE = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """From `from_ms` up to, not including, `to_ms`; milliseconds since the epoch on the generator's clock."""
 
     from_ms: int
@@ -259,3 +268,55 @@ def _extreme(values: FloatArray, pick: np.ufunc) -> float | None:
 
 def _sum(values: IntArray | None, rows: slice) -> int | None:
     return None if values is None else int(values[rows].sum())
+
+
+SPARKLINE_VALUES = 60
+
+
+def latency_out(latency: Latency) -> LatencyOut:
+    """Seconds, NaN as null."""
+    names = ("min", "mean", "p50", "p90", "p95", "p99", "max")
+    return LatencyOut(**{name: _finite(getattr(latency, name)) for name in names})
+
+
+def figures_out(figures: Figures) -> FiguresOut:
+    """Totals as a document."""
+    return FiguresOut(
+        requests=figures.requests,
+        duration_seconds=figures.duration_seconds,
+        rate=_finite(figures.rate),
+        success_ratio=_finite(figures.success_ratio),
+        latency_seconds=latency_out(figures.latency),
+        outcomes={outcome.value: count for outcome, count in figures.outcomes.items()},
+        status_codes=dict(figures.status_codes),
+        bytes_in=figures.bytes_in,
+        bytes_out=figures.bytes_out,
+        wait_seconds=figures.wait_seconds,
+        throughput=_finite(figures.throughput),
+    )
+
+
+def endpoint_out(endpoint: Endpoint) -> EndpointOut:
+    """One endpoint as a document."""
+    figures = figures_out(endpoint.figures)
+    return EndpointOut(name=endpoint.name, **{name: getattr(figures, name) for name in FiguresOut.model_fields})
+
+
+def sparkline(requests: FloatArray) -> list[float | None]:
+    """Requests per second, at most 60 means of equal parts, the last perhaps of fewer seconds."""
+    return [round(float(part.mean()), 3) for part in _parts(requests)]
+
+
+def worst_sparkline(seconds: FloatArray) -> list[float | None]:
+    """A figure of each second, at most 60 parts as `sparkline` has them: the highest of each, None where none is."""
+    highest = (float(np.fmax.reduce(part)) for part in _parts(seconds))
+    return [None if math.isnan(value) else float(f"{value:.4g}") for value in highest]
+
+
+def _parts(seconds: FloatArray) -> Sequence[FloatArray]:
+    width = max(-(-len(seconds) // SPARKLINE_VALUES), 1)
+    return [seconds[start : start + width] for start in range(0, len(seconds), width)]
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or not np.isfinite(value) else float(value)

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from loadwatch_formats.outcomes import Outcome
@@ -136,16 +137,14 @@ class OfferedBy(StrEnum):
     REQUESTS = "requests"
 
 
-@dataclass(frozen=True, slots=True)
-class Offered:
+class Offered(NamedTuple):
     """Offered load in each second: requests per second, or users."""
 
     values: FloatArray
     by: OfferedBy
 
 
-@dataclass(frozen=True, slots=True)
-class Level:
+class Level(NamedTuple):
     """Rows `first` up to, not including, `last`."""
 
     first: int
@@ -413,8 +412,7 @@ LEAST_SCORE = 3.0
 FAILURE_STEP = 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class SteadyRows:
+class SteadyRows(NamedTuple):
     """Rows `first` up to, not including, `last`; `steady` is False when they are the whole run for want of better."""
 
     first: int
@@ -541,8 +539,7 @@ def drifts(values: FloatArray, limit: float) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class Shape(NamedTuple):
     """How the load of a run went: its steady part, and its ramp if it has one."""
 
     window: SteadyWindow

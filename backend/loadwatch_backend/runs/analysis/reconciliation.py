@@ -8,6 +8,7 @@ the reason. Counters that began again at zero lose what they had counted since t
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from loadwatch_formats.metrics.loadtest import REQUESTS
@@ -318,8 +319,7 @@ def _place(witnesses: Witnesses) -> tuple[str, str]:
     return largest.place, largest.detail
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Difference:
+class _Difference(NamedTuple):
     missing: float
     of: float
     place: str

@@ -52,15 +52,9 @@ def without_tail(seconds: Seconds, end_ms: int) -> Seconds:
     count = max(last, -(-(end_ms - seconds.start_ms) // SECOND_MS), 1)
     if count >= len(seconds.outcomes):
         return seconds
-    return replace(
-        seconds,
-        outcomes=seconds.outcomes[:count],
-        latency=None if seconds.latency is None else seconds.latency[:count],
-        bytes_in=None if seconds.bytes_in is None else seconds.bytes_in[:count],
-        bytes_out=None if seconds.bytes_out is None else seconds.bytes_out[:count],
-        users=None if seconds.users is None else seconds.users[:count],
-        fastest=None if seconds.fastest is None else seconds.fastest[:count],
-    )
+    names = ("outcomes", "latency", "bytes_in", "bytes_out", "users", "fastest")
+    known = {name: values for name in names if (values := getattr(seconds, name)) is not None}
+    return replace(seconds, **{name: values[:count] for name, values in known.items()})
 
 
 def read_k6(store: Reader, run: str, from_ms: int, to_ms: int) -> Seconds | None:

@@ -6,6 +6,7 @@ from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.database.relational import Relational, Session
 from loadwatch_backend.core.errors import InvalidError, NotFoundError
 from loadwatch_backend.runs.annotations.repository import (
+    AnnotationRow,
     add_annotation,
     delete_annotation,
     find_annotation,
@@ -14,7 +15,6 @@ from loadwatch_backend.runs.annotations.repository import (
     tag_rows,
 )
 from loadwatch_backend.runs.annotations.schemas import AnnotationIn, AnnotationOut, AnnotationPatch
-from loadwatch_backend.runs.annotations.tables import AnnotationRow
 
 LIST_LIMIT = 1_000
 """No chart can show more; the earliest in the span are kept."""

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterator, Seque
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, NamedTuple, cast
 
 import orjson
 from pydantic import ValidationError
@@ -64,16 +64,15 @@ from loadwatch_backend.runs.archive.format import (
 )
 from loadwatch_backend.runs.errors import ArchiveError, RunExistsError, RunRuleError
 from loadwatch_backend.runs.fields import RunState
-from loadwatch_backend.runs.imports.places import Places
 from loadwatch_backend.runs.registry.configuration import read_snapshots, snapshot_row
-from loadwatch_backend.runs.registry.deletion import PinnedWindows
 from loadwatch_backend.runs.registry.documents import RunDetails, read_details, read_window, write_details
-from loadwatch_backend.runs.registry.registry import Registry
+from loadwatch_backend.runs.registry.places import Places
+from loadwatch_backend.runs.registry.registry import PinnedWindows, Registry
 from loadwatch_backend.runs.registry.repository import add_run, find_run, has_run, keep
 from loadwatch_backend.runs.registry.rows import new_run_id
 from loadwatch_backend.runs.registry.tables import COLUMNS, FACT_COLUMNS, RunRow
 from loadwatch_backend.runs.registry.windows import window_of
-from loadwatch_backend.runs.reviews.actions.repository import keep_actions, keep_score, read_archived_scores
+from loadwatch_backend.runs.reviews.repository import keep_actions, keep_score, read_archived_scores
 from loadwatch_backend.runs.reviews.reviews import read_versions, review_row
 from loadwatch_backend.runs.schemas import RunOut, RunProgress
 from loadwatch_backend.series.store.errors import StoreBusyError
@@ -90,8 +89,7 @@ _EPOCH = (1980, 1, 1, 0, 0, 0)
 """The time of all members: two archives of one run are the same bytes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
+class Chosen(NamedTuple):
     """What of a run's surroundings goes into its archive."""
 
     files: Collection[str] | None = None

@@ -23,7 +23,7 @@ from loadwatch_backend.evidence.files.schemas import MOST_FILE_BYTES, MOST_FILES
 from loadwatch_backend.evidence.records.files import RECORDS, RESULT, RunFiles
 from loadwatch_backend.evidence.records.parquet import check_records
 from loadwatch_backend.evidence.records.result_file import load
-from loadwatch_backend.runs.analysis.documents import endpoint_out, figures_out
+from loadwatch_backend.runs.analysis.load import endpoint_out, figures_out
 from loadwatch_backend.runs.archive.format import (
     ANALYSIS,
     ANALYSIS_DOCUMENT,

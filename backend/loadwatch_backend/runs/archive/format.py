@@ -22,9 +22,8 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Literal, TypeVar, cast
+from typing import IO, Any, Literal, NamedTuple, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -39,9 +38,8 @@ from loadwatch_backend.evidence.records.files import RECORDS, RESULT, SECONDS
 from loadwatch_backend.runs.analysis.schemas import Analysis, RemarkOut, ReportedFigure
 from loadwatch_backend.runs.errors import ArchiveError
 from loadwatch_backend.runs.fields import ExitCode, Line, RunId, RunState, Window
-from loadwatch_backend.runs.imports.schemas import ImportOut
 from loadwatch_backend.runs.reviews.schemas import ArchivedScore, ReviewVersion
-from loadwatch_backend.runs.schemas import CheckedFields, Generator, RunProgress
+from loadwatch_backend.runs.schemas import CheckedFields, Generator, ImportOut, RunProgress
 from loadwatch_backend.runs.snapshots import SnapshotOut
 from loadwatch_backend.series.store.errors import QueryLimitError
 from loadwatch_backend.series.store.port import Labels, Matcher, MatchOperator, Reader, Selection
@@ -226,8 +224,7 @@ def sample_schema() -> Any:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SampleBatch:
+class SampleBatch(NamedTuple):
     """Rows of a row group: `labels[series[i]]` has the value `values[i]` at `times[i]`."""
 
     labels: list[Labels]

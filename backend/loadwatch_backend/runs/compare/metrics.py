@@ -1,23 +1,30 @@
 """The figures that every run may have, and how each is read: from its result, second by second, or from the store."""
 
 import math
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from loadwatch_formats.outcomes import Outcome
 
-from loadwatch_backend.catalogue.signals.model import Orientation, Unit
+from loadwatch_backend.catalogue.signals.model import Orientation, Signal, Unit
+from loadwatch_backend.catalogue.signals.service import SignalService
+from loadwatch_backend.core.errors import NotFoundError, ProblemError
 from loadwatch_backend.core.language import Language
 from loadwatch_backend.core.texts.words import Texts, Words, message_of
 from loadwatch_backend.evidence.records.model import OUTCOME_CODES, Seconds
+from loadwatch_backend.runs.analysis.measure import shortest_name
 from loadwatch_backend.runs.analysis.schemas import FiguresOut
 from loadwatch_backend.runs.analysis.thresholds import quantile_of
-from loadwatch_backend.runs.compare.schemas import CompareSeries, MetricInfo
+from loadwatch_backend.runs.compare.schemas import CompareSeries, MetricInfo, MetricList
 from loadwatch_backend.runs.compare.statistics import Scale
+from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.key_figures import OWN
+from loadwatch_backend.runs.registry.registry import Registry
 from loadwatch_backend.runs.schemas import RunOut
 
 FloatArray = npt.NDArray[np.float64]
@@ -27,8 +34,7 @@ P50, P95, P99 = 0, 2, 3
 """Columns of `Seconds.latency`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lane:
+class Lane(NamedTuple):
     """One run: its seconds, and the run's second that is elapsed time zero (a whole number)."""
 
     seconds: Seconds
@@ -247,19 +253,11 @@ def whole_figures(run: RunOut) -> FiguresOut | None:
     """Figures of the whole run; None before there are any."""
     if run.requests is None:
         return None
-    return FiguresOut(
-        requests=run.requests,
-        duration_seconds=run.requests / run.rate if run.rate else 0.0,
-        rate=run.rate,
-        success_ratio=run.success_ratio,
-        latency_seconds=run.latency_seconds,
-        outcomes=run.outcomes,
-        status_codes=run.status_codes,
-        bytes_in=run.bytes_in,
-        bytes_out=run.bytes_out,
-        wait_seconds=run.wait_seconds,
-        throughput=run.throughput,
-    )
+    seconds = run.requests / run.rate if run.rate else 0.0
+    return FiguresOut(duration_seconds=seconds, **{name: getattr(run, name) for name in _WHOLE})
+
+
+_WHOLE = FiguresOut.model_fields.keys() & RunOut.model_fields.keys()
 
 
 def _figure(read: Callable[[FiguresOut], float | None]) -> Callable[[RunOut], float | None]:
@@ -274,22 +272,6 @@ def _ok_rate(figures: FiguresOut) -> float | None:
     if figures.duration_seconds <= 0:
         return None
     return figures.outcomes.get(Outcome.OK, 0) / figures.duration_seconds
-
-
-def _failed_share(*outcomes: Outcome) -> Callable[[FiguresOut], float | None]:
-    def share(figures: FiguresOut) -> float | None:
-        return sum(figures.outcomes.get(one, 0) for one in outcomes) / figures.requests if figures.requests else None
-
-    return share
-
-
-def _share_seconds(*outcomes: Outcome) -> Callable[[Seconds], FloatArray]:
-    def shares(seconds: Seconds) -> FloatArray:
-        requests = seconds.requests
-        counted = seconds.outcomes[:, [OUTCOME_CODES[one] for one in outcomes]].sum(axis=1)
-        return np.divide(counted, requests, out=np.full(len(requests), np.nan), where=requests > 0)
-
-    return shares
 
 
 def _latency_seconds(column: int) -> Callable[[Seconds], FloatArray]:
@@ -327,7 +309,40 @@ def _latency(id: str, title: Words, seconds: Callable[[Seconds], FloatArray], sc
     )
 
 
-_FAILURES = tuple(outcome for outcome in Outcome if outcome is not Outcome.OK)
+def _failed(id: str, title: Words, help: Words, outcomes: Sequence[Outcome]) -> RunMetric:
+    """The share of requests that ended so."""
+
+    def share(figures: FiguresOut) -> float | None:
+        return sum(figures.outcomes.get(one, 0) for one in outcomes) / figures.requests if figures.requests else None
+
+    def shares(seconds: Seconds) -> FloatArray:
+        requests = seconds.requests
+        counted = seconds.outcomes[:, [OUTCOME_CODES[one] for one in outcomes]].sum(axis=1)
+        return np.divide(counted, requests, out=np.full(len(requests), np.nan), where=requests > 0)
+
+    return RunMetric(
+        id=id,
+        title=title,
+        help=help,
+        unit=Unit.RATIO,
+        orientation=Orientation.MORE_IS_WORSE,
+        scale=SHARES,
+        figure=_figure(share),
+        seconds=shares,
+    )
+
+
+def _of_ramp(id: str, title: Words, help: Words) -> RunMetric:
+    return RunMetric(
+        id=id,
+        title=title,
+        help=help,
+        unit=Unit.PER_SECOND,
+        orientation=Orientation.MORE_IS_BETTER,
+        scale=RATES,
+        figure=lambda run: getattr(run.ramp, id, None),
+    )
+
 
 RUN_METRICS: Sequence[RunMetric] = (
     RunMetric(
@@ -353,15 +368,11 @@ RUN_METRICS: Sequence[RunMetric] = (
         figure=_figure(_ok_rate),
         seconds=lambda seconds: lane_rates(seconds)[1],
     ),
-    RunMetric(
-        id="error_rate",
-        title=Words("Failed share", "失敗率"),
-        help=Words("Share of requests that failed, whatever the kind.", "種類を問わず失敗したリクエストの割合。"),
-        unit=Unit.RATIO,
-        orientation=Orientation.MORE_IS_WORSE,
-        scale=SHARES,
-        figure=_figure(_failed_share(*_FAILURES)),
-        seconds=_share_seconds(*_FAILURES),
+    _failed(
+        "error_rate",
+        Words("Failed share", "失敗率"),
+        Words("Share of requests that failed, whatever the kind.", "種類を問わず失敗したリクエストの割合。"),
+        [outcome for outcome in Outcome if outcome is not Outcome.OK],
     ),
     RunMetric(
         id="success_ratio",
@@ -373,15 +384,11 @@ RUN_METRICS: Sequence[RunMetric] = (
         figure=_figure(lambda figures: figures.success_ratio),
         compared=False,
     ),
-    RunMetric(
-        id="timeout_rate",
-        title=Words("Timeouts", "タイムアウト"),
-        help=Words("Share of requests that timed out.", "タイムアウトしたリクエストの割合。"),
-        unit=Unit.RATIO,
-        orientation=Orientation.MORE_IS_WORSE,
-        scale=SHARES,
-        figure=_figure(_failed_share(Outcome.TIMEOUT)),
-        seconds=_share_seconds(Outcome.TIMEOUT),
+    _failed(
+        "timeout_rate",
+        Words("Timeouts", "タイムアウト"),
+        Words("Share of requests that timed out.", "タイムアウトしたリクエストの割合。"),
+        [Outcome.TIMEOUT],
     ),
     _latency("mean", Words("Mean response", "平均応答時間"), _mean_seconds, MEAN),
     _latency("p50", Words("Response p50", "応答時間 p50"), _latency_seconds(P50), MIDDLE),
@@ -389,23 +396,15 @@ RUN_METRICS: Sequence[RunMetric] = (
     _latency("p95", Words("Response p95", "応答時間 p95"), _latency_seconds(P95), SLOW),
     _latency("p99", Words("Response p99", "応答時間 p99"), _latency_seconds(P99), SLOWER),
     _latency("max", Words("Slowest response", "最大応答時間"), _latency_seconds(MAX), SLOWEST),
-    RunMetric(
-        id="sustained_rate",
-        title=Words("Sustained rate", "持続可能レート"),
-        help=Words("Highest rate of good answers that a ramp held.", "ランプ試験で維持できた最大の成功レート。"),
-        unit=Unit.PER_SECOND,
-        orientation=Orientation.MORE_IS_BETTER,
-        scale=RATES,
-        figure=lambda run: None if run.ramp is None else run.ramp.sustained_rate,
+    _of_ramp(
+        "sustained_rate",
+        Words("Sustained rate", "持続可能レート"),
+        Words("Highest rate of good answers that a ramp held.", "ランプ試験で維持できた最大の成功レート。"),
     ),
-    RunMetric(
-        id="knee_rate",
-        title=Words("Knee", "ニー(屈曲点)"),
-        help=Words("Offered rate beyond which latency or failures rise sharply.", "遅延や失敗が急増し始める負荷。"),
-        unit=Unit.PER_SECOND,
-        orientation=Orientation.MORE_IS_BETTER,
-        scale=RATES,
-        figure=lambda run: None if run.ramp is None else run.ramp.knee_rate,
+    _of_ramp(
+        "knee_rate",
+        Words("Knee", "ニー(屈曲点)"),
+        Words("Offered rate beyond which latency or failures rise sharply.", "遅延や失敗が急増し始める負荷。"),
     ),
 )
 
@@ -467,3 +466,184 @@ def describe_metric(metric: RunMetric, language: Language) -> MetricInfo:
         orientation=metric.orientation,
         help=metric.help.read(language),
     )
+
+
+Found = TypeVar("Found")
+FloatArray = npt.NDArray[np.float64]
+LARGEST_CACHE = 2_000
+LARGEST_ENDPOINTS = 100
+"""Runs whose endpoints, a thousand each at most, are remembered."""
+
+
+class UnknownMetricError(NotFoundError, code="unknown-metric"):
+    """No figure has this id."""
+
+
+class _Memory(Generic[Found]):
+    """What was found of ended runs, by run, figure and steady window, which are past. Safe to use from any thread."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._found: dict[tuple[str, str, int, int], Found] = {}
+        self._lock = threading.Lock()
+
+    def of(self, run: RunOut, name: str, find: Callable[[], Found | None]) -> Found | None:
+        """What is remembered, else what is found; nothing (None) is looked for again: samples may come later."""
+        key = (run.id, name, *_span(run))
+        with self._lock:
+            if key in self._found:
+                return self._found[key]
+        found = find()
+        if found is not None and run.state is not RunState.RUNNING:
+            with self._lock:
+                if len(self._found) >= self._most:
+                    self._found.clear()
+                self._found[key] = found
+        return found
+
+
+class FigureReader:
+    """Safe to use from any thread."""
+
+    def __init__(self, runs: Registry, signals: SignalService) -> None:
+        self._runs = runs
+        self._signals = signals
+        self._percentiles = _Memory[float](LARGEST_CACHE)
+        self._of_endpoints = _Memory[Mapping[str, float]](LARGEST_ENDPOINTS)
+        self._of_signals = _Memory[FloatArray](LARGEST_CACHE)
+        self.compared_signals = [one for one in signals.definitions() if _is_compared(one)]
+
+    def metrics(self, language: Language) -> MetricList:
+        """Figures of results first, then signals."""
+        return MetricList(
+            metrics=[
+                *(describe_metric(metric, language) for metric in RUN_METRICS),
+                *(self.info(id, language) for id in LISTED_PERCENTILES),
+                *(self.describe_signal(signal, language) for signal in self._signals.definitions()),
+            ]
+        )
+
+    def info(self, metric: str, language: Language, runs: Sequence[RunOut] = ()) -> MetricInfo:
+        """What a figure of these runs is.
+
+        Raises:
+            UnknownMetricError: there is none of this id.
+        """
+        known = METRICS_BY_ID.get(metric) or percentile_metric(metric) or own_metric(metric, runs)
+        if known is not None:
+            return describe_metric(known, language)
+        route = route_metric(metric, language)
+        if route is not None:
+            return route
+        signal = self._signals.definition(metric.removeprefix(SIGNAL_PREFIX))
+        if not metric.startswith(SIGNAL_PREFIX) or signal is None:
+            raise UnknownMetricError(f"There is no figure {metric!r}; GET /api/metrics lists all.")
+        return self.describe_signal(signal, language)
+
+    def describe_signal(self, signal: Signal, language: Language) -> MetricInfo:
+        """A signal as a figure."""
+        return MetricInfo(
+            id=SIGNAL_PREFIX + signal.id,
+            title=self._signals.full_title(signal.id).read(language),
+            unit=signal.unit,
+            orientation=signal.orientation,
+            help=signal.help.read(language),
+        )
+
+    def percentile_name(self, name: str) -> str:
+        """The percentile's id.
+
+        Raises:
+            UnknownMetricError: it is none.
+        """
+        id = shortest_name(name)
+        if id is None:
+            raise UnknownMetricError(f"{name!r} is no percentile; write such as p70 or p99.9.")
+        return id
+
+    def value(self, run: RunOut, metric: str) -> float | None:
+        """A figure of a run that is known by its id; None where nothing tells."""
+        if metric in METRICS_BY_ID:
+            return METRICS_BY_ID[metric].figure(run)
+        if percentile_metric(metric) is not None:
+            return self._percentiles.of(run, metric, lambda: self._runs.percentile(run.id, metric))
+        own = own_metric(metric, ())
+        if own is not None:
+            return own.figure(run)
+        if metric.startswith(ROUTE_PREFIX):
+            return route_value(run, metric)
+        signal = self._signals.definition(metric.removeprefix(SIGNAL_PREFIX))
+        values = np.empty(0) if signal is None else self.signal_values(run, signal)
+        return float(values.mean()) if len(values) else None
+
+    def endpoint_percentile(self, run: RunOut, name: str) -> Mapping[str, float]:
+        """A percentile of each endpoint of a run, seconds; empty where single requests are not kept."""
+        known = METRICS_BY_ID.get(name)
+        if known is not None:
+            kept = {one.name: getattr(one.latency_seconds, name) for one in run.endpoints}
+            return {endpoint: seconds for endpoint, seconds in kept.items() if seconds is not None}
+        return self._of_endpoints.of(run, name, lambda: self._endpoint_seconds(run, name)) or {}
+
+    def _endpoint_seconds(self, run: RunOut, name: str) -> Mapping[str, float] | None:
+        return {one.name: one.seconds[0] for one in self._runs.percentiles(run.id, [name]).endpoints} or None
+
+    def signal_values(self, run: RunOut, signal: Signal) -> FloatArray:
+        """Values over the steady window."""
+        found = self._of_signals.of(run, signal.id, lambda: self._values(run, signal))
+        return np.empty(0) if found is None else found
+
+    def _values(self, run: RunOut, signal: Signal) -> FloatArray | None:
+        found = signal_values(self._signals, signal, *_span(run))
+        return found if len(found) else None
+
+    def scale(self, metric: str, runs: Sequence[RunOut]) -> Scale:
+        """How a figure that is known by its id is compared between runs."""
+        known = METRICS_BY_ID.get(metric) or percentile_metric(metric) or own_metric(metric, ())
+        if known is not None:
+            return scale_of(known, runs)
+        if metric.startswith(ROUTE_PREFIX):
+            return SCALE
+        signal = self._signals.definition(metric.removeprefix(SIGNAL_PREFIX))
+        assert signal is not None
+        return signal_scale(signal.unit)
+
+
+def _is_compared(signal: Signal) -> bool:
+    """Signals with a good and a bad side; what the load tool measures is compared by the run's own figures."""
+    return signal.orientation is not Orientation.NEUTRAL and "loadtest_" not in signal.expression
+
+
+def _span(run: RunOut) -> tuple[int, int]:
+    if run.steady_window is not None:
+        return run.steady_window.from_ms, run.steady_window.to_ms
+    return run.started_ms, run.ended_ms or run.updated_ms
+
+
+MOST_POINTS = 240
+_ADDED = frozenset({Unit.COUNT, Unit.PER_SECOND, Unit.BYTES, Unit.BYTES_PER_SECOND})
+
+
+def combine_series(series: FloatArray, signal: Signal) -> FloatArray:
+    """One value an instant from [series, instant]: amounts are added; of ratios and times the worst is taken.
+
+    An instant at which no series has a value is left out.
+    """
+    known = series[:, ~np.isnan(series).all(axis=0)]
+    if signal.unit in _ADDED:
+        return np.nansum(known, axis=0)
+    if signal.orientation is Orientation.MORE_IS_BETTER:
+        return np.nanmin(known, axis=0)
+    if signal.orientation is Orientation.MORE_IS_WORSE:
+        return np.nanmax(known, axis=0)
+    return np.nanmean(known, axis=0)
+
+
+def signal_values(signals: SignalService, signal: Signal, start_ms: int, end_ms: int) -> FloatArray:
+    """Values of a signal over a span; empty when the store has none, or cannot tell."""
+    try:
+        found = signals.over(signal.id, start_ms, end_ms, MOST_POINTS)
+    except ProblemError:
+        return np.empty(0)
+    if not found:
+        return np.empty(0)
+    return combine_series(np.stack(list(found.values())), signal)

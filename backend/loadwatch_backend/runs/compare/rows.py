@@ -1,10 +1,10 @@
 """The table of a comparison: a metric a row, a group a cell. Pure."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from statistics import fmean, geometric_mean
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -63,31 +63,30 @@ def counts(run: RunOut) -> bool:
 
 def past_repeats(runs: Sequence[RunOut], given: Collection[str]) -> list[list[RunOut]]:
     """Repeats among earlier runs that count, without those that are given; groups of two or more."""
-    members: dict[tuple[object, ...], list[RunOut]] = {}
+    repeats = _groups((run for run in runs if run.id not in given and counts(run)), identity)
+    return [group for group in repeats if len(group) >= 2]
+
+
+def _groups(runs: Iterable[RunOut], key: Callable[[RunOut], Hashable]) -> Collection[list[RunOut]]:
+    """Runs with the same key, in the order of the first of each."""
+    members: dict[Hashable, list[RunOut]] = {}
     for run in runs:
-        if run.id not in given and counts(run):
-            members.setdefault(identity(run), []).append(run)
-    return [group for group in members.values() if len(group) >= 2]
+        members.setdefault(key(run), []).append(run)
+    return members.values()
 
 
 def group_runs(runs: Sequence[RunOut]) -> list[CompareGroup]:
     """Groups in the order of their first run; the first group is the base."""
-    members: dict[tuple[object, ...], list[RunOut]] = {}
-    for run in runs:
-        members.setdefault(identity(run), []).append(run)
     return [
         CompareGroup(id=group[0].id, label=_label(group[0], runs), runs=[run.id for run in group], is_base=place == 0)
-        for place, group in enumerate(members.values())
+        for place, group in enumerate(_groups(runs, identity))
     ]
 
 
 def series_of(runs: Sequence[RunOut]) -> list[tuple[str, str, list[RunOut]]]:
     """Runs that one line may join, with an id and what tells it from the others: of one tool, rate and parameters."""
-    members: dict[tuple[object, ...], list[RunOut]] = {}
-    for run in runs:
-        key = (run.tool, run.target_rate, tuple(sorted(run.parameters.items())))
-        members.setdefault(key, []).append(run)
-    return [(group[0].id, series_label(group[0], runs), group) for group in members.values()]
+    groups = _groups(runs, lambda run: (run.tool, run.target_rate, tuple(sorted(run.parameters.items()))))
+    return [(group[0].id, series_label(group[0], runs), group) for group in groups]
 
 
 def series_label(run: RunOut, runs: Sequence[RunOut]) -> str:
@@ -176,8 +175,7 @@ NO_DIRECTION = "no-direction"
 BELOW_ZERO = "below-zero"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judgement:
+class Judgement(NamedTuple):
     """An opinion, how sure it is, and why it is not firmer; the remark is empty when nothing is to be said."""
 
     opinion: ComparisonOpinion
@@ -195,15 +193,13 @@ def judge(difference: Difference | None, orientation: Orientation, reach: float,
         repeats: number of runs on the side that has fewer.
     """
     if difference is None:
-        return Judgement(opinion=ComparisonOpinion.UNCLEAR, grade=Grade.CANNOT_TELL, remark=NO_DATA)
+        return Judgement(ComparisonOpinion.UNCLEAR, Grade.CANNOT_TELL, NO_DATA)
     if math.isinf(difference.low):
-        return Judgement(opinion=ComparisonOpinion.UNCLEAR, grade=Grade.CANNOT_TELL, remark=SHORT)
+        return Judgement(ComparisonOpinion.UNCLEAR, Grade.CANNOT_TELL, SHORT)
     remark = SINGLE_RUN if repeats < 2 else FEW_REPEATS if repeats < ENOUGH_REPEATS else ""
     opinion = direction(difference, orientation, reach)
     told = Grade.REPEATS if repeats >= ENOUGH_REPEATS else Grade.CLEAR
-    return Judgement(
-        opinion=opinion, grade=Grade.CANNOT_TELL if opinion is ComparisonOpinion.UNCLEAR else told, remark=remark
-    )
+    return Judgement(opinion, Grade.CANNOT_TELL if opinion is ComparisonOpinion.UNCLEAR else told, remark)
 
 
 def direction(difference: Difference, orientation: Orientation, reach: float) -> ComparisonOpinion:
@@ -311,8 +307,7 @@ def _runs(base: int, other: int, texts: Texts) -> str:
     return texts("runs-unlike", base=base, count=other)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class Measured(NamedTuple):
     """A metric of one run: its figure over the steady window, and the values of single seconds behind it.
 
     `limit` is what the figure can reach at most, where it is the use of something that runs out; `near` how near that

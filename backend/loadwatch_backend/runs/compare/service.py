@@ -5,9 +5,8 @@ Otava is imported with the first question, for the sake of the server's start: i
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +17,10 @@ from loadwatch_backend.core.errors import InvalidError
 from loadwatch_backend.core.language import Language
 from loadwatch_backend.core.text import parse_number
 from loadwatch_backend.evidence.records.model import Seconds
-from loadwatch_backend.runs.compare.figures import FigureReader
 from loadwatch_backend.runs.compare.metrics import (
     METRICS_BY_ID,
     RUN_METRICS,
+    FigureReader,
     Lane,
     common_axis,
     describe_metric,
@@ -80,19 +79,7 @@ LEAST_CHANGE = 0.02
 WINDOW = 30
 
 
-class _Stats(Protocol):
-    mean_1: float
-    mean_2: float
-    pvalue: float
-
-
-class _Point(Protocol):
-    index: int
-    stats: _Stats
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LevelChange:
+class LevelChange(NamedTuple):
     """A new level begins at `index` of the series."""
 
     index: int
@@ -105,35 +92,17 @@ def find_changes(values: Sequence[float]) -> list[LevelChange]:
     """Where the level of the series changes, in order; empty below `LEAST_RUNS` values."""
     if len(values) < LEAST_RUNS:
         return []
-    found: list[_Point] = _otava().compute_change_points(
+    found = _otava().compute_change_points(
         list(values), window_len=WINDOW, max_pvalue=MAX_P_VALUE, min_magnitude=LEAST_CHANGE
     )[0]
-    points = sorted(found, key=lambda point: point.index)
-    return [
-        LevelChange(
-            index=int(point.index),
-            before=float(point.stats.mean_1),
-            after=float(point.stats.mean_2),
-            p_value=float(point.stats.pvalue),
-        )
-        for point in points
-    ]
+    changes = [(one.index, one.stats.mean_1, one.stats.mean_2, one.stats.pvalue) for one in found]
+    return [LevelChange(int(index), *map(float, figures)) for index, *figures in sorted(changes)]
 
 
 def trend_point(run: RunOut, series: str, value: float | None) -> TrendPoint:
     """A run with its figure."""
-    return TrendPoint(
-        run=run.id,
-        series=series,
-        started_ms=run.started_ms,
-        name=run.name,
-        value=value,
-        commit=run.commit,
-        branch=run.branch,
-        dirty=run.dirty,
-        verdict=run.verdict,
-        is_baseline=run.is_baseline,
-    )
+    same = TrendPoint.model_fields.keys() & RunOut.model_fields.keys()
+    return TrendPoint(run=run.id, series=series, value=value, **{name: getattr(run, name) for name in same})
 
 
 def level_changes(series: str, known: Sequence[tuple[RunOut, float]], orientation: Orientation) -> list[ChangePoint]:
@@ -481,9 +450,8 @@ def _row_if_any(
     past: Sequence[Sequence[float]],
 ) -> list[CompareRow]:
     """A row where two runs at least have the figure: otherwise there is nothing to compare."""
-    if sum(one.figure is not None for one in measured.values()) < 2:
-        return []
-    if all(not one.figure for one in measured.values()):
+    figures = [one.figure for one in measured.values() if one.figure is not None]
+    if len(figures) < 2 or not any(figures):
         return []
     return [make_row(info, scale, [[measured[run] for run in group.runs] for group in groups], past)]
 

@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -80,8 +80,7 @@ class Scale:
         return math.log1p(self.margin)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Between:
+class Between(NamedTuple):
     """Variance of a figure's logarithm between equal runs, and the degrees of freedom that it rests on."""
 
     variance: float
@@ -108,8 +107,7 @@ class Side:
         return float(np.average(self.logs, weights=self.weights))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Interval:
+class Interval(NamedTuple):
     """A value with the interval that holds it with `CONFIDENCE`, in the figure's unit."""
 
     value: float
@@ -117,8 +115,7 @@ class Interval:
     high: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class Difference(NamedTuple):
     """Other minus base on the logarithmic scale, with its interval; `p_value` is two-sided."""
 
     log: float

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
+from typing import NamedTuple
 
 from loadwatch_backend.catalogue.signals.model import Orientation
 from loadwatch_backend.runs.compare.rows import direction
@@ -24,8 +25,7 @@ LARGEST_STEP = 2.0
 """Beyond what was measured: whoever doubles comes to any value in few runs."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SweptValue:
+class SweptValue(NamedTuple):
     """A value of the parameter with the figures of its runs, of which there is one at least."""
 
     parameter: float
@@ -88,8 +88,7 @@ def find_fall(
     return found
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SweptFigure:
+class SweptFigure(NamedTuple):
     """A figure over the values of a parameter."""
 
     scale: Scale

@@ -1,16 +1,16 @@
-"""Outcomes and texts of errors for columns of requests."""
+"""Outcomes of requests, texts of their errors, and names of endpoints: the tool's label, or method and URL."""
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 import numpy as np
 import numpy.typing as npt
 from loadwatch_formats.outcomes import OUTCOMES, Outcome, Sorter, outcome_of_status
 from loadwatch_formats.run_spans import LONGEST_RUN_DAYS
 
-from loadwatch_backend.evidence.records.contract import ImportOptions
 from loadwatch_backend.evidence.records.model import OUTCOME_CODES, Figures, FloatArray, IntArray, Latency, Seconds
 from loadwatch_backend.runs.importers.reading.patterns import Linear
 
@@ -19,19 +19,13 @@ _SOURCE_PORT = Linear(r"(\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-fA-F:.%\w]*\]):\d+->")
 _QUERY = Linear(r"((?:https?://|\bfor url: /)[^\s\"'?#]*)[?#][^\s\"']*")
 _OBJECT = re.compile(r"0x[0-9a-fA-F]{6,}")
 _LONGEST = 300
+_LONGEST_LABEL = 500
 _LONGEST_READ = 10_000
 """Of a text, before its beginning is looked at."""
 
 
-def outcome_of(status: int, error: str | None) -> Outcome:
-    """Of one request: the status where there is one, else the text."""
-    if status:
-        return outcome_of_status(status)
-    return SORTER.of_error(error) if error else Outcome.OTHER
-
-
 def outcomes_of(status: IntArray, error_codes: npt.NDArray[np.int32] | None, texts: list[str]) -> npt.NDArray[np.uint8]:
-    """As `outcome_of` for columns; `error_codes` are indices into `texts`, -1 for none."""
+    """By the status where there is one, else by the text; `error_codes` are indices into `texts`, -1 for none."""
     by_class = np.array([OUTCOME_CODES[outcome_of_status(klass * 100)] for klass in range(7)], dtype=np.uint8)
     by_class[0] = by_class[6] = OUTCOME_CODES[Outcome.OTHER]
     found = by_class[np.clip(status // 100, 0, 6)]
@@ -57,6 +51,24 @@ def plain_error(text: str) -> str:
     if "0x" in text:
         text = _OBJECT.sub("0x…", text)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def endpoint_of_url(method: str, url: str) -> str:
+    """`GET http://host/path`: the query string would make every request an endpoint of its own."""
+    bare = url.partition("#")[0].partition("?")[0]
+    return plain_label(f"{method} {bare}" if method else bare)
+
+
+def plain_label(label: str) -> str:
+    """A label in one line of bearable length."""
+    if "\n" in label or "\r" in label or "\t" in label:
+        label = " ".join(label.split())
+    return label if len(label) <= _LONGEST_LABEL else label[: _LONGEST_LABEL - 1] + "…"
+
+
+def looks_like_url(text: str) -> bool:
+    """Whether a label is a URL, as Locust and k6 use for requests without a name."""
+    return urlsplit(text).scheme in {"http", "https", "ws", "wss"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,10 +179,3 @@ def ranked_errors(errors: Iterable[tuple[str, int]]) -> Sequence[tuple[str, int]
     for text, n in errors:
         totals[plain_error(text)] += n
     return totals.most_common(50)
-
-
-def span(options: ImportOptions, total: Figures) -> tuple[int | None, int | None]:
-    """Start and end in milliseconds of a result without a date, where the sender told the start."""
-    if options.started_ms is None:
-        return None, None
-    return options.started_ms, options.started_ms + round(total.duration_seconds * 1000)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import astuple, replace
 from pathlib import Path
+from typing import Any
 
 from loadwatch_formats.run_spans import LONGEST_RUN_DAYS
 
@@ -22,11 +23,10 @@ from loadwatch_backend.evidence.records.contract import ImportOptions, Progress
 from loadwatch_backend.evidence.records.files import RunFiles
 from loadwatch_backend.evidence.records.model import Figures, Latency, LoadResult, RemarkKind
 from loadwatch_backend.runs.importers.errors import UnknownFormatError, UnknownImporterError, UnreadableFileError
-from loadwatch_backend.runs.importers.importer import Importer, Part
+from loadwatch_backend.runs.importers.importer import Aggregate, Importer, Part, Sink
 from loadwatch_backend.runs.importers.reading.source import Source
 from loadwatch_backend.runs.importers.reading.unpacked import MAX_BYTES, Unpacked
 from loadwatch_backend.runs.importers.registry import IMPORTERS
-from loadwatch_backend.runs.importers.sink import Aggregate, Sink
 
 _SHOWN = 60
 
@@ -45,12 +45,8 @@ def importer_named(importers: Sequence[Importer], name: str) -> Importer:
 
 def recognise_part(importers: Sequence[Importer], part: Part) -> Importer | None:
     """The most confident importer, the first of equals; None when nobody knows the content."""
-    best, most = None, 0
-    for importer in importers:
-        confidence = importer.recognise(part.head, part.name)
-        if confidence > most:
-            best, most = importer, confidence
-    return best
+    best = max(importers, key=lambda importer: importer.recognise(part.head))
+    return best if best.recognise(part.head) else None
 
 
 def recognise_parts(importers: Sequence[Importer], parts: Sequence[Part]) -> tuple[Importer, list[Part], list[str]]:
@@ -197,14 +193,15 @@ def _read(file: Source, sink: Sink, options: ImportOptions, importers: Sequence[
             raise UnknownFormatError("The file is empty. Was the load test stopped before it wrote anything?")
         importer, chosen, others = recognise_parts(importers, parts)
     if others:
-        sink.remark(
-            RemarkKind.MISSING,
+        sink.missing(
             "other-files",
             f"{len(others)} files of the archive are no {importer.title} and were left out: {', '.join(others[:10])}.",
         )
-    _take_in(importer, chosen, sink, options, file)
+    _take_in(importer, chosen, sink, file)
     sink.close_damage()
-    if sink.records == 0 and sink.aggregated is None and _nothing_whole(sink, chosen):
+    damaged = any(remark.kind is RemarkKind.DAMAGE for remark in sink.remarks)
+    # A file of zero requests is a result; one in which everything is damaged is not.
+    if sink.records == 0 and sink.aggregated is None and (damaged or not chosen):
         first = next((remark for remark in sink.remarks if remark.kind is RemarkKind.DAMAGE), None)
         found = f" {first.place}: {first.text}" if first else ""
         raise UnreadableFileError(
@@ -223,10 +220,10 @@ _BROKEN = (ArithmeticError, LookupError, ValueError, TypeError)
 """What a parser trips over in bytes that nobody foresaw; errors with words of their own are no such."""
 
 
-def _take_in(importer: Importer, parts: Sequence[Part], sink: Sink, options: ImportOptions, file: Source) -> None:
+def _take_in(importer: Importer, parts: Sequence[Part], sink: Sink, file: Source) -> None:
     """Reads all of it; where the reading breaks off, what was read before stays and the place is said."""
     try:
-        importer.read(parts, sink, options)
+        importer.read(parts, sink)
         sink.flush()
     except _BROKEN as error:
         sink.damage(
@@ -245,11 +242,6 @@ def _has_content(sink: Sink, parts: Sequence[Part]) -> bool:
     if sink.aggregated is not None and parts[0].head.lstrip()[:1] == b"{":
         return True
     return any(sum(map(bool, map(bytes.strip, part.head.split(b"\n")))) > _MOST_HEAD_LINES for part in parts)
-
-
-def _nothing_whole(sink: Sink, parts: Sequence[Part]) -> bool:
-    """A file of zero requests is a result; one in which everything is damaged is not."""
-    return any(remark.kind is RemarkKind.DAMAGE for remark in sink.remarks) or not parts
 
 
 def _finish(
@@ -311,35 +303,39 @@ def _rejected(sink: Sink, code: str, rejected: Rejected, what: str) -> None:
 def _recorded(importer: Importer, sink: Sink, summary: Summary, options: ImportOptions) -> LoadResult:
     start = None if summary.first_ns is None else summary.first_ns // _MS
     end = None if summary.end_ns is None else -(-summary.end_ns // _MS)
-    known = sink.description
-    if not known.wall_clock:
+    if not sink.has_wall_clock:
         told = options.started_ms is not None
-        sink.remark(
-            RemarkKind.MISSING,
+        sink.missing(
             "no-wall-clock",
             f"{importer.tool} writes no date: "
             + ("the start is the one that came with the file." if told else "times are those since the start."),
         )
         start, end = (start, end) if told else (None, None)
     return LoadResult(
-        format=importer.name,
-        tool=importer.tool,
-        tool_version=known.tool_version,
-        name=known.name,
+        **_known(importer, sink),
         start_ms=start,
         end_ms=end,
         figures=summary.figures,
         endpoints=tuple(summary.endpoints),
         errors=tuple(summary.errors),
         seconds=summary.seconds,
-        remarks=tuple(sink.remarks),
         has_records=summary.figures.requests > 0,
-        facts=known.facts,
     )
 
 
+def _known(importer: Importer, sink: Sink) -> dict[str, Any]:
+    """What every result says beside its figures."""
+    return {
+        "format": importer.name,
+        "tool": importer.tool,
+        "tool_version": sink.tool_version,
+        "name": sink.name,
+        "remarks": tuple(sink.remarks),
+        "facts": sink.facts,
+    }
+
+
 def _aggregated(importer: Importer, sink: Sink, found: Aggregate) -> LoadResult:
-    known = sink.description
     figures = _possible(found.figures)
     backwards = found.start_ms is not None and found.end_ms is not None and found.end_ms < found.start_ms
     if figures != found.figures or backwards:
@@ -350,10 +346,7 @@ def _aggregated(importer: Importer, sink: Sink, found: Aggregate) -> LoadResult:
             code="impossible-totals",
         )
     return LoadResult(
-        format=importer.name,
-        tool=importer.tool,
-        tool_version=known.tool_version,
-        name=known.name,
+        **_known(importer, sink),
         start_ms=found.start_ms,
         end_ms=None if figures != found.figures or backwards else found.end_ms,
         figures=figures,
@@ -362,9 +355,7 @@ def _aggregated(importer: Importer, sink: Sink, found: Aggregate) -> LoadResult:
         ),
         errors=tuple((text, count) for text, count in found.errors[:50]),
         seconds=found.seconds,
-        remarks=tuple(sink.remarks),
         has_records=False,
-        facts=known.facts,
     )
 
 

@@ -170,7 +170,10 @@ class ProcessReader:
         options: ImportOptions,
         progress: Callable[[Progress], None],
     ) -> None:
-        stdin, stdout, stderr = _pipes(process)
+        stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
+        assert stdin is not None
+        assert stdout is not None
+        assert stderr is not None
         said: list[str] = []
         listener = threading.Thread(target=_keep_last, args=(stderr, said), daemon=True, name="import-stderr")
         listener.start()
@@ -213,12 +216,6 @@ class ProcessReader:
 def _check(stop: threading.Event) -> None:
     if stop.is_set():
         raise ImportCancelledError("The import was cancelled; nothing of it was kept.")
-
-
-def _pipes(process: "subprocess.Popen[str]") -> tuple[IO[str], IO[str], IO[str]]:
-    if process.stdin is None or process.stdout is None or process.stderr is None:
-        raise ImportStoppedError("The importer's process has no pipes.")
-    return process.stdin, process.stdout, process.stderr
 
 
 def _message(line: str) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """News of runs: which have begun or ended of late. Read from the table, so that a killed server tells them later."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.database.relational import Relational, Stillness
@@ -32,8 +32,7 @@ class RunEvent(StrEnum):
     FINISHED = "finished"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunNews:
+class RunNews(NamedTuple):
     """One event; the verdict of a run that finished is known."""
 
     event: RunEvent

@@ -4,8 +4,9 @@ Two clocks: senders give times of their own clock and what it shows as they send
 server's (docs/decisions/0079-time-of-the-server.md).
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -19,36 +20,45 @@ from loadwatch_backend.findings.documents import headline_of
 from loadwatch_backend.findings.opinions.schemas import MarkedOut, MarkIn, MarkList
 from loadwatch_backend.findings.opinions.service import Opinions
 from loadwatch_backend.runs.analyses import Analyses
-from loadwatch_backend.runs.analysis.documents import figures_out
-from loadwatch_backend.runs.analysis.load import Span, figures_over
-from loadwatch_backend.runs.analysis.percentiles import shortest_name
+from loadwatch_backend.runs.analysis.load import Span, figures_out, figures_over
+from loadwatch_backend.runs.analysis.measure import shortest_name
 from loadwatch_backend.runs.analysis.schemas import FiguresOut, PercentilesOut, WindowSource
 from loadwatch_backend.runs.annotations.repository import delete_annotation, find_markers
 from loadwatch_backend.runs.annotations.service import AnnotationService
 from loadwatch_backend.runs.errors import FindingNotFoundError, NoResultError, RunRuleError
 from loadwatch_backend.runs.fields import RunState
-from loadwatch_backend.runs.imports.places import Places
 from loadwatch_backend.runs.registry.configuration import Configuration
-from loadwatch_backend.runs.registry.deletion import describe_deletion
-from loadwatch_backend.runs.registry.documents import is_silent, read_details, run_out, seconds_out, summary_out
-from loadwatch_backend.runs.registry.limits import limits_in_order
+from loadwatch_backend.runs.registry.documents import (
+    end_of,
+    is_silent,
+    limits_in_order,
+    read_details,
+    run_out,
+    seconds_out,
+    summary_out,
+)
+from loadwatch_backend.runs.registry.places import Places, bytes_of
 from loadwatch_backend.runs.registry.reference import reference_of
 from loadwatch_backend.runs.registry.repository import (
     add_run,
     contexts,
+    count_of,
     delete_run,
     find_analysed_ms,
+    find_baseline,
     find_facets,
     find_of_scenario,
     find_others,
     find_run,
     find_runs,
+    find_spans,
     has_run,
     pin,
     unpin,
 )
 from loadwatch_backend.runs.registry.rows import apply_patch, changes_of, end_row, markers_of, new_run_id, running_row
-from loadwatch_backend.runs.registry.tables import RunRow
+from loadwatch_backend.runs.registry.tables import RunReviewRow, RunRow, RunShareRow, RunSnapshotRow
+from loadwatch_backend.runs.registry.windows import Window, merge_windows, window_of
 from loadwatch_backend.runs.schemas import (
     Deletion,
     RunFacets,
@@ -66,6 +76,47 @@ from loadwatch_backend.runs.snapshots import ConfigurationDifference, SnapshotWh
 
 SCENARIO_RUNS = 500
 MOST_OTHERS = 200
+
+
+FORGOTTEN_MS = 24 * 3_600_000
+"""A run that nobody ended and nothing is heard of pins no more than this after its last sign of life."""
+
+
+@dataclass(eq=False)
+class PinnedWindows:
+    """Windows of all runs, for the store's retention. Raises when the database is away: nothing is deleted then."""
+
+    _relational: Relational
+    _clock: Clock
+    _held: dict[object, Window] = field(default_factory=dict[object, Window])
+
+    @contextmanager
+    def hold(self, window: Window) -> Generator[None]:
+        """Pin a window whose run is not in the database yet."""
+        key = object()
+        self._held[key] = window
+        try:
+            yield
+        finally:
+            del self._held[key]
+
+    def __call__(self) -> Sequence[Window]:
+        """(start, end) in ms, merged."""
+        now_ms = self._clock()
+        with self._relational.transaction() as session:
+            rows = find_spans(session)
+        windows = [
+            window_of(started, ended if ended is not None else _open_end(state, started, seen, planned, now_ms))
+            for state, started, ended, seen, planned in rows
+        ]
+        return merge_windows([*windows, *self._held.copy().values()])
+
+
+def _open_end(state: str, started_ms: int, seen_ms: int, planned_seconds: float | None, now_ms: int) -> int:
+    if state != RunState.RUNNING:
+        return max(started_ms, seen_ms)
+    planned_ms = started_ms + round(min(planned_seconds or 0, 1e9) * 1_000)
+    return min(max(now_ms, started_ms), max(seen_ms, planned_ms) + FORGOTTEN_MS)
 
 
 @dataclass(eq=False)
@@ -182,11 +233,24 @@ class Registry:
     def deletion(self, run_id: str) -> Deletion:
         """What would go with a run."""
         with self._relational.transaction() as session:
-            described = describe_deletion(
-                session, find_run(session, run_id), self._places, self._clock(), self._retention_ms
-            )
+            row, places = find_run(session, run_id), self._places.files(run_id)
+            start_ms, end_ms = window_of(row.started_ms, end_of(row, self._clock()))
             files, size = self._evidence_files.usage(session, run_id)
-        return described.model_copy(update={"evidence_files": files, "evidence_bytes": size})
+            return Deletion(
+                run=row.id,
+                record_bytes=bytes_of(places.directory),
+                records=row.requests or 0 if places.records.exists() else 0,
+                window_from_ms=start_ms,
+                window_to_ms=end_ms,
+                samples_past_retention=start_ms < self._clock() - self._retention_ms,
+                reviews=count_of(session, RunReviewRow, row.id),
+                snapshots=count_of(session, RunSnapshotRow, row.id),
+                shares=count_of(session, RunShareRow, row.id),
+                markers=len(find_markers(session, row.id)),
+                evidence_files=files,
+                evidence_bytes=size,
+                was_baseline=find_baseline(session, row.scenario) == row.id,
+            )
 
     def delete(self, run_id: str) -> None:
         """Delete a run with all that belongs to it; its window is not pinned any more."""

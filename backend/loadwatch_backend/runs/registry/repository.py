@@ -1,7 +1,6 @@
 """Where runs meet the database."""
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
 
 from loadwatch_formats.run_facts import FACTS, FILTERS
 from sqlalchemy import (
@@ -27,6 +26,7 @@ from loadwatch_backend.runs.errors import RunNotFoundError
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.registry.documents import Context
 from loadwatch_backend.runs.registry.tables import (
+    ReviewActionRow,
     RunAnalysisRow,
     RunBaselineRow,
     RunParameterRow,
@@ -36,23 +36,13 @@ from loadwatch_backend.runs.registry.tables import (
     RunSnapshotRow,
     RunTagRow,
 )
-from loadwatch_backend.runs.reviews.actions.tables import ReviewActionRow
 from loadwatch_backend.runs.reviews.schemas import ActionState
 from loadwatch_backend.runs.schemas import FacetValue, LimitState, RunFacets, RunQuery, RunSort
 
 FACET_LIMIT = 200
 MOST_NEWS = 100
-SORT_COLUMNS: Mapping[RunSort, InstrumentedAttribute[Any]] = {
-    RunSort.STARTED: RunRow.started_ms,
-    RunSort.NAME: RunRow.name,
-    RunSort.SCENARIO: RunRow.scenario,
-    RunSort.TOOL: RunRow.tool,
-    RunSort.RATE: RunRow.rate,
-    RunSort.SUCCESS: RunRow.success_ratio,
-    RunSort.P95: RunRow.p95_seconds,
-    RunSort.REQUESTS: RunRow.requests,
-    RunSort.VERDICT: RunRow.verdict,
-}
+_SORT_COLUMNS = {RunSort.STARTED: "started_ms", RunSort.P95: "p95_seconds"}
+"""Orders that are not called as their column is."""
 
 
 def find_run(session: Session, run_id: str, *, lock: bool = False) -> RunRow:
@@ -169,7 +159,7 @@ def find_runs(session: Session, wanted: RunQuery) -> tuple[Sequence[RunRow], int
     """A page of runs with how many there are on all pages; runs without the figure sorted by come last."""
     conditions = _conditions(wanted)
     total = session.scalar(select(func.count()).select_from(RunRow).where(*conditions)) or 0
-    column = SORT_COLUMNS[wanted.sort]
+    column = getattr(RunRow, _SORT_COLUMNS.get(wanted.sort, wanted.sort.value))
     sorted_by = column.desc() if wanted.descending else column.asc()
     query = select(RunRow).where(*conditions)
     query = query.order_by(column.is_(None), sorted_by, RunRow.started_ms.desc(), RunRow.id)

@@ -18,12 +18,11 @@ from loadwatch_backend.runs.annotations.repository import MARKER
 from loadwatch_backend.runs.annotations.schemas import AUTHOR_LENGTH, AnnotationIn
 from loadwatch_backend.runs.errors import RunRuleError
 from loadwatch_backend.runs.fields import NAME_LENGTH, RunState, Window
-from loadwatch_backend.runs.imports.schemas import ImportOut
 from loadwatch_backend.runs.registry.documents import fact_values, read_details, write_details
 from loadwatch_backend.runs.registry.repository import unpin
 from loadwatch_backend.runs.registry.tables import RunRow
 from loadwatch_backend.runs.registry.windows import LONGEST_RUN_MS, LONGEST_RUN_TEXT
-from loadwatch_backend.runs.schemas import CheckedFields, RunFinish, RunIn, RunPatch
+from loadwatch_backend.runs.schemas import CheckedFields, ImportOut, RunFinish, RunIn, RunPatch
 
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
 

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Mapped, mapped_column, object_session, relationship
 from loadwatch_backend.core.database.relational import BINARY_TEXT, NEW_IDS, Base, Identity
 from loadwatch_backend.core.text import parse_number
 from loadwatch_backend.runs.fields import NAME_LENGTH
+from loadwatch_backend.runs.reviews.schemas import OWNER_LENGTH
 
 ID_LENGTH = 40
 TAG_LENGTH = 50
@@ -53,7 +54,7 @@ class RunRow(Base):
 
     `started_ms` and `ended_ms` are on the server's clock, `sender_…` on the generator's; `skew_…` is the generator's
     minus the server's. `settled_ms` is when it was first known to be over. `result_token` names the imported result.
-    `limits` is what ran out (`registry.limits`), None before the run is analysed; `p95_sparkline` is None as well where
+    `limits` is what ran out (`KeptLimits`), None before the run is analysed; `p95_sparkline` is None as well where
     an older version analysed it.
     """
 
@@ -214,7 +215,7 @@ class MeetingRow(Base):
     """A review meeting that has ended."""
 
     __tablename__ = "run_meetings"
-    # Ids are never given twice; see annotations/tables.py.
+    # Ids are never given twice; see annotations/repository.py.
     __table_args__ = NEW_IDS
 
     id: Mapped[int] = mapped_column(Identity, primary_key=True, autoincrement=True)
@@ -223,3 +224,41 @@ class MeetingRow(Base):
     attendees: Mapped[str] = mapped_column(LongText)
     scenario: Mapped[str | None] = mapped_column(String(NAME_LENGTH))
     """Whose runs it went through; null of one about all."""
+
+
+class ReviewActionRow(Base):
+    """An action of the newest version of a review, where lists and scores find it.
+
+    `due` is `YYYY-MM-DD`, or empty. `expected_ms` is when its expectation was written as it stands: runs that were
+    known by then say nothing of it. `scores` is not used any more.
+    """
+
+    __tablename__ = "review_actions"
+    __table_args__ = (Index("ix_review_actions_state_due", "state", "due"), BINARY_TEXT)
+
+    run_id: Mapped[str] = mapped_column(RunKey, ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    action_id: Mapped[str] = mapped_column(String(16), primary_key=True)
+    position: Mapped[int] = mapped_column(Integer)
+    text: Mapped[str] = mapped_column(LongText)
+    owner: Mapped[str] = mapped_column(String(OWNER_LENGTH), index=True)
+    due: Mapped[str] = mapped_column(String(10))
+    state: Mapped[str] = mapped_column(String(STATE_LENGTH))
+    expected: Mapped[str] = mapped_column(String(NAME_LENGTH))
+    expected_ms: Mapped[int] = mapped_column(BigInteger)
+    scores: Mapped[int] = mapped_column(Integer, default=0)
+
+
+class ActionScoreRow(Base):
+    """What a run says of an action: `ScoreFacts` as JSON. Two servers cannot both say it.
+
+    It belongs to the run that scored, and stays with it when the action's run is deleted or on another server.
+    """
+
+    __tablename__ = "action_scores"
+    __table_args__ = BINARY_TEXT
+
+    action_run_id: Mapped[str] = mapped_column(RunKey, primary_key=True)
+    action_id: Mapped[str] = mapped_column(String(16), primary_key=True)
+    run_id: Mapped[str] = mapped_column(RunKey, ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True, index=True)
+    scored_ms: Mapped[int] = mapped_column(BigInteger)
+    document: Mapped[str] = mapped_column(LongText)

@@ -1,7 +1,7 @@
 """The runs that go on, for what happens meanwhile."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.database.relational import Relational
@@ -12,8 +12,7 @@ from loadwatch_backend.runs.registry.repository import find_just_ended, find_kno
 LATELY_MS = 3_600_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnderWay:
+class UnderWay(NamedTuple):
     """A run that goes on; `planned_seconds` is what was said beforehand of its duration."""
 
     id: str
@@ -32,8 +31,7 @@ def runs_under_way(relational: Relational, clock: Clock) -> Sequence[UnderWay]:
         ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunFacts:
+class RunFacts(NamedTuple):
     """A run, for what happens meanwhile. `ended_ms` of one of which nothing is heard is its last sign of life."""
 
     title: str

@@ -37,7 +37,7 @@ from loadwatch_backend.runs.report.model import (
     shares_of_endpoints,
     summary_rows,
 )
-from loadwatch_backend.runs.report.svg import draw_chart
+from loadwatch_backend.runs.report.svg import draw_chart, draw_line
 from loadwatch_backend.runs.reviews.schemas import ActionScore, ReviewAction, ReviewOut
 from loadwatch_backend.runs.schemas import RunOut
 
@@ -165,18 +165,10 @@ def draw_spark(evidence: EvidenceOut, language: Language) -> Markup:
     def y(value: float) -> float:
         return HEIGHT - 1 - (HEIGHT - 2) * max(value, 0.0) / top
 
-    commands: list[str] = []
-    pen_down = False
-    for place, value in enumerate(values):
-        if value is None:
-            pen_down = False
-            continue
-        x = 1 + (WIDTH - 2) * (place / max(len(values) - 1, 1))
-        commands.append(f"{'L' if pen_down else 'M'}{x:.1f} {y(value):.1f}")
-        # A lone point between gaps has no length and would not show.
-        if not pen_down and (place + 1 == len(values) or values[place + 1] is None):
-            commands.append("h1.5")
-        pen_down = True
+    points = (
+        (1 + (WIDTH - 2) * (place / max(len(values) - 1, 1)), None if value is None else y(value))
+        for place, value in enumerate(values)
+    )
     texts = Texts("findings", language)
     spoken = texts("chart", low=format_value(min(known), evidence.unit), high=format_value(max(known), evidence.unit))
     limit = ""
@@ -185,7 +177,7 @@ def draw_spark(evidence: EvidenceOut, language: Language) -> Markup:
         limit = f'<path class="bound" d="M0 {y(evidence.limit):.1f}H{WIDTH}"/>'
     return Markup(
         f'<svg class="spark" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(spoken)}">{limit}'
-        f'<path class="line s1" d="{"".join(commands)}"/></svg>'
+        f'<path class="line s1" d="{draw_line(points)}"/></svg>'
     )
 
 

@@ -3,6 +3,7 @@
 import base64
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from loadwatch_formats.numbers import format_change, format_value
 from pydantic import Field
@@ -38,8 +39,7 @@ class ReportFilesError(InvalidError, code="report-files"):
     """The chosen files have no room in a report."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attached:
+class Attached(NamedTuple):
     """What a report shows of a file's content.
 
     Attributes:
@@ -266,7 +266,6 @@ _SUMMARY: Sequence[tuple[str, str]] = (
 def _figures(figures: FiguresOut | None) -> dict[str, float | None]:
     if figures is None:
         return {}
-    latency = figures.latency_seconds
     good = figures.outcomes.get("ok", 0) / figures.duration_seconds if figures.duration_seconds > 0 else None
     return {
         "requests": float(figures.requests),
@@ -275,13 +274,7 @@ def _figures(figures: FiguresOut | None) -> dict[str, float | None]:
         "throughput": figures.throughput,
         "wait": figures.wait_seconds,
         "success": figures.success_ratio,
-        "min": latency.min,
-        "mean": latency.mean,
-        "p50": latency.p50,
-        "p90": latency.p90,
-        "p95": latency.p95,
-        "p99": latency.p99,
-        "max": latency.max,
+        **figures.latency_seconds.model_dump(),
     }
 
 
@@ -322,8 +315,7 @@ class FunctionRow:
     change: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatementRow:
+class StatementRow(NamedTuple):
     """A statement; `cells` are those of `ReportedCost.statement_heads`."""
 
     name: str
@@ -534,12 +526,11 @@ def _notes(cost: CostOut, counted: bool, statements: StatementsOut | None, t: Te
     return notes
 
 
-def _asking(statements: StatementsOut, t: Texts) -> list[str]:
+def _asking(statements: StatementsOut, t: Texts) -> Sequence[str]:
     """How much of all that was executed the table of statements holds."""
-    notes = list(statements.remarks)
-    if statements.coverage is not None and statements.coverage >= LEAST_COVERAGE:
-        notes.insert(0, t("why_covered", share=format_value(statements.coverage, "ratio")))
-    return notes
+    if statements.coverage is None or statements.coverage < LEAST_COVERAGE:
+        return statements.remarks
+    return [t("why_covered", share=format_value(statements.coverage, "ratio")), *statements.remarks]
 
 
 def _moved(one: CpuRoute) -> str:

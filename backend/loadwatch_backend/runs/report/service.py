@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -92,43 +92,22 @@ def load_charts(run: RunOut, seconds: Seconds | None, notes: Notes, language: La
     marks = [Mark(seconds=(note.start_ms - seconds.start_ms) / 1_000, text=note.text) for note in notes]
     requests = seconds.requests.astype(np.float64)
     good = seconds.outcomes[:, OUTCOME_CODES[Outcome.OK]].astype(np.float64)
-    charts = [
-        Chart(
-            title=texts("chart_rate"),
-            unit="per_second",
-            span_seconds=span,
-            lines=[Line(name=texts("all"), values=requests), Line(name=texts("ok"), values=good)],
-            steady=steady,
-            marks=marks,
-        )
+    drawn = [
+        ("chart_rate", "per_second", [Line(name=texts("all"), values=requests), Line(name=texts("ok"), values=good)])
     ]
     if seconds.latency is not None:
         lines = [Line(name=texts(key), values=seconds.latency[:, column]) for key, column in LATENCY_LINES]
-        charts.append(
-            Chart(
-                title=texts("chart_latency"), unit="seconds", span_seconds=span, lines=lines, steady=steady, marks=marks
-            )
-        )
-    failures = _failure_lines(seconds, texts)
-    if failures:
-        charts.append(
-            Chart(
-                title=texts("chart_failures"),
-                unit="per_second",
-                span_seconds=span,
-                lines=failures,
-                steady=steady,
-                marks=marks,
-            )
-        )
-    return charts
-
-
-def _failure_lines(seconds: Seconds, texts: Texts) -> list[Line]:
-    return [
+        drawn.append(("chart_latency", "seconds", lines))
+    failures = [
         Line(name=texts(outcome.value), values=seconds.outcomes[:, code].astype(np.float64))
         for outcome, code in OUTCOME_CODES.items()
         if outcome is not Outcome.OK and seconds.outcomes[:, code].any()
+    ]
+    if failures:
+        drawn.append(("chart_failures", "per_second", failures))
+    return [
+        Chart(title=texts(key), unit=unit, span_seconds=span, lines=lines, steady=steady, marks=marks)
+        for key, unit, lines in drawn
     ]
 
 
@@ -242,16 +221,8 @@ class ReportService:
     def _json(self, run_id: str, language: Language, files: Sequence[str]) -> Document:
         """The run's document as at /api/runs/{id}, with those of its costs, routes, statements and files."""
         self._chosen(run_id, files)
-        run, tables, parts = self._runs.registry.read(run_id), self._tables, _Parts()
-        document = RunReport(
-            **dict(run),
-            cost=parts.read("why", lambda: tables.costs.of_run(tables.held(run_id), language)),
-            routes=parts.read("routes", lambda: tables.routes.of_run(tables.held(run_id), language)),
-            statements=parts.read("statements", lambda: tables.statements.of_run(tables.held(run_id), language)),
-            repeats=list(self._compare.repeats([run], language)),
-            failed=parts.failed,
-            files=self._files.list(run_id),
-        )
+        run = self._runs.registry.read(run_id)
+        document = RunReport(**dict(run), **self._kept_with(run, language, _Parts()))
         body = document.model_dump_json(indent=2).encode()
         return Document(filename=f"{run_id}.json", media_type="application/json", body=body)
 
@@ -281,7 +252,7 @@ class ReportService:
             except NotFoundError:
                 # Deleted between the two readings.
                 baseline = None
-        tables, parts = self._tables, _Parts()
+        parts = _Parts()
         notes = self._annotations.list(run.started_ms, run.ended_ms or run.updated_ms, None)
         first = first_chart(run, notes, language)
         load = load_charts(run, parts.read("charts", lambda: self._runs.registry.raw_seconds(run_id)), notes, language)
@@ -298,15 +269,22 @@ class ReportService:
             opening=load[:shown] if first is None else [first],
             charts=[*load[shown:], *(system or ())],
             made_ms=self._clock(),
-            cost=parts.read("why", lambda: tables.costs.of_run(tables.held(run_id), language)),
-            routes=parts.read("routes", lambda: tables.routes.of_run(tables.held(run_id), language)),
-            statements=parts.read("statements", lambda: tables.statements.of_run(tables.held(run_id), language)),
-            log=parts.read("log", lambda: tables.log_patterns(run_id)),
-            repeats=self._compare.repeats([run], language),
-            failed=parts.failed,
-            files=self._files.list(run_id),
+            log=parts.read("log", lambda: self._tables.log_patterns(run_id)),
             attached=attached,
+            **self._kept_with(run, language, parts),
         )
+
+    def _kept_with(self, run: RunOut, language: Language, parts: "_Parts") -> dict[str, Any]:
+        """What every form of a report says beside the run."""
+        tables = self._tables
+        return {
+            "cost": parts.read("why", lambda: tables.costs.of_run(tables.held(run.id), language)),
+            "routes": parts.read("routes", lambda: tables.routes.of_run(tables.held(run.id), language)),
+            "statements": parts.read("statements", lambda: tables.statements.of_run(tables.held(run.id), language)),
+            "repeats": self._compare.repeats([run], language),
+            "failed": parts.failed,
+            "files": self._files.list(run.id),
+        }
 
 
 class _Parts:

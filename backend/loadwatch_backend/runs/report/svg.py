@@ -5,14 +5,16 @@ by dashes too, for readers who do not see colours.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from loadwatch_formats.numbers import format_value
 from markupsafe import Markup, escape
 
+from loadwatch_backend.runs.registry.documents import reduce_extremes
 from loadwatch_backend.runs.report.findings import elapsed_text, elapsed_ticks, value_ticks
 
 FloatArray = npt.NDArray[np.float64]
@@ -23,16 +25,14 @@ MOST_POINTS = 400
 _FAR = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class Line(NamedTuple):
     """One line: values at even steps of elapsed time, NaN for gaps."""
 
     name: str
     values: FloatArray
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
+class Mark(NamedTuple):
     """An annotation, or a limit that was reached, at an elapsed time."""
 
     seconds: float
@@ -66,19 +66,23 @@ def reduce_line(values: FloatArray, most: int = MOST_POINTS) -> FloatArray:
         return values
     buckets = most // 2
     size = -(-len(values) // buckets)
-    padded = np.full(buckets * size, np.nan)
-    padded[: len(values)] = values
-    rows = padded.reshape(buckets, size)
-    known = ~np.isnan(rows).all(axis=1)
-    low, high = (
-        np.where(np.isnan(rows), np.inf, rows).argmin(axis=1),
-        np.where(np.isnan(rows), -np.inf, rows).argmax(axis=1),
-    )
-    first, second = np.minimum(low, high), np.maximum(low, high)
-    each = np.arange(buckets)
-    pairs = np.stack([rows[each, first], rows[each, second]], axis=1)
-    pairs[~known] = np.nan
-    return pairs.reshape(-1)
+    padded = np.pad(values, (0, buckets * size - len(values)), constant_values=np.nan)
+    return reduce_extremes(padded, size)
+
+
+def draw_line(points: Iterable[tuple[float, float | None]]) -> str:
+    """Commands of a path through points, broken where a value is None."""
+    commands: list[str] = []
+    pen_down = False
+    known = list(points)
+    for place, (x, y) in enumerate(known):
+        if y is not None:
+            commands.append(f"{'L' if pen_down else 'M'}{x:.1f} {y:.1f}")
+            # A lone point between gaps has no length and would not show.
+            if not pen_down and (place + 1 == len(known) or known[place + 1][1] is None):
+                commands.append("h1.5")
+        pen_down = y is not None
+    return "".join(commands)
 
 
 def draw_chart(chart: Chart) -> Markup:
@@ -162,16 +166,8 @@ def _path(place: int, line: Line, top: float, span: float) -> str:
     count = len(values)
     if count == 0:
         return ""
-    commands: list[str] = []
-    pen_down = False
-    for index, value in enumerate(values.tolist()):
-        if math.isnan(value):
-            pen_down = False
-            continue
-        x = _x((index + 0.5) / count * span, span)
-        commands.append(f"{'L' if pen_down else 'M'}{x:.1f} {_y(value, top):.1f}")
-        # A lone point between gaps has no length and would not show.
-        if not pen_down and (index + 1 == count or math.isnan(float(values[index + 1]))):
-            commands.append("h1.5")
-        pen_down = True
-    return f'<path class="line s{place % 8 + 1}" d="{"".join(commands)}"/>'
+    points = (
+        (_x((index + 0.5) / count * span, span), None if math.isnan(value) else _y(value, top))
+        for index, value in enumerate(values.tolist())
+    )
+    return f'<path class="line s{place % 8 + 1}" d="{draw_line(points)}"/>'

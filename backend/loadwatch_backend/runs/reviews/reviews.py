@@ -1,6 +1,7 @@
 """What people write about runs, saved as they type: every version is kept, and nobody's words are lost."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import orjson
 
@@ -14,14 +15,15 @@ from loadwatch_backend.runs.errors import ReviewConflictError
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.registry.repository import find_baseline, find_run
 from loadwatch_backend.runs.registry.tables import MeetingRow, RunReviewRow, RunRow
-from loadwatch_backend.runs.reviews.actions.repository import keep_actions, read_scores
 from loadwatch_backend.runs.reviews.repository import (
     add,
     find_newest,
     find_runs_to_meet,
     find_versions,
+    keep_actions,
     last_ended_ms,
     last_meeting_ms,
+    read_scores,
 )
 from loadwatch_backend.runs.reviews.schemas import (
     ActionStanding,
@@ -168,8 +170,7 @@ class Reviews:
         return impacts, {text: found[text] for text in both if text in later}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Question:
+class _Question(NamedTuple):
     """What is measured for a review; `text` is a threshold."""
 
     shown: str

@@ -1,7 +1,7 @@
 """What a run tells of itself reaches the findings: its generator, its counts, its steady window."""
 
 from loadwatch_backend.findings.read import Span as FoundSpan
-from loadwatch_backend.runs.analysis.about import about
+from loadwatch_backend.runs.analysis.analyst import about
 from loadwatch_backend.runs.analysis.load import Span
 from loadwatch_backend.runs.analysis.phases import Shape
 from loadwatch_backend.runs.analysis.schemas import (

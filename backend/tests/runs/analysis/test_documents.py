@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 from loadwatch_backend.evidence.records.model import Endpoint, Latency
-from loadwatch_backend.runs.analysis.documents import endpoint_out, latency_out, sparkline
+from loadwatch_backend.runs.analysis.load import endpoint_out, latency_out, sparkline
 from loadwatch_formats.outcomes import Outcome
 
 from backend.tests.runs.analysis.building import figures_of

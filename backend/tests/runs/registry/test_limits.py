@@ -8,8 +8,7 @@ import sqlalchemy as sa
 from loadwatch_backend.core.database.relational import migrate, open_relational
 from loadwatch_backend.findings.model import DiagnosisState, Severity
 from loadwatch_backend.findings.schemas import FindingsOut
-from loadwatch_backend.runs.registry.documents import pack
-from loadwatch_backend.runs.registry.limits import first_limit, kept_limits, write_limits
+from loadwatch_backend.runs.registry.documents import first_limit, kept_limits, pack, write_limits
 from loadwatch_backend.runs.schemas import FirstLimit, LimitState
 
 from backend.tests.databases import DATABASES, make_database

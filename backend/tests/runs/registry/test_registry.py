@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from loadwatch_backend.runs.analysis.schemas import Analysis, FiguresOut
-from loadwatch_backend.runs.registry.deletion import PinnedWindows
+from loadwatch_backend.runs.registry.registry import PinnedWindows
 from loadwatch_backend.runs.registry.repository import find_run
 from loadwatch_backend.series.store.port import Matcher, MatchOperator
 from sqlalchemy import Engine, event

@@ -13,10 +13,9 @@ from loadwatch_backend.findings.service import Findings
 from loadwatch_backend.runs.analyses import Analyses
 from loadwatch_backend.runs.analysis.analyst import Analyst
 from loadwatch_backend.runs.annotations.service import AnnotationService
-from loadwatch_backend.runs.imports.places import Places
 from loadwatch_backend.runs.registry.configuration import Configuration
-from loadwatch_backend.runs.registry.deletion import PinnedWindows
-from loadwatch_backend.runs.registry.registry import Registry
+from loadwatch_backend.runs.registry.places import Places
+from loadwatch_backend.runs.registry.registry import PinnedWindows, Registry
 from loadwatch_backend.runs.registry.repository import find_run
 from loadwatch_backend.runs.registry.tables import RunTagRow
 from loadwatch_backend.runs.reviews.reviews import Reviews

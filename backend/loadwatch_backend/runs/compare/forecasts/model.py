@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -57,8 +58,7 @@ class Refused:
     figures: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
+class LeftOut(NamedTuple):
     """Seconds of a run that are in no point."""
 
     run: str
@@ -101,8 +101,7 @@ class Step:
         return self.block_seconds * len(self.rates)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Interval:
+class Interval(NamedTuple):
     """A figure and the interval that holds it with `CONFIDENCE`."""
 
     value: float
@@ -167,16 +166,14 @@ class Measured:
         return f"{self.id} {self.name}".strip()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceForecast:
+class ResourceForecast(NamedTuple):
     """What is said of one resource."""
 
     resource: Measured
     outcome: Law | Refused
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Forecast:
+class Forecast(NamedTuple):
     """Resources by the rate at which they are full, those without a number behind them."""
 
     resources: Sequence[ResourceForecast]
@@ -258,8 +255,7 @@ class Agreement(StrEnum):
     """More requests at work than there can be: one of the three figures is wrong."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Consistency:
+class Consistency(NamedTuple):
     """Rate times seconds over those at work; 1 where the figures agree."""
 
     ratio: float

@@ -6,6 +6,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 import numpy as np
 from pydantic import TypeAdapter
@@ -31,7 +32,13 @@ from loadwatch_backend.runs.compare.forecasts.model import (
     Step,
 )
 from loadwatch_backend.runs.compare.forecasts.read import USERS, PointReader, ResourcePoints, RunPoints
-from loadwatch_backend.runs.compare.forecasts.repository import add_forecast, find_forecasts, has_forecast, keep_scores
+from loadwatch_backend.runs.compare.forecasts.repository import (
+    ForecastRow,
+    add_forecast,
+    find_forecasts,
+    has_forecast,
+    keep_scores,
+)
 from loadwatch_backend.runs.compare.forecasts.scalability import forecast_peak
 from loadwatch_backend.runs.compare.forecasts.schemas import (
     ForecastFacts,
@@ -46,7 +53,6 @@ from loadwatch_backend.runs.compare.forecasts.schemas import (
     RecordOut,
     ScoreOut,
 )
-from loadwatch_backend.runs.compare.forecasts.tables import ForecastRow
 from loadwatch_backend.runs.compare.forecasts.utilisation import forecast_capacity
 from loadwatch_backend.runs.compare.rows import counts
 from loadwatch_backend.runs.registry.registry import Registry
@@ -68,7 +74,8 @@ def say_forecast(forecast: Forecast) -> Words:
     else:
         low, rate, high = format_interval(law.full)
         first = message_of("forecast", "sentence.first", what=name_of(resource), rate=rate, low=low, high=high)
-    return _joined(first, _next(laws))
+    then = _next(laws)
+    return Words(first.en + then.en, first.ja + then.ja)
 
 
 def say_peak(peak: Peak | Refused) -> Words:
@@ -87,7 +94,8 @@ def say_refused(refused: Refused) -> Words:
 
 def name_of(resource: Measured) -> Words:
     """Its title, with what tells it from others of its kind."""
-    return Words(*(f"{title} ({resource.name})" if resource.name else title for title in _both(resource.title)))
+    named = f" ({resource.name})" if resource.name else ""
+    return Words(resource.title.en + named, resource.title.ja + named)
 
 
 def format_interval(interval: Interval) -> tuple[str, str, str]:
@@ -108,14 +116,6 @@ def _next(laws: Sequence[tuple[Measured, Law]]) -> Words:
     return message_of(
         "forecast", "sentence.overlaps" if overlaps else "sentence.next", what=name_of(resource), rate=rate
     )
-
-
-def _joined(first: Words, second: Words) -> Words:
-    return Words(first.en + second.en, first.ja + second.ja)
-
-
-def _both(words: Words) -> tuple[str, str]:
-    return words.en, words.ja
 
 
 def _plain(value: float) -> str:
@@ -194,17 +194,8 @@ def _remark(outcome: Law | Refused) -> Words:
 
 
 def _law_out(law: Law) -> LawOut:
-    return LawOut(
-        rate=law.full.value,
-        low=law.full.low,
-        high=law.full.high,
-        demand=law.demand,
-        idle=law.idle,
-        curved=law.curved,
-        top_rate=law.top_rate,
-        top_use=law.top_use,
-        reached=law.reached,
-    )
+    full = {"rate": law.full.value, "low": law.full.low, "high": law.full.high}
+    return LawOut(**full, **{name: getattr(law, name) for name in LawOut.model_fields.keys() - full.keys()})
 
 
 SAME_LIMIT = 0.01
@@ -269,8 +260,7 @@ LOAD_PARAMETERS = frozenset({*USERS, "rate", "rps", "qps", "c", "load"})
 _SCORES = TypeAdapter(list[ScoreOut])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Read:
+class _Read(NamedTuple):
     """Runs of a scenario with what they tell, in order of their start."""
 
     runs: Sequence[tuple[RunOut, RunPoints]]
@@ -341,7 +331,9 @@ class ForecastService:
         """All kept forecasts, the newest first, with the scores that the runs read now add to them."""
         found: list[_Past] = []
         for row in find_forecasts(session, scenario, version):
-            past = _Past(row=row, facts=ForecastFacts.model_validate_json(row.document), scores=_scores(row))
+            past = _Past(
+                row=row, facts=ForecastFacts.model_validate_json(row.document), scores=_SCORES.validate_json(row.scores)
+            )
             later = [points for run, points in read.runs if past.is_later(run)]
             added = past.scored_by(later)
             if added:
@@ -382,10 +374,6 @@ class _Past:
             runs=[run.run for run in self.facts.runs],
             scores=list(self.scores),
         )
-
-
-def _scores(row: ForecastRow) -> list[ScoreOut]:
-    return _SCORES.validate_json(row.scores)
 
 
 def _system(run: RunOut) -> Sequence[tuple[str, str]]:

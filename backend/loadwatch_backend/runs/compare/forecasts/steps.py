@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -55,8 +56,7 @@ class RunLoad:
     to_second: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cut:
+class Cut(NamedTuple):
     """A run's steps, and what is in none of them."""
 
     steps: Sequence[Step] = ()

@@ -5,7 +5,7 @@ without load. For connections and pools it is Little's law, N = X * S, with S th
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,8 +35,7 @@ MOST_INHERITED = 0.8
 FAR = 3.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Points:
+class Points(NamedTuple):
     """Steps as arrays, [step]; weights are their seconds."""
 
     rates: FloatArray

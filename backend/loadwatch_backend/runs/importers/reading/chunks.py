@@ -1,16 +1,23 @@
-"""Cuts a stream of lines into chunks at record boundaries; quoted fields may hold newlines."""
+"""Cuts a stream of lines into chunks at record boundaries; quoted fields may hold newlines.
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import BinaryIO
+Chunks of CSV that the fast reader of whole columns refuses are read record by record: what is whole is given, the rest
+is told with its line. A stray quote costs the line it is in, not what follows.
+"""
+
+import csv
+from collections.abc import Callable, Iterator, Sequence
+from typing import BinaryIO, NamedTuple, TypeVar
+
+T = TypeVar("T")
 
 CHUNK_BYTES = 8 << 20
 LONGEST_RECORD = 64 << 20
 """A record beyond this is damage: a quote that never ends."""
+_MOST_LINES = 500
+_SHOWN = 80
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(NamedTuple):
     """Whole records of a file.
 
     Attributes:
@@ -83,3 +90,46 @@ def read_up_to(stream: BinaryIO, size: int) -> bytes:
         parts.append(more)
         have += len(more)
     return b"".join(parts)
+
+
+def whole_records(
+    chunk: Chunk,
+    accept: Callable[[Sequence[str]], T | None],
+    damage: list[tuple[int, str]],
+    delimiter: str = ",",
+) -> Iterator[T]:
+    """What `accept` makes of each record; of those for which it gives None line and text join `damage`."""
+    lines = chunk.data.decode("utf-8", "replace").split("\n")
+    at = 0
+    while at < len(lines):
+        text = lines[at].rstrip("\r")
+        if not text:
+            at += 1
+            continue
+        end = _end(lines, at)
+        found = accept(_fields("\n".join(lines[at:end]), delimiter))
+        if found is None and end > at + 1:
+            end = at + 1
+            found = accept(_fields(text, delimiter))
+        if found is None:
+            damage.append((chunk.line + at, text if len(text) <= _SHOWN else text[:_SHOWN] + "…"))
+        else:
+            yield found
+        at = end
+
+
+def _end(lines: Sequence[str], at: int) -> int:
+    """Behind the last line of the record that begins at `at`; of a quote that is never closed, behind its line."""
+    quotes = 0
+    for end in range(at, min(len(lines), at + _MOST_LINES)):
+        quotes += lines[end].count('"')
+        if quotes % 2 == 0:
+            return end + 1
+    return at + 1
+
+
+def _fields(text: str, delimiter: str) -> list[str]:
+    try:
+        return next(csv.reader([text.rstrip("\r")], delimiter=delimiter, strict=True), list[str]())
+    except csv.Error:
+        return []

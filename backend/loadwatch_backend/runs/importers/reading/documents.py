@@ -1,16 +1,16 @@
 """Reading a result that is one JSON document or one short text, without believing anything about its shape."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from typing import Any, cast
 
 import orjson
 from loadwatch_formats.times import parse_rfc3339
 
-from loadwatch_backend.evidence.records.model import RemarkKind
+from loadwatch_backend.evidence.records.model import Latency
 from loadwatch_backend.runs.importers.errors import ImportLimitError, UnreadableFileError
-from loadwatch_backend.runs.importers.importer import Part
-from loadwatch_backend.runs.importers.sink import Sink
+from loadwatch_backend.runs.importers.importer import Part, Sink
 
 DOCUMENT_BYTES = 64 * 1024 * 1024
 """A summary is some kilobytes; one that is larger than this is none."""
@@ -20,13 +20,13 @@ LONGEST_LINE = 100_000
 
 _MOST = 2.0**62
 STATUS_MOST = 999
+LATENCIES = tuple(field.name for field in fields(Latency))
 
 
 def only(parts: Sequence[Part], sink: Sink) -> Part:
     """The first part, of formats whose file is a whole result; says so when there are more."""
     if len(parts) > 1:
-        sink.remark(
-            RemarkKind.MISSING,
+        sink.missing(
             "one-result-only",
             f"Each of these files is a result of its own; {parts[0].name} was read, and not "
             f"{', '.join(part.name for part in parts[1:10])}. Import them one by one.",
@@ -113,6 +113,12 @@ def scaled(value: object, factor: float) -> float | None:
     """A number times a factor, such as milliseconds to seconds; None stays None."""
     found = number(value)
     return None if found is None else found * factor
+
+
+def latency_of(values: Mapping[Any, object], names: Sequence[object] = LATENCIES, factor: float = 1.0) -> Latency:
+    """Latencies out of a tool's values, by the names that it has for those of `LATENCIES`."""
+    found = {field: scaled(values.get(name), factor) for field, name in zip(LATENCIES, names, strict=True)}
+    return Latency(**found)
 
 
 def nanoseconds(value: str | float, per: float = 1e9) -> int:

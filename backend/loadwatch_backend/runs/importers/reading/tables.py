@@ -15,7 +15,7 @@ import pyarrow.json as pa_json
 
 from loadwatch_backend.evidence.records.columns import CodeArray
 from loadwatch_backend.evidence.records.model import IntArray
-from loadwatch_backend.runs.importers.sink import Labels
+from loadwatch_backend.runs.importers.importer import Labels
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -130,7 +130,7 @@ def labels(column: Any, *, empty_is_none: bool = False, cut: str | None = None) 
     found: list[str] = names.to_pylist()
     if empty_is_none and "" in found:
         codes = np.where(codes == found.index(""), np.int32(-1), codes)
-    return Labels(codes=codes, names=found)
+    return Labels(codes, found)
 
 
 def joined(first: Labels, second: Labels, separator: str = " ") -> Labels:
@@ -143,7 +143,7 @@ def joined(first: Labels, second: Labels, separator: str = " ") -> Labels:
         codes: CodeArray = inverse.astype(np.int32)
     width = max(1, len(second.names))
     names = [f"{first.names[a]}{separator}{second.names[b]}" for a, b in (divmod(p, width) for p in pairs.tolist())]
-    return Labels(codes=codes, names=names)
+    return Labels(codes, names)
 
 
 def in_order(items: Iterable[A], work: Callable[[A], B]) -> Iterator[B]:

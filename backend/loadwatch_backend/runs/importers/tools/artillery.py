@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from loadwatch_formats.outcomes import Outcome
 
-from loadwatch_backend.evidence.records.contract import ImportOptions
-from loadwatch_backend.evidence.records.model import Endpoint, Latency, RemarkKind, Seconds
+from loadwatch_backend.evidence.records.model import Endpoint, Latency, Seconds
 from loadwatch_backend.runs.importers.errors import UnreadableFileError
-from loadwatch_backend.runs.importers.importer import Importer, Part
+from loadwatch_backend.runs.importers.importer import Importer, Part, Sink
 from loadwatch_backend.runs.importers.outcomes import (
     SORTER,
     Period,
@@ -27,12 +26,11 @@ from loadwatch_backend.runs.importers.reading.documents import (
     count,
     epoch_ms,
     items,
+    latency_of,
     mapping,
     only,
     read_document,
-    scaled,
 )
-from loadwatch_backend.runs.importers.sink import Aggregate, Sink
 
 PERIOD_MS = 10_000
 _CODES, _ERRORS = "http.codes.", "errors."
@@ -40,9 +38,8 @@ _ENDPOINT = "plugins.metrics-by-endpoint."
 _RESPONSE_TIME = "http.response_time"
 
 
-def read_artillery(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
+def read_artillery(parts: Sequence[Part], sink: Sink) -> None:
     """One report."""
-    del options
     part = only(parts, sink)
     document = read_document(part, "Artillery's report")
     aggregate = mapping(document.get("aggregate"))
@@ -71,16 +68,8 @@ def read_artillery(parts: Sequence[Part], sink: Sink, options: ImportOptions) ->
     )
     periods = [period for period in map(_period, items(document.get("intermediate"))) if period is not None]
     seconds = seconds_of_periods(periods)
-    sink.aggregate(
-        Aggregate(
-            figures=total,
-            endpoints=_endpoints(counters, mapping(aggregate.get("summaries")), total.duration_seconds),
-            errors=ranked_errors(errors.items()),
-            seconds=seconds,
-            start_ms=start,
-            end_ms=end,
-        )
-    )
+    endpoints = _endpoints(counters, mapping(aggregate.get("summaries")), total.duration_seconds)
+    sink.aggregate(total, endpoints, ranked_errors(errors.items()), seconds, (start, end))
     _remarks(sink, counters, outcomes, total.requests, seconds)
 
 
@@ -108,15 +97,7 @@ def _outcomes(counters: Mapping[str, Any]) -> tuple[dict[str, int], dict[str, in
 
 def _latency(summary: object) -> Latency:
     found = mapping(summary)
-    return Latency(
-        min=scaled(found.get("min"), 1e-3),
-        mean=scaled(found.get("mean"), 1e-3),
-        p50=scaled(found.get("p50", found.get("median")), 1e-3),
-        p90=scaled(found.get("p90"), 1e-3),
-        p95=scaled(found.get("p95"), 1e-3),
-        p99=scaled(found.get("p99"), 1e-3),
-        max=scaled(found.get("max"), 1e-3),
-    )
+    return latency_of({"p50": found.get("median"), **found}, factor=1e-3)
 
 
 def _endpoints(counters: Mapping[str, Any], summaries: Mapping[str, Any], duration: float) -> Sequence[Endpoint]:
@@ -172,45 +153,34 @@ def _period(intermediate: Mapping[str, Any]) -> Period | None:
 def _remarks(
     sink: Sink, counters: Mapping[str, Any], outcomes: Mapping[Outcome, int], requests: int, seconds: Seconds | None
 ) -> None:
-    sink.remark(
-        RemarkKind.DISTORTION,
+    sink.distortion(
         "artillery-estimates",
         "Artillery's percentiles are estimates with an error of up to 1 %, of answered requests only.",
         figures={"answered": count(counters.get("http.responses")), "requests": requests},
     )
     if seconds is not None:
-        sink.remark(
-            RemarkKind.MISSING,
+        sink.missing(
             "artillery-ten-seconds",
             "Artillery writes figures for each 10 seconds: the requests that ended in a period are spread "
             "evenly over its seconds, which all show its percentiles.",
         )
     if not any(name.startswith(_ENDPOINT) for name in counters):
-        sink.remark(
-            RemarkKind.MISSING,
+        sink.missing(
             "artillery-no-endpoints",
             "The report does not tell endpoints apart. The plug-in metrics-by-endpoint adds them.",
         )
     if outcomes.get(Outcome.OTHER):
-        sink.remark(
-            RemarkKind.MISSING,
+        sink.missing(
             "artillery-unexplained",
             f"{outcomes[Outcome.OTHER]} requests have neither a status nor a known error; they are counted as other.",
             figures={"requests": outcomes[Outcome.OTHER]},
         )
 
 
-def _recognise(head: bytes, name: str) -> int:
-    del name
+def _recognise(head: bytes) -> int:
     if head.lstrip()[:1] != b"{" or b'"aggregate"' not in head:
         return 0
     return 90 if any(word in head for word in (b'"vusers.', b'"firstCounterAt"', b'"scenariosCreated"')) else 0
 
 
-ARTILLERY = Importer(
-    name="artillery-json",
-    tool="artillery",
-    title="Artillery's JSON report (`--output`)",
-    recognise=_recognise,
-    read=read_artillery,
-)
+ARTILLERY = Importer("artillery-json", "Artillery's JSON report (`--output`)", _recognise, read_artillery)

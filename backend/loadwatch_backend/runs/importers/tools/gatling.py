@@ -36,9 +36,8 @@ from loadwatch_formats.gatling import (
 )
 from loadwatch_formats.outcomes import Outcome
 
-from loadwatch_backend.evidence.records.contract import ImportOptions
-from loadwatch_backend.evidence.records.model import OUTCOME_CODES, IntArray, RemarkKind
-from loadwatch_backend.runs.importers.importer import Importer, Part
+from loadwatch_backend.evidence.records.model import OUTCOME_CODES, IntArray
+from loadwatch_backend.runs.importers.importer import Importer, Labels, Part, RequestRows, Sink, ns_of_ms
 from loadwatch_backend.runs.importers.outcomes import SORTER
 from loadwatch_backend.runs.importers.reading.chunks import Chunk, chunks_of_lines, read_up_to
 from loadwatch_backend.runs.importers.reading.tables import (
@@ -51,7 +50,6 @@ from loadwatch_backend.runs.importers.reading.tables import (
     labels,
     parse_csv,
 )
-from loadwatch_backend.runs.importers.sink import Labels, RequestRows, Sink, ns_of_ms
 
 GROUP_SEPARATOR = " / "
 """Between a request and the groups it is in, as in Gatling's report."""
@@ -64,15 +62,21 @@ def endpoint_name(groups: tuple[str, ...], name: str) -> str:
     return GROUP_SEPARATOR.join((*groups, name))
 
 
-def endings(
-    ok: npt.NDArray[np.bool_], codes: npt.NDArray[np.int32], messages: list[str]
-) -> tuple[IntArray, npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
-    """Status, outcome and error code (-1 for none) of each request; messages are indexed by `codes`."""
-    known = [message.strip() for message in messages]
-    status = np.array([SORTER.gatling_status(message) for message in known], dtype=np.int64)[codes]
-    kinds = np.array([OUTCOME_CODES[SORTER.of_gatling(message)] for message in known], dtype=np.uint8)[codes]
-    fine = np.uint8(OUTCOME_CODES[Outcome.OK])
-    return np.where(ok, 0, status), np.where(ok, fine, kinds), np.where(ok, np.int32(-1), codes)
+def requests_of(
+    start_ms: IntArray, end_ms: IntArray, ok: npt.NDArray[np.bool_], endpoint: Labels, message: Labels
+) -> RequestRows:
+    """Answered requests; the message tells status, outcome and error of those that failed."""
+    known = [text.strip() for text in message.names]
+    status = np.array([SORTER.gatling_status(text) for text in known], dtype=np.int64)[message.codes]
+    kinds = np.array([OUTCOME_CODES[SORTER.of_gatling(text)] for text in known], dtype=np.uint8)[message.codes]
+    return RequestRows(
+        time_ns=ns_of_ms(start_ms),
+        latency_ns=ns_of_ms(end_ms - start_ms),
+        status=np.where(ok, 0, status),
+        endpoint=endpoint,
+        error=Labels(np.where(ok, np.int32(-1), message.codes), known),
+        outcome=np.where(ok, np.uint8(OUTCOME_CODES[Outcome.OK]), kinds),
+    )
 
 
 class Extras:
@@ -109,22 +113,19 @@ class Extras:
             at = np.array(sorted(self._users), dtype=np.int64)
             active = np.cumsum([self._users[second] for second in at.tolist()])
             sink.users(at * 1000, active.astype(np.float64))
-        sink.remark(
-            RemarkKind.MISSING,
+        sink.missing(
             "gatling-no-status",
             "Gatling's log has no HTTP status, but that of failed status checks, and no bytes.",
         )
         if self.errors:
             texts = "; ".join(f"{text} ({count})" for text, count in self._errors.most_common(_OTHER_ERRORS))
-            sink.remark(
-                RemarkKind.MISSING,
+            sink.missing(
                 "gatling-errors",
                 f"{self.errors} errors happened outside of requests and count as no requests: {texts}.",
                 figures={"errors": self.errors},
             )
         if self.incoming:
-            sink.remark(
-                RemarkKind.MISSING,
+            sink.missing(
                 "gatling-incoming",
                 f"{self.incoming} incoming events (WebSocket, SSE) that no request waited for have no latency and are "
                 "not counted.",
@@ -149,9 +150,8 @@ class _Parsed:
     damage: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
 
 
-def recognise_text(head: bytes, filename: str) -> int:
+def recognise_text(head: bytes) -> int:
     """By the RUN line, which only ASSERTION lines precede."""
-    del filename
     for line in head.split(b"\n")[:200]:
         if line.startswith(b"RUN\t"):
             return 95 if line.count(b"\t") >= 4 else 0
@@ -160,9 +160,8 @@ def recognise_text(head: bytes, filename: str) -> int:
     return 0
 
 
-def _read_text(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
+def _read_text(parts: Sequence[Part], sink: Sink) -> None:
     """Reads every part; several are the logs of several injectors."""
-    del options
     extras = Extras()
     for part in parts:
         with part.open() as stream:
@@ -241,32 +240,16 @@ def _read_requests(text: bytes, parsed: _Parsed) -> None:
     endpoint = joined(groups, labels(table.column("name")), separator="\t")
     answered = end != INCOMING
     parsed.incoming += int((~answered).sum())
-    parsed.batch = _batch(
-        start[answered], end[answered], ok[answered], _kept(message, answered), _kept(endpoint, answered)
-    )
+    message, endpoint = _kept(message, answered), _kept(endpoint, answered)
+    names: list[str] = []
+    for pair in endpoint.names:
+        inside, _, name = pair.partition("\t")
+        names.append(endpoint_name(tuple(inside.split(",")) if inside.strip() else (), name))
+    parsed.batch = requests_of(start[answered], end[answered], ok[answered], Labels(endpoint.codes, names), message)
 
 
 def _kept(column: Labels, rows: np.typing.NDArray[np.bool_]) -> Labels:
-    return Labels(codes=column.codes[rows], names=[name.replace("\x01", '"') for name in column.names])
-
-
-def _batch(
-    start: IntArray, end: IntArray, ok: np.typing.NDArray[np.bool_], message: Labels, endpoint: Labels
-) -> RequestRows:
-    messages = list(message.names)
-    status, outcome, error = endings(ok, message.codes, messages)
-    names: list[str] = []
-    for pair in endpoint.names:
-        groups, _, name = pair.partition("\t")
-        names.append(endpoint_name(tuple(groups.split(",")) if groups.strip() else (), name))
-    return RequestRows(
-        time_ns=ns_of_ms(start),
-        latency_ns=ns_of_ms(end - start),
-        status=status,
-        endpoint=Labels(codes=endpoint.codes, names=names),
-        error=Labels(codes=error, names=[text.strip() for text in messages]),
-        outcome=outcome,
-    )
+    return Labels(column.codes[rows], [name.replace("\x01", '"') for name in column.names])
 
 
 def _whole(lines: Sequence[bytes], numbers: Sequence[int], parsed: _Parsed) -> bytes:
@@ -311,11 +294,7 @@ def _shown(line: bytes) -> str:
 
 
 GATLING_TEXT = Importer(
-    name="gatling-text",
-    tool="gatling",
-    title="Gatling's simulation.log, as text (up to Gatling 3.12)",
-    recognise=recognise_text,
-    read=_read_text,
+    "gatling-text", "Gatling's simulation.log, as text (up to Gatling 3.12)", recognise_text, _read_text
 )
 
 
@@ -365,7 +344,7 @@ def _occurring(numbers: IntArray, names: Sequence[str]) -> Labels:
     used = np.flatnonzero(np.bincount(numbers))
     codes = np.zeros(int(used[-1]) + 1, dtype=np.int32)
     codes[used] = np.arange(len(used), dtype=np.int32)
-    return Labels(codes=codes[numbers], names=[names[number] for number in used.tolist()])
+    return Labels(codes[numbers], [names[number] for number in used.tolist()])
 
 
 _REQUEST_SIZE, _USER_SIZE, _GROUP_SIZE, _ERROR_SIZE = 22, 10, 18, 9
@@ -382,15 +361,13 @@ _CUT_OFF = "The log ends within a record: the run was killed, or the file is cut
 Bools = npt.NDArray[np.bool_]
 
 
-def recognise_binary(head: bytes, filename: str) -> int:
+def recognise_binary(head: bytes) -> int:
     """By the record of the run: zero, then a version."""
-    del filename
     return 95 if is_binary(head) else 0
 
 
-def _read_binary(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
+def _read_binary(parts: Sequence[Part], sink: Sink) -> None:
     """Reads every part; several are the logs of several injectors."""
-    del options
     extras = Extras()
     for part in parts:
         with part.open() as stream:
@@ -550,18 +527,9 @@ class _Log:
             ok, message = ok[answered], message[answered]
             if not len(start):
                 return
-        texts = self._names.string_labels(message)
-        status, outcome, error = endings(ok, texts.codes, list(texts.names))
-        self._sink.add(
-            RequestRows(
-                time_ns=ns_of_ms(self._records.start_ms + start),
-                latency_ns=ns_of_ms(end - start),
-                status=status,
-                endpoint=self._names.endpoint_labels(endpoint),
-                error=Labels(codes=error, names=[text.strip() for text in texts.names]),
-                outcome=outcome,
-            )
-        )
+        zero_ms = self._records.start_ms
+        names, texts = self._names.endpoint_labels(endpoint), self._names.string_labels(message)
+        self._sink.add(requests_of(zero_ms + start, zero_ms + end, ok, names, texts))
 
     def _flush(self) -> None:
         if self._slow:
@@ -601,9 +569,5 @@ def _after(data: bytes, at: int) -> int:
 
 
 GATLING_BINARY = Importer(
-    name="gatling-binary",
-    tool="gatling",
-    title="Gatling's simulation.log, as bytes (since Gatling 3.13)",
-    recognise=recognise_binary,
-    read=_read_binary,
+    "gatling-binary", "Gatling's simulation.log, as bytes (since Gatling 3.13)", recognise_binary, _read_binary
 )

@@ -10,22 +10,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from loadwatch_backend.evidence.records.contract import ImportOptions
-from loadwatch_backend.evidence.records.model import Endpoint, Latency, RemarkKind
+from loadwatch_backend.evidence.records.model import Endpoint, Latency
 from loadwatch_backend.runs.importers.errors import UnreadableFileError
-from loadwatch_backend.runs.importers.importer import Importer, Part
-from loadwatch_backend.runs.importers.outcomes import UNNAMED, figures, outcomes_of_counts, ranked_errors, span
+from loadwatch_backend.runs.importers.importer import Importer, Part, Sink
+from loadwatch_backend.runs.importers.outcomes import UNNAMED, figures, outcomes_of_counts, ranked_errors
 from loadwatch_backend.runs.importers.reading.documents import (
     STATUS_MOST,
     count,
     integer,
+    latency_of,
     nanoseconds,
     number,
     only,
     read_lines,
 )
 from loadwatch_backend.runs.importers.reading.patterns import Linear
-from loadwatch_backend.runs.importers.sink import Aggregate, Sink
 
 _LONGEST_ROW = 1_000_000
 _SHOWN = 20
@@ -87,7 +86,7 @@ def rows_of(part: Part, damages: Damages, *, quoted: bool = True) -> Iterator[tu
     Without `quoted` a quote is a character as any other, so that a stray one costs its own line only.
 
     A row of another length than the header is damaged, and so is a last row without its line break whose length is
-    right: its last figure may have lost digits.
+    right: its last figure may have lost digits. The damages are closed at the end.
     """
     with part.open() as stream:
         lines = _Lines(stream)
@@ -121,11 +120,13 @@ def rows_of(part: Part, damages: Damages, *, quoted: bool = True) -> Iterator[tu
                 yield held
             else:
                 damages.add(held[0], "the file ends within it")
+    damages.close()
 
 
 CSV_HEADER = b"response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset"
-_COLUMNS = CSV_HEADER.decode().split(",")
+_COLUMNS = ("offset", "response-time", "status-code")
 KEPT = 1_000_000
+_LATENCIES = ("Fastest", "Average", 50, 90, 95, 99, "Slowest")
 _VALUE = Linear(r"(?m)^ +([A-Za-z/][A-Za-z/ ]*):\t *(\S+)")
 _PERCENTILE = Linear(r"(?m)^ +(\d+)%+ in ([\d.]+) secs")
 _TOTAL = re.compile(rb"(?m)^  Total:\t[-0-9.]+ secs\r?$")
@@ -133,34 +134,41 @@ _STATUS = Linear(r"(?m)^ +\[(\d+)\]\t(\d+) responses")
 _ERROR = Linear(r"(?m)^ +\[(\d+)\]\t(.+)$")
 
 
-def read_hey_csv(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
-    """Answered requests; times are from the start of the test."""
-    del options
-    part = only(parts, sink)
+def read_answers(part: Part, sink: Sink, what: str, header: bytes, columns: Sequence[str]) -> int:
+    """Answered requests of a CSV whose times are seconds from the start of the test; how many there are.
+
+    `columns` are those of start, duration and status, and of bytes where it tells them.
+    """
     sink.no_wall_clock()
-    damages, rows, read = Damages(sink, "hey's CSV"), sink.rows(), 0
-    took, begun, status = (_COLUMNS.index(name) for name in ("response-time", "offset", "status-code"))
+    damages, rows, read = Damages(sink, what), sink.rows(), 0
+    names = header.decode().split(",")
+    places = [names.index(column) for column in columns]
     for line, row in rows_of(part, damages, quoted=False):
         if line == 1:
-            check_header(part, row, _COLUMNS, "hey's CSV")
+            check_header(part, row, names, what)
             continue
+        begun, took, status, *size = (row[place] for place in places)
         try:
-            rows.append(nanoseconds(row[begun]), nanoseconds(row[took]), integer(row[status], STATUS_MOST), UNNAMED)
+            sizes = [integer(one) for one in size] or [-1]
+            rows.append(nanoseconds(begun), nanoseconds(took), integer(status, STATUS_MOST), UNNAMED, bytes_in=sizes[0])
         except ValueError:
             damages.add(line, "a field is no number")
             continue
         read += 1
-    damages.close()
-    sink.remark(
-        RemarkKind.MISSING,
+    return read
+
+
+def read_hey_csv(parts: Sequence[Part], sink: Sink) -> None:
+    """Answered requests; times are from the start of the test."""
+    read = read_answers(only(parts, sink), sink, "hey's CSV", CSV_HEADER, _COLUMNS)
+    sink.missing(
         "hey-no-failures",
         "hey's CSV holds answered requests only: timeouts, resets and refused connections are not in it, not even "
         'counted. hey\'s printed summary has them under "Error distribution".',
     )
-    sink.remark(RemarkKind.MISSING, "hey-four-decimals", "hey writes times in steps of 0.1 ms, and no sizes.")
+    sink.missing("hey-four-decimals", "hey writes times in steps of 0.1 ms, and no sizes.")
     if read >= KEPT:
-        sink.remark(
-            RemarkKind.DISTORTION,
+        sink.distortion(
             "hey-row-limit",
             f"hey keeps the first {KEPT:,} answers only; all later ones are missing here, while its own requests per "
             "second counts them and its own average divides the sum of all by the number kept.",
@@ -168,7 +176,7 @@ def read_hey_csv(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> N
         )
 
 
-def read_hey_text(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
+def read_hey_text(parts: Sequence[Part], sink: Sink) -> None:
     """The printed summary: totals by status and by error, percentiles of answered requests."""
     part = only(parts, sink)
     text = read_lines(part, "the summary of hey")
@@ -185,53 +193,30 @@ def read_hey_text(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> 
     errors = [(message, count(n)) for n, message in _ERROR.findall(failures)]
     outcomes, answered = outcomes_of_counts(statuses, errors), sum(statuses.values())
     percentiles = {number(share): number(value) for share, value in _PERCENTILE.findall(before)}
-    latency = Latency()
-    if answered:
-        latency = Latency(
-            min=values.get("Fastest"),
-            mean=values.get("Average"),
-            p50=percentiles.get(50),
-            p90=percentiles.get(90),
-            p95=percentiles.get(95),
-            p99=percentiles.get(99),
-            max=values.get("Slowest"),
-        )
     size = values.get("Total data", values.get("data"))
     total_figures = figures(
         outcomes=outcomes,
         duration_seconds=total,
         rate=rate,
-        latency=latency,
+        latency=latency_of({**values, **percentiles}, _LATENCIES) if answered else Latency(),
         status_codes=statuses,
         bytes_in=None if size is None else count(size),
     )
-    start, end = span(options, total_figures)
-    sink.aggregate(
-        Aggregate(
-            figures=total_figures,
-            endpoints=(Endpoint(name=UNNAMED, figures=total_figures),),
-            errors=ranked_errors(errors),
-            start_ms=start,
-            end_ms=end,
-        )
-    )
-    sink.remark(
-        RemarkKind.MISSING,
+    sink.aggregate(total_figures, (Endpoint(name=UNNAMED, figures=total_figures),), ranked_errors(errors))
+    sink.missing(
         "hey-no-series",
         "hey's summary has totals only: no single requests, no time of day, nothing per second. `hey -o csv` has the "
         "answered requests.",
     )
     if errors:
-        sink.remark(
-            RemarkKind.DISTORTION,
+        sink.distortion(
             "hey-latency-of-answers",
             f"hey's latencies leave out {sum(n for _, n in errors)} requests without an answer.",
             figures={"failed": sum(n for _, n in errors), "answered": answered},
         )
     sent = round(rate * total) if rate else 0
     if answered >= KEPT and sent > total_figures.requests:
-        sink.remark(
-            RemarkKind.DISTORTION,
+        sink.distortion(
             "hey-row-limit",
             f"hey counted {sent:,} requests and describes the first {total_figures.requests:,}; its average "
             "divides the sum of all by the number kept.",
@@ -239,13 +224,7 @@ def read_hey_text(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> 
         )
 
 
-def _recognise_csv(head: bytes, name: str) -> int:
-    del name
-    return 100 if head.startswith(CSV_HEADER) else 0
-
-
-def _recognise_text(head: bytes, name: str) -> int:
-    del name
+def _recognise_text(head: bytes) -> int:
     words = (b"Summary:\n", b"  Slowest:\t", b"  Requests/sec:\t")
     # oha and ghz print nearly the same, in units of their own.
     if b"Success rate:" in head or not _TOTAL.search(head):
@@ -254,8 +233,6 @@ def _recognise_text(head: bytes, name: str) -> int:
 
 
 HEY_CSV = Importer(
-    name="hey-csv", tool="hey", title="hey CSV (`hey -o csv`)", recognise=_recognise_csv, read=read_hey_csv
+    "hey-csv", "hey CSV (`hey -o csv`)", lambda head: 100 if head.startswith(CSV_HEADER) else 0, read_hey_csv
 )
-HEY_TEXT = Importer(
-    name="hey-text", tool="hey", title="hey's printed summary", recognise=_recognise_text, read=read_hey_text
-)
+HEY_TEXT = Importer("hey-text", "hey's printed summary", _recognise_text, read_hey_text)

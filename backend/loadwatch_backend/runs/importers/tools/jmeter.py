@@ -14,9 +14,10 @@ PercentileAggregator (a window of the last 20,000 samples, estimated as by commo
 import codecs
 import csv
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from xml.parsers import expat
 
 import numpy as np
@@ -25,12 +26,10 @@ from loadwatch_formats.outcomes import jmeter_status
 from loadwatch_formats.times import parse_rfc3339
 
 from loadwatch_backend.evidence.records.columns import CodeArray
-from loadwatch_backend.evidence.records.contract import ImportOptions
-from loadwatch_backend.evidence.records.model import OUTCOME_CODES, IntArray, RemarkKind
-from loadwatch_backend.runs.importers.importer import Importer, Part
+from loadwatch_backend.evidence.records.model import OUTCOME_CODES, IntArray
+from loadwatch_backend.runs.importers.importer import Importer, Labels, Part, RequestRows, Rows, Sink, ns_of_ms
 from loadwatch_backend.runs.importers.outcomes import SORTER
-from loadwatch_backend.runs.importers.reading.chunks import Chunk, chunks_of_csv
-from loadwatch_backend.runs.importers.reading.delimited import whole_records
+from loadwatch_backend.runs.importers.reading.chunks import Chunk, chunks_of_csv, whole_records
 from loadwatch_backend.runs.importers.reading.tables import (
     INT,
     LABEL,
@@ -41,7 +40,6 @@ from loadwatch_backend.runs.importers.reading.tables import (
     labels,
     parse_csv,
 )
-from loadwatch_backend.runs.importers.sink import Labels, RequestRows, Rows, Sink, ns_of_ms
 
 TRANSACTION = "Number of samples in transaction"
 """How the message of a Transaction Controller's own sample begins; the requests inside it are samples of their own."""
@@ -142,39 +140,34 @@ class Samples:
     def remark(self, sink: Sink, *, transactions_counted: bool) -> None:
         """Everything that the reader of the figures must know."""
         if self.transactions and not transactions_counted:
-            sink.remark(
-                RemarkKind.DISTORTION,
+            sink.distortion(
                 "jmeter-transactions",
                 f"{self.transactions} rows of Transaction Controllers are not counted: they sum up requests that have "
                 "rows of their own.",
                 figures={"rows": self.transactions},
             )
         if transactions_counted:
-            sink.remark(
-                RemarkKind.MISSING,
+            sink.missing(
                 "jmeter-transactions-only",
                 "The file holds transactions only, without the requests inside them; each counts as one request.",
                 figures={"rows": self.transactions},
             )
         if self.excused:
-            sink.remark(
-                RemarkKind.DISTORTION,
+            sink.distortion(
                 "jmeter-excused",
                 f"{self.excused} requests were answered 400 or above and count as ok, because JMeter calls them "
                 "successful (an assertion ignores the status).",
                 figures={"requests": self.excused},
             )
         if self.several:
-            sink.remark(
-                RemarkKind.DISTORTION,
+            sink.distortion(
                 "jmeter-summed-rows",
                 f"{self.several} rows stand for several samples each (SampleCount); each is read as one request.",
                 figures={"rows": self.several},
             )
         parents = sorted(name for name in self._labels if f"{name}-0" in self._labels)
         if parents:
-            sink.remark(
-                RemarkKind.DISTORTION,
+            sink.distortion(
                 "jmeter-sub-samples",
                 f"Redirects and embedded resources are rows of their own beside the request that caused them, and count"
                 f" as requests, as in JMeter's dashboard: {', '.join(parents[:5])}. They can be left out with"
@@ -183,23 +176,22 @@ class Samples:
         self._remark_window(sink)
 
     def _remark_window(self, sink: Sink) -> None:
-        large = sorted((name for name in self._labels if self._labels[name].count > WINDOW), key=self._count)
+        large = sorted(
+            (name for name in self._labels if self._labels[name].count > WINDOW),
+            key=lambda name: -self._labels[name].count,
+        )
         told = [("Total", self._total)] if self._total.count > WINDOW else []
         told += [(name, self._labels[name]) for name in large[:_SHOWN_LABELS]]
         for name, times in told:
             figures = times.figures()
             if name != "Total" and all(figures[f"ours_{q}"] == figures[f"tool_{q}"] for q, _ in _QUANTILES):
                 continue
-            sink.remark(
-                RemarkKind.DISTORTION,
+            sink.distortion(
                 "jmeter-last-20000",
                 f"{name}: JMeter's dashboard takes its percentiles from the last {WINDOW:,} of {times.count:,} samples "
                 f"(p95 {figures['tool_p95'] * 1000:g} ms); over all of them p95 is {figures['ours_p95'] * 1000:g} ms.",
                 figures=figures,
             )
-
-    def _count(self, name: str) -> int:
-        return -self._labels[name].count
 
 
 _CHUNK = 1 << 20
@@ -223,29 +215,31 @@ _FORBIDDEN = re.compile(
 )
 
 
-def recognise_xml(head: bytes, filename: str) -> int:
+def recognise_xml(head: bytes) -> int:
     """By its root element."""
-    del filename
     start = head.lstrip()[:400]
     return 95 if start.startswith(b"<") and b"<testResults" in start else 0
 
 
-def _read_xml(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
-    """Reads every part; several are the results of several machines."""
-    del options
+def _read_parts(parts: Sequence[Part], sink: Sink, read_part: Callable[[Part, Sink, Samples, bool], None]) -> None:
+    """Reads every part; several are the results of several machines.
+
+    Only the controllers may be saved (subresults=false), so that they are all that is known of the requests: such a
+    part is read once more with them.
+    """
     samples = Samples()
     only_transactions = False
     for part in parts:
         before = samples.plain, samples.transactions
-        _read_xml_part(part, sink, samples, keep_transactions=False)
+        read_part(part, sink, samples, False)
         if samples.plain == before[0] and samples.transactions > before[1]:
             only_transactions = True
             samples.transactions = before[1]
-            _read_xml_part(part, sink, samples, keep_transactions=True)
+            read_part(part, sink, samples, True)
     samples.remark(sink, transactions_counted=only_transactions)
 
 
-def _read_xml_part(part: Part, sink: Sink, samples: Samples, *, keep_transactions: bool) -> None:
+def _read_xml_part(part: Part, sink: Sink, samples: Samples, keep_transactions: bool) -> None:
     document = _Document(sink, samples, keep_transactions)
     with part.open() as stream:
         try:
@@ -386,7 +380,7 @@ class _Document:
 
 
 JMETER_XML = Importer(
-    name="jmeter-xml", tool="jmeter", title="JMeter results as XML", recognise=recognise_xml, read=_read_xml
+    "jmeter-xml", "JMeter results as XML", recognise_xml, partial(_read_parts, read_part=_read_xml_part)
 )
 
 
@@ -436,9 +430,8 @@ class _Parsed:
     damage: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
 
 
-def recognise_csv(head: bytes, filename: str) -> int:
+def recognise_csv(head: bytes) -> int:
     """By the header's names, or by what the fields of the first record are."""
-    del filename
     layout = layout_of(head)
     if layout is None:
         return 0
@@ -490,27 +483,12 @@ def parse_time(text: str) -> int:
     return (parse_rfc3339(text, UTC) + 500_000) // 1_000_000
 
 
-def _read_csv(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
-    """Reads every part; several are the results of several machines."""
-    del options
-    samples = Samples()
-    only_transactions = False
-    for part in parts:
-        layout = layout_of(part.head) or Layout(
-            columns=WITHOUT_HEADER[0], delimiter=",", header=False, dated=False, zoned=False
-        )
+def _read_csv_part(part: Part, sink: Sink, samples: Samples, keep_transactions: bool) -> None:
+    layout = layout_of(part.head) or Layout(
+        columns=WITHOUT_HEADER[0], delimiter=",", header=False, dated=False, zoned=False
+    )
+    if not keep_transactions:
         _remark_layout(layout, sink)
-        before = samples.plain, samples.transactions
-        _read_csv_part(part, layout, sink, samples, keep_transactions=False)
-        if samples.plain == before[0] and samples.transactions > before[1]:
-            # Only the controllers were saved (subresults=false), so they are all that is known of the requests.
-            only_transactions = True
-            samples.transactions = before[1]
-            _read_csv_part(part, layout, sink, samples, keep_transactions=True)
-    samples.remark(sink, transactions_counted=only_transactions)
-
-
-def _read_csv_part(part: Part, layout: Layout, sink: Sink, samples: Samples, *, keep_transactions: bool) -> None:
     with part.open() as stream:
         for parsed in in_order(chunks_of_csv(stream), lambda chunk: _parse(chunk, layout, keep_transactions)):
             samples.transactions += parsed.transactions
@@ -529,15 +507,13 @@ def _read_csv_part(part: Part, layout: Layout, sink: Sink, samples: Samples, *, 
 
 def _remark_layout(layout: Layout, sink: Sink) -> None:
     if layout.dated and not layout.zoned:
-        sink.remark(
-            RemarkKind.MISSING,
+        sink.missing(
             "jmeter-no-time-zone",
             "The times have no time zone and are taken as UTC. Save milliseconds instead "
             "(jmeter.save.saveservice.timestamp_format=ms).",
         )
     if not {"success", "responseCode"} & set(layout.columns):
-        sink.remark(
-            RemarkKind.MISSING,
+        sink.missing(
             "jmeter-no-success",
             "The file has neither success nor responseCode: every sample counts as ok.",
         )
@@ -583,10 +559,7 @@ def _parse_rows(chunk: Chunk, layout: Layout, wanted: dict[str, object], keep_tr
             return None
         return [fields[places[name]] for name in names], numbers
 
-    def damaged(line: int, text: str) -> None:
-        damage.append((line, text))
-
-    rows = [row for row in whole_records(chunk, accept, damaged, delimiter=layout.delimiter) if row[1]]
+    rows = [row for row in whole_records(chunk, accept, damage, layout.delimiter) if row[1]]
     columns = {name: _encode([row[0][place] for row in rows]) for place, name in enumerate(names)}
     numbers = {name: np.array([row[1][place] for row in rows], dtype=np.int64) for place, name in enumerate(counts)}
     parsed = _assemble(columns, numbers, keep_transactions)
@@ -614,15 +587,15 @@ def _assemble(columns: dict[str, Labels], numbers: dict[str, IntArray], keep_tra
     parsed.excused = int((success & (status >= 400) & kept).sum())
     parsed.several = int((numbers["SampleCount"][kept] > 1).sum()) if "SampleCount" in numbers else 0
     urls = columns.get("URL")
-    plain = None if urls is None else Labels(codes=urls.codes, names=[_QUERY.split(one, 1)[0] for one in urls.names])
+    plain = None if urls is None else Labels(urls.codes, [_QUERY.split(one, 1)[0] for one in urls.names])
     endpoint = columns.get("label") or plain or _nothing(rows, NO_LABEL)
     parsed.elapsed = elapsed[kept]
     parsed.batch = RequestRows(
         time_ns=ns_of_ms(start)[kept],
         latency_ns=ns_of_ms(elapsed)[kept],
         status=status[kept],
-        endpoint=Labels(codes=endpoint.codes[kept], names=[name or NO_LABEL for name in endpoint.names]),
-        error=Labels(codes=error.codes[kept], names=error.names),
+        endpoint=Labels(endpoint.codes[kept], [name or NO_LABEL for name in endpoint.names]),
+        error=Labels(error.codes[kept], error.names),
         outcome=outcome[kept],
         bytes_in=numbers["bytes"][kept] if "bytes" in numbers else None,
         bytes_out=numbers["sentBytes"][kept] if "sentBytes" in numbers else None,
@@ -646,7 +619,7 @@ def _endings(
     errors: CodeArray = np.full(len(success), -1, dtype=np.int32)
     failed = np.flatnonzero(~success)
     if not len(failed):
-        return outcome, Labels(codes=errors, names=[])
+        return outcome, Labels(errors, [])
     # -1 stands for no text and becomes the last place of each column.
     widths = [len(column.names) + 1 for column in (code, message, failure)]
     parts = [
@@ -665,7 +638,7 @@ def _endings(
         names.append(error_text(*found))
     outcome[failed] = np.array(kinds, dtype=np.uint8)[inverse]
     errors[failed] = inverse.astype(np.int32)
-    return outcome, Labels(codes=errors, names=names)
+    return outcome, Labels(errors, names)
 
 
 def _users(columns: dict[str, Labels], numbers: dict[str, IntArray]) -> tuple[IntArray, IntArray] | None:
@@ -699,5 +672,5 @@ def _fields(line: str, delimiter: str) -> list[str]:
 
 
 JMETER_CSV = Importer(
-    name="jmeter-csv", tool="jmeter", title="JMeter results as CSV (JTL)", recognise=recognise_csv, read=_read_csv
+    "jmeter-csv", "JMeter results as CSV (JTL)", recognise_csv, partial(_read_parts, read_part=_read_csv_part)
 )

@@ -16,25 +16,29 @@ Times are milliseconds.
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
 from loadwatch_formats.outcomes import Outcome
 from loadwatch_formats.times import parse_rfc3339
 
-from loadwatch_backend.evidence.records.contract import ImportOptions
-from loadwatch_backend.evidence.records.model import Endpoint, Figures, FloatArray, Latency, RemarkKind, Seconds
-from loadwatch_backend.runs.importers.endpoints import plain_label
+from loadwatch_backend.evidence.records.model import Endpoint, Figures, FloatArray, Latency, Seconds
 from loadwatch_backend.runs.importers.errors import UnreadableFileError
-from loadwatch_backend.runs.importers.importer import Importer, Part
-from loadwatch_backend.runs.importers.outcomes import SORTER, Period, figures, ranked_errors, seconds_of_periods, span
-from loadwatch_backend.runs.importers.reading.documents import count, items, mapping, number, read_text, scaled
-from loadwatch_backend.runs.importers.sink import Aggregate, Sink
+from loadwatch_backend.runs.importers.importer import Importer, Part, Sink
+from loadwatch_backend.runs.importers.outcomes import (
+    SORTER,
+    Period,
+    figures,
+    plain_label,
+    ranked_errors,
+    seconds_of_periods,
+)
+from loadwatch_backend.runs.importers.reading.documents import count, items, latency_of, mapping, number, read_text
 from loadwatch_backend.runs.importers.tools.hey import Damages, rows_of
 
 STATS_HEADER = b"Type,Name,Request Count,Failure Count,"
@@ -62,9 +66,9 @@ class Totals:
     percentiles: Mapping[float, float | None]
 
     @property
-    def endpoint(self) -> str:
-        """Method and name, as Locust tells its rows apart."""
-        return plain_label(f"{self.method} {self.name}".strip())
+    def is_whole(self) -> bool:
+        """Whether it is the whole test's."""
+        return self.name == AGGREGATED and not self.method
 
     @property
     def size(self) -> int:
@@ -74,35 +78,32 @@ class Totals:
     @property
     def latency(self) -> Latency:
         """In seconds; nothing of a row without requests, where Locust writes zeros."""
-        if not self.requests:
-            return Latency()
-        return Latency(
-            min=scaled(self.min, 1e-3),
-            mean=scaled(self.mean, 1e-3),
-            p50=scaled(self.percentiles.get(50.0, self.median), 1e-3),
-            p90=scaled(self.percentiles.get(90.0), 1e-3),
-            p95=scaled(self.percentiles.get(95.0), 1e-3),
-            p99=scaled(self.percentiles.get(99.0), 1e-3),
-            max=scaled(self.max, 1e-3),
-        )
+        values = {"min": self.min, "mean": self.mean, "max": self.max, 50.0: self.median, **self.percentiles}
+        return latency_of(values, ("min", "mean", 50.0, 90.0, 95.0, 99.0, "max"), 1e-3) if self.requests else Latency()
 
 
-@dataclass(slots=True)
+def whole_of(rows: Sequence[Totals]) -> Totals | None:
+    """The row of the whole test."""
+    return next((row for row in rows if row.is_whole), None)
+
+
 class Failures:
     """Failures by endpoint and error text."""
 
-    counts: dict[tuple[str, str], list[tuple[str, int]]] = field(
-        default_factory=dict[tuple[str, str], list[tuple[str, int]]]
-    )
+    def __init__(self) -> None:
+        self.counts: defaultdict[tuple[str, str], list[tuple[str, int]]] = defaultdict(list)
+
+    def of(self, endpoint: tuple[str, str] | None) -> Sequence[tuple[str, int]]:
+        """Texts and counts of one endpoint, or all for None."""
+        if endpoint is not None:
+            return self.counts.get(endpoint, ())
+        return [one for errors in self.counts.values() for one in errors]
 
     def kinds(self, failures: int, endpoint: tuple[str, str] | None = None) -> Counter[Outcome]:
         """So many failures by kind, of one endpoint or all; what the file does not explain is `other`."""
         found: Counter[Outcome] = Counter()
         left = failures
-        listed = (
-            self.counts.get(endpoint, []) if endpoint else [item for items in self.counts.values() for item in items]
-        )
-        for text, n in listed:
+        for text, n in self.of(endpoint):
             taken = min(n, left)
             found[SORTER.of_error(text)] += taken
             left -= taken
@@ -111,20 +112,15 @@ class Failures:
 
     def only_kind(self, endpoint: tuple[str, str] | None = None) -> Outcome:
         """The kind of all failures of an endpoint, or of the test; `other` if there are several."""
-        kinds = {
-            SORTER.of_error(text)
-            for name, errors in self.counts.items()
-            for text, _ in (errors if endpoint in (None, name) else ())
-        }
+        kinds = {SORTER.of_error(text) for text, _ in self.of(endpoint)}
         return kinds.pop() if len(kinds) == 1 else Outcome.OTHER
 
     def statuses(self, endpoint: tuple[str, str] | None = None) -> dict[str, int]:
         """The status codes among the failures; Locust tells those of no other request."""
         found: Counter[str] = Counter()
-        for name, errors in self.counts.items():
-            for text, n in errors if endpoint in (None, name) else ():
-                if match := _STATUS.match(text):
-                    found[match[1]] += n
+        for text, n in self.of(endpoint):
+            if match := _STATUS.match(text):
+                found[match[1]] += n
         return dict(found)
 
     def texts(self) -> Sequence[tuple[str, int]]:
@@ -153,34 +149,20 @@ def totals_of(row: Mapping[str, str], prefix: str = "", *, rate: str = "Requests
 
 def percentiles_of(row: Mapping[str, str]) -> dict[float, float | None]:
     """Milliseconds by share; the columns are those of the user's PERCENTILES_TO_REPORT. `N/A` is None."""
-    found: dict[float, float | None] = {}
-    for name, value in row.items():
-        if match := _PERCENTILE.fullmatch(name):
-            found[float(match[1])] = number(value)
-    return found
+    return {float(match[1]): number(value) for name, value in row.items() if (match := _PERCENTILE.fullmatch(name))}
 
 
-def read_stats(part: Part, damages: Damages) -> list[Totals]:
-    """All rows; the whole test is the one named `Aggregated` without a type."""
-    return [totals_of(row) for _, row in named_rows(part, damages)]
-
-
-def read_failures(part: Part, damages: Damages) -> Failures:
+def read_failures(part: Part, sink: Sink) -> Failures:
     """Failures by endpoint."""
-    failures = Failures()
+    failures, damages = Failures(), Damages(sink, part.name)
     for line, row in named_rows(part, damages):
         occurrences = number(row.get("Occurrences"))
         if occurrences is None:
             damages.add(line, "the number of occurrences is no number")
             continue
         name = (row.get("Method", ""), row.get("Name", ""))
-        failures.counts.setdefault(name, []).append((row.get("Error", ""), count(occurrences)))
+        failures.counts[name].append((row.get("Error", ""), count(occurrences)))
     return failures
-
-
-def read_exceptions(part: Part, damages: Damages) -> list[tuple[str, int]]:
-    """Faults of the locustfile: message and count."""
-    return [(row.get("Message", ""), count(row.get("Count"))) for _, row in named_rows(part, damages)]
 
 
 def named_rows(part: Part, damages: Damages) -> Iterator[tuple[int, dict[str, str]]]:
@@ -211,11 +193,11 @@ def endpoints_of(rows: Sequence[Totals], failures: Failures, duration: float | N
     """All rows but the sum, the largest first."""
     found: list[Endpoint] = []
     for row in rows:
-        if row.name == AGGREGATED and not row.method:
+        if row.is_whole:
             continue
-        name = (row.method, row.name)
+        name, label = (row.method, row.name), plain_label(f"{row.method} {row.name}".strip())
         kinds = failures.kinds(row.failures, name)
-        found.append(Endpoint(name=row.endpoint, figures=figures_of(row, kinds, failures.statuses(name), duration)))
+        found.append(Endpoint(name=label, figures=figures_of(row, kinds, failures.statuses(name), duration)))
     return sorted(found, key=lambda endpoint: -endpoint.figures.requests)
 
 
@@ -245,8 +227,7 @@ class History:
     restarts: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Tick:
+class _Tick(NamedTuple):
     """The rows of one instant: the whole test's, and those of endpoints before it."""
 
     at_ms: int
@@ -256,7 +237,7 @@ class _Tick:
 
 
 def read_history(
-    part: Part, damages: Damages, failures: Failures, at_end: tuple[int, Sequence[Totals]] | None = None
+    part: Part, sink: Sink, failures: Failures, at_end: tuple[int, Sequence[Totals]] | None = None
 ) -> History | None:
     """The whole file, in memory that grows with its seconds only; None when it has no row of the whole test.
 
@@ -267,7 +248,7 @@ def read_history(
     periods: list[Period] = []
     restarts = 0
     full = False
-    for tick in _ticks(part, damages):
+    for tick in _ticks(part, Damages(sink, part.name)):
         full = full or bool(tick.endpoints)
         if before is None:
             first = before = tick
@@ -300,7 +281,7 @@ _NOTHING = totals_of({})
 
 
 def _tick_at(at_ms: int, rows: Sequence[Totals], last: _Tick) -> _Tick | None:
-    whole = next((row for row in rows if row.name == AGGREGATED and not row.method), None)
+    whole = whole_of(rows)
     if whole is None:
         return None
     endpoints = {(row.method, row.name): row for row in rows if row is not whole}
@@ -339,7 +320,7 @@ def _ticks(part: Part, damages: Damages) -> Iterator[_Tick]:
             continue
         latest = int(at)
         totals = totals_of(row, "Total ")
-        if totals.name == AGGREGATED and not totals.method:
+        if totals.is_whole:
             yield _Tick(latest * 1000, number(row.get("User Count")), totals, endpoints)
             endpoints = {}
         else:
@@ -366,19 +347,13 @@ REPORT_HEAD = b"<!doctype html>"
 _ARGUMENTS = b"window.templateArgs = "
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class Report(NamedTuple):
     """What the report holds; `rows` with the whole test among them, times in whole seconds."""
 
     rows: Sequence[Totals]
     failures: Failures
     start_ms: int | None
     end_ms: int | None
-
-    @property
-    def whole(self) -> Totals | None:
-        """The row of the whole test."""
-        return next((row for row in self.rows if row.name == AGGREGATED and not row.method), None)
 
 
 def is_report(head: bytes) -> bool:
@@ -396,7 +371,7 @@ def read_report(part: Part, sink: Sink) -> Report | None:
     except orjson.JSONDecodeError:
         found = {}
     rows = _rows(found)
-    if not any(row.name == AGGREGATED and not row.method for row in rows):
+    if whole_of(rows) is None:
         sink.damage(
             "Locust's HTML report has no totals that can be read; it is cut off, or of another version.",
             place=part.name,
@@ -405,7 +380,7 @@ def read_report(part: Part, sink: Sink) -> Report | None:
     failures = Failures()
     for item in items(found.get("failures_statistics")):
         endpoint = _text(item, "method"), _text(item, "name")
-        failures.counts.setdefault(endpoint, []).append((_text(item, "error"), count(item.get("occurrences"))))
+        failures.counts[endpoint].append((_text(item, "error"), count(item.get("occurrences"))))
     return Report(
         rows=rows, failures=failures, start_ms=_time(found.get("start_time")), end_ms=_time(found.get("end_time"))
     )
@@ -469,7 +444,7 @@ def _time(value: object) -> int | None:
 _HEADERS = (HISTORY_HEADER, STATS_HEADER, FAILURES_HEADER, EXCEPTIONS_HEADER)
 
 
-def read_locust(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
+def read_locust(parts: Sequence[Part], sink: Sink) -> None:
     """Any of the four files and the HTML report, at least one with totals.
 
     Raises:
@@ -480,24 +455,18 @@ def read_locust(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> No
     rows: Sequence[Totals] = ()
     history = None
     if part := files.get(FAILURES_HEADER):
-        damages = Damages(sink, part.name)
-        failures = read_failures(part, damages)
-        damages.close()
+        failures = read_failures(part, sink)
     if part := files.get(STATS_HEADER):
-        damages = Damages(sink, part.name)
-        rows = read_stats(part, damages)
-        damages.close()
+        rows = [totals_of(row) for _, row in named_rows(part, Damages(sink, part.name))]
     report = read_report(files[REPORT_TITLE], sink) if REPORT_TITLE in files else None
-    if report is not None and report.whole is not None and _goes_on(report.whole, rows):
+    if report is not None and _goes_on(report.rows, rows):
         rows, failures = with_exact(report.rows, rows), report.failures
     else:
         report = None
     if part := files.get(HISTORY_HEADER):
-        damages = Damages(sink, part.name)
         at_end = None if report is None or report.end_ms is None else (report.end_ms, rows)
-        history = read_history(part, damages, failures, at_end)
-        damages.close()
-    total = next((row for row in rows if row.name == AGGREGATED and not row.method), history.last if history else None)
+        history = read_history(part, sink, failures, at_end)
+    total = whole_of(rows) or (history.last if history else None)
     if total is None:
         raise UnreadableFileError(
             f"{', '.join(part.name for part in parts)}: no row of the whole test (Aggregated) in it. Send Locust's "
@@ -505,32 +474,22 @@ def read_locust(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> No
         )
     lasted = (history.end_ms - history.start_ms) / 1000 if history else None
     whole = figures_of(total, failures.kinds(total.failures), failures.statuses(), lasted)
-    start, end = (history.start_ms, history.end_ms) if history else span(options, whole)
+    span = (history.start_ms, history.end_ms) if history else None
     if history is None and report is not None and report.start_ms is not None:
-        start, end = report.start_ms, report.end_ms
-    sink.aggregate(
-        Aggregate(
-            figures=whole,
-            endpoints=endpoints_of(rows or (history.last_rows if history else ()), failures, lasted),
-            errors=failures.texts(),
-            seconds=history.seconds if history else None,
-            start_ms=start,
-            end_ms=end,
-        )
-    )
+        span = report.start_ms, report.end_ms
+    endpoints = endpoints_of(rows or (history.last_rows if history else ()), failures, lasted)
+    sink.aggregate(whole, endpoints, failures.texts(), history.seconds if history else None, span)
     if part := files.get(EXCEPTIONS_HEADER):
-        damages = Damages(sink, part.name)
-        _remark_exceptions(sink, read_exceptions(part, damages))
-        damages.close()
+        _remark_exceptions(sink, part)
     _remark_percentiles(sink, total)
     _remark_history(sink, history)
     _remark_files(sink, total, failures, at_end=report is not None)
 
 
-def _goes_on(whole: Totals, rows: Sequence[Totals]) -> bool:
+def _goes_on(reported: Sequence[Totals], rows: Sequence[Totals]) -> bool:
     """Whether the report is of the same test as `_stats.csv`, and no older."""
-    before = next((row for row in rows if row.name == AGGREGATED and not row.method), None)
-    return before is None or whole.requests >= before.requests
+    whole, before = whole_of(reported), whole_of(rows)
+    return whole is not None and (before is None or whole.requests >= before.requests)
 
 
 def _by_kind(parts: Sequence[Part], sink: Sink) -> dict[bytes, Part]:
@@ -546,8 +505,7 @@ def _by_kind(parts: Sequence[Part], sink: Sink) -> dict[bytes, Part]:
         else:
             files[kind] = part
     if twice:
-        sink.remark(
-            RemarkKind.MISSING,
+        sink.missing(
             "one-result-only",
             f"Files of several tests: {', '.join(twice[:10])} were left out. Import each test by itself.",
             figures={"files": len(twice)},
@@ -555,12 +513,13 @@ def _by_kind(parts: Sequence[Part], sink: Sink) -> dict[bytes, Part]:
     return files
 
 
-def _remark_exceptions(sink: Sink, exceptions: Sequence[tuple[str, int]]) -> None:
-    if exceptions:
+def _remark_exceptions(sink: Sink, part: Part) -> None:
+    """Faults of the locustfile."""
+    rows = named_rows(part, Damages(sink, part.name))
+    if exceptions := [(row.get("Message", ""), count(row.get("Count"))) for _, row in rows]:
         total = sum(n for _, n in exceptions)
         first = "; ".join(f"{n} x {message}" for message, n in exceptions[:5])
-        sink.remark(
-            RemarkKind.MISSING,
+        sink.missing(
             "locust-exceptions",
             f"The locustfile itself failed {total} times ({first}); these are no requests and not counted.",
             figures={"exceptions": total},
@@ -575,19 +534,15 @@ def _remark_percentiles(sink: Sink, total: Totals) -> None:
     if (p95 := total.percentiles.get(95.0)) is not None:
         half = 0.0 if p95 < 100 else 0.5 * 10.0 ** (len(str(int(p95))) - 2)
         evidence |= {"tool_p95": p95 / 1000, "p95_within": max(half, 0.5) / 1000}
-    sink.remark(
-        RemarkKind.DISTORTION,
+    sink.distortion(
         "locust-rounded-percentiles",
         "Locust rounds response times to two significant digits (147 ms becomes 150 ms, 3,432 ms becomes 3,400 ms) "
         "before it takes percentiles; mean, minimum and maximum are exact.",
         figures=evidence,
     )
-    latency = total.latency
-    told = {"p50": latency.p50, "p90": latency.p90, "p95": latency.p95, "p99": latency.p99}
-    absent = [name for name, value in told.items() if value is None]
+    absent = [name for name in ("p50", "p90", "p95", "p99") if getattr(total.latency, name) is None]
     if total.requests and absent:
-        sink.remark(
-            RemarkKind.MISSING,
+        sink.missing(
             "locust-percentiles",
             f"The files have no {', '.join(absent)} of the whole test"
             " (Locust writes the columns in PERCENTILES_TO_REPORT, and those of the whole test into _stats.csv).",
@@ -596,35 +551,30 @@ def _remark_percentiles(sink: Sink, total: Totals) -> None:
 
 def _remark_history(sink: Sink, history: History | None) -> None:
     if history is None:
-        sink.remark(
-            RemarkKind.MISSING,
+        sink.missing(
             "locust-no-history",
             "Without _stats_history.csv nothing per second and no date is known.",
         )
         return
     if history.full:
-        sink.remark(
-            RemarkKind.DISTORTION,
+        sink.distortion(
             "locust-ten-second-percentiles",
             "The percentiles of each second are Locust's of the last 10 s. Requests and failures of each second are "
             "taken from its totals and exact; Locust's own Requests/s is a mean of 10 s that trails.",
         )
     else:
-        sink.remark(
-            RemarkKind.MISSING,
+        sink.missing(
             "locust-cumulative-percentiles",
             "Without --csv-full-history Locust writes percentiles of the whole test so far, which are not those of a "
             "second; they are not shown per second.",
         )
-    sink.remark(
-        RemarkKind.MISSING,
+    sink.missing(
         "locust-by-end",
         "Locust counts a request in the second in which it ended. Failures per second are told by kind only for "
         "endpoints that fail in one way, from _failures.csv and --csv-full-history; the others are counted as other.",
     )
     if history.restarts:
-        sink.remark(
-            RemarkKind.MISSING,
+        sink.missing(
             "locust-reset-stats",
             f"Locust's totals began again {history.restarts} times (--reset-stats); what was counted before is in the "
             "series and not in the totals.",
@@ -634,30 +584,26 @@ def _remark_history(sink: Sink, history: History | None) -> None:
 
 def _remark_files(sink: Sink, total: Totals, failures: Failures, *, at_end: bool) -> None:
     if not at_end:
-        sink.remark(
-            RemarkKind.MISSING,
+        sink.missing(
             "locust-last-second",
             "Locust writes its CSV files once a second and not at the end: what ended after the last time is missing. "
             "Its HTML report (--html) has it; send it along.",
         )
     if total.failures and not failures.counts:
-        sink.remark(
-            RemarkKind.MISSING,
+        sink.missing(
             "locust-failure-kinds",
             f"Without _failures.csv the kinds of {total.failures} failures are not known; they are counted as other.",
             figures={"failures": total.failures},
         )
 
 
-def _recognise(head: bytes, name: str) -> int:
-    del name
+def _recognise(head: bytes) -> int:
     return 95 if head.startswith(_HEADERS) or is_report(head) else 0
 
 
 LOCUST = Importer(
-    name="locust-csv",
-    tool="locust",
-    title="Locust's CSV files (`--csv`) and HTML report (`--html`), alone or together in an archive",
-    recognise=_recognise,
-    read=read_locust,
+    "locust-csv",
+    "Locust's CSV files (`--csv`) and HTML report (`--html`), alone or together in an archive",
+    _recognise,
+    read_locust,
 )

@@ -14,73 +14,54 @@ from typing import Any
 
 from loadwatch_formats.outcomes import Outcome
 
-from loadwatch_backend.evidence.records.contract import ImportOptions
-from loadwatch_backend.evidence.records.model import Endpoint, Latency, RemarkKind
-from loadwatch_backend.runs.importers.endpoints import endpoint_of_url
+from loadwatch_backend.evidence.records.model import Endpoint, Latency
 from loadwatch_backend.runs.importers.errors import UnreadableFileError
-from loadwatch_backend.runs.importers.importer import Importer, Part
-from loadwatch_backend.runs.importers.outcomes import UNNAMED, figures, outcomes_of_counts, ranked_errors, span
+from loadwatch_backend.runs.importers.importer import Importer, Part, Sink
+from loadwatch_backend.runs.importers.outcomes import (
+    UNNAMED,
+    endpoint_of_url,
+    figures,
+    outcomes_of_counts,
+    ranked_errors,
+)
 from loadwatch_backend.runs.importers.reading.documents import (
     STATUS_MOST,
     count,
     integer,
+    latency_of,
     mapping,
     nanoseconds,
     number,
     only,
     read_document,
 )
-from loadwatch_backend.runs.importers.sink import Aggregate, Sink
-from loadwatch_backend.runs.importers.tools.hey import Damages, check_header, rows_of
+from loadwatch_backend.runs.importers.tools.hey import read_answers
 
 CSV_HEADER = b"request-start,DNS,DNS+dialup,Response-delay,request-duration,bytes,status"
-"""SQLite needs the file itself, so it is copied; single requests of 100 million answers are about this much."""
 CUT_OFF = "aborted due to deadline"
-_COLUMNS = CSV_HEADER.decode().split(",")
+_LATENCIES = ("fastest", "average", "p50", "p90", "p95", "p99", "slowest")
+_COLUMNS = ("request-start", "request-duration", "status", "bytes")
 _RUNS = "SELECT run, COUNT(*) FROM oha GROUP BY run ORDER BY run"
 _REQUESTS = "SELECT start, duration, status, len_bytes, url FROM oha WHERE run = ?"
 _IS_TABLE = "SELECT COUNT(*) FROM sqlite_master WHERE name = 'oha' AND type = 'table' AND sql LIKE 'CREATE TABLE%'"
 
 
-def read_oha_csv(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
+def read_oha_csv(parts: Sequence[Part], sink: Sink) -> None:
     """Answered requests; times are from the start of the test."""
-    del options
-    part = only(parts, sink)
-    sink.no_wall_clock()
-    damages, rows = Damages(sink, "oha's CSV"), sink.rows()
-    begun, took, size, status = (
-        _COLUMNS.index(name) for name in ("request-start", "request-duration", "bytes", "status")
-    )
-    for line, row in rows_of(part, damages, quoted=False):
-        if line == 1:
-            check_header(part, row, _COLUMNS, "oha's CSV")
-            continue
-        try:
-            rows.append(
-                nanoseconds(row[begun]),
-                nanoseconds(row[took]),
-                integer(row[status], STATUS_MOST),
-                UNNAMED,
-                bytes_in=integer(row[size]),
-            )
-        except ValueError:
-            damages.add(line, "a field is no number")
-    damages.close()
+    read_answers(only(parts, sink), sink, "oha's CSV", CSV_HEADER, _COLUMNS)
     _no_failures(sink, "CSV")
 
 
 def _no_failures(sink: Sink, what: str) -> None:
-    sink.remark(
-        RemarkKind.MISSING,
+    sink.missing(
         "oha-no-failures",
         f"oha's {what} holds answered requests only: timeouts, resets and refused connections are not in it, not even "
         "counted. `--output-format json` counts them.",
     )
 
 
-def read_oha_database(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
+def read_oha_database(parts: Sequence[Part], sink: Sink) -> None:
     """`--db-url`: the newest run of the file, with its date in whole seconds."""
-    del options
     part = only(parts, sink)
     rows, read = sink.rows(), 0
     try:
@@ -103,7 +84,7 @@ def read_oha_database(parts: Sequence[Part], sink: Sink, options: ImportOptions)
             ) from error
         sink.damage(f"oha's database is damaged ({error}); the rest is missing.", place=f"record {read + 1}")
     _no_failures(sink, "database")
-    sink.remark(RemarkKind.MISSING, "oha-whole-seconds", "oha's database tells the start of the test in whole seconds.")
+    sink.missing("oha-whole-seconds", "oha's database tells the start of the test in whole seconds.")
 
 
 @contextmanager
@@ -125,8 +106,7 @@ def _newest_run(database: sqlite3.Connection, part: Part, sink: Sink) -> int:
     if not runs:
         raise UnreadableFileError(f"{part.name}: oha's database has no requests: no answer came in that run.")
     if len(runs) > 1:
-        sink.remark(
-            RemarkKind.MISSING,
+        sink.missing(
             "oha-other-runs",
             f"The database holds {len(runs)} runs; the newest was read. Use one file per run.",
             figures={"runs": len(runs), "other_requests": sum(n for _, n in runs[:-1])},
@@ -134,7 +114,7 @@ def _newest_run(database: sqlite3.Connection, part: Part, sink: Sink) -> int:
     return runs[-1][0]
 
 
-def read_oha_json(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
+def read_oha_json(parts: Sequence[Part], sink: Sink) -> None:
     """The summary; all times are seconds (but for `metrics.latency_ms`, which repeats them)."""
     document = read_document(only(parts, sink), "oha's JSON")
     summary = mapping(document.get("summary"))
@@ -142,24 +122,14 @@ def read_oha_json(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> 
     every = {text: count(n) for text, n in mapping(document.get("errorDistribution")).items()}
     cut_off = every.pop(CUT_OFF, 0)
     errors = list(every.items())
-    duration = number(summary.get("total"))
     total = figures(
         outcomes=_outcomes(statuses, errors),
-        duration_seconds=duration,
+        duration_seconds=number(summary.get("total")),
         latency=_latency(document, summary),
         status_codes=statuses,
         bytes_in=count(summary.get("totalData")),
     )
-    start, end = span(options, total)
-    sink.aggregate(
-        Aggregate(
-            figures=total,
-            endpoints=(Endpoint(name=UNNAMED, figures=total),),
-            errors=ranked_errors(errors),
-            start_ms=start,
-            end_ms=end,
-        )
-    )
+    sink.aggregate(total, (Endpoint(name=UNNAMED, figures=total),), ranked_errors(errors))
     _remarks(sink, summary, cut_off, sum(every.values()), total.rate)
 
 
@@ -175,22 +145,13 @@ def _latency(document: Mapping[str, Any], summary: Mapping[str, Any]) -> Latency
     percentiles = mapping(document.get("latencyPercentiles"))
     if number(percentiles.get("p50")) is None:  # with --stats-success-breakdown
         percentiles = mapping(document.get("latencyPercentilesSuccessful")) or percentiles
-    return Latency(
-        min=number(summary.get("fastest")),
-        mean=number(summary.get("average")),
-        p50=number(percentiles.get("p50")),
-        p90=number(percentiles.get("p90")),
-        p95=number(percentiles.get("p95")),
-        p99=number(percentiles.get("p99")),
-        max=number(summary.get("slowest")),
-    )
+    return latency_of({**percentiles, **summary}, _LATENCIES)
 
 
 def _remarks(sink: Sink, summary: Mapping[str, Any], cut_off: int, failed: int, rate: float | None) -> None:
     theirs = number(summary.get("requestsPerSec"))
     if cut_off:
-        sink.remark(
-            RemarkKind.DISTORTION,
+        sink.distortion(
             "oha-deadline",
             f"{cut_off} requests were under way when oha's time was up. oha counts them in its rate, but not in its "
             "success rate; they are not counted here.",
@@ -199,52 +160,31 @@ def _remarks(sink: Sink, summary: Mapping[str, Any], cut_off: int, failed: int, 
             | ({"ours_rate": rate} if rate is not None else {}),
         )
     if failed:
-        sink.remark(
-            RemarkKind.DISTORTION,
+        sink.distortion(
             "oha-latency-of-answers",
             f"oha's latencies leave out {failed} requests without an answer; its success rate counts every answer, "
             "also 404 and 500.",
             figures={"failed": failed}
             | ({"tool_success_ratio": ratio} if (ratio := number(summary.get("successRate"))) is not None else {}),
         )
-    sink.remark(
-        RemarkKind.MISSING,
+    sink.missing(
         "oha-no-series",
         "oha's JSON has totals only: no single requests, no time of day, nothing per second. `--db-url` writes the "
         "answered requests with their date.",
     )
 
 
-def _recognise_json(head: bytes, name: str) -> int:
-    del name
+def _recognise_json(head: bytes) -> int:
     words = (b'"summary"', b'"successRate"', b'"requestsPerSec"', b'"slowest"')
     return 95 if head.lstrip()[:1] == b"{" and all(word in head for word in words) else 0
 
 
-def _recognise_csv(head: bytes, name: str) -> int:
-    del name
-    return 100 if head.startswith(CSV_HEADER) else 0
-
-
-def _recognise_database(head: bytes, name: str) -> int:
-    del name
+def _recognise_database(head: bytes) -> int:
     return 100 if head.startswith(b"SQLite format 3\0") and b"CREATE TABLE oha" in head else 0
 
 
-OHA_JSON = Importer(
-    name="oha-json",
-    tool="oha",
-    title="oha JSON (`--output-format json`)",
-    recognise=_recognise_json,
-    read=read_oha_json,
-)
+OHA_JSON = Importer("oha-json", "oha JSON (`--output-format json`)", _recognise_json, read_oha_json)
 OHA_CSV = Importer(
-    name="oha-csv", tool="oha", title="oha CSV (`--output-format csv`)", recognise=_recognise_csv, read=read_oha_csv
+    "oha-csv", "oha CSV (`--output-format csv`)", lambda head: 100 if head.startswith(CSV_HEADER) else 0, read_oha_csv
 )
-OHA_DATABASE = Importer(
-    name="oha-sqlite",
-    tool="oha",
-    title="oha's SQLite database (`--db-url`)",
-    recognise=_recognise_database,
-    read=read_oha_database,
-)
+OHA_DATABASE = Importer("oha-sqlite", "oha's SQLite database (`--db-url`)", _recognise_database, read_oha_database)

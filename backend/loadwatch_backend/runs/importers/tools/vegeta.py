@@ -5,8 +5,9 @@ bytes out, bytes in, error, body (base64), attack name, sequence number, method,
 """
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,17 +16,16 @@ from loadwatch_formats.gob import GobError
 from loadwatch_formats.times import parse_rfc3339
 from loadwatch_formats.vegeta import VegetaStream, is_vegeta
 
-from loadwatch_backend.evidence.records.contract import ImportOptions
-from loadwatch_backend.evidence.records.model import RemarkKind
-from loadwatch_backend.runs.importers.endpoints import endpoint_of_url
-from loadwatch_backend.runs.importers.importer import Importer, Part
-from loadwatch_backend.runs.importers.reading.chunks import Chunk, chunks_of_csv, chunks_of_lines
-from loadwatch_backend.runs.importers.reading.delimited import whole_records
+from loadwatch_backend.evidence.records.model import IntArray
+from loadwatch_backend.runs.importers.importer import Importer, Labels, Part, RequestRows, Sink
+from loadwatch_backend.runs.importers.outcomes import endpoint_of_url
+from loadwatch_backend.runs.importers.reading.chunks import Chunk, chunks_of_csv, chunks_of_lines, whole_records
 from loadwatch_backend.runs.importers.reading.tables import (
     INT,
     LABEL,
     TEXT,
     NotATableError,
+    Table,
     in_order,
     ints,
     joined,
@@ -34,7 +34,6 @@ from loadwatch_backend.runs.importers.reading.tables import (
     parse_json_lines,
     times_ns,
 )
-from loadwatch_backend.runs.importers.sink import Labels, RequestRows, Sink
 
 QUERY = r"[?#].*$"
 """Cut from URLs: the query string would make every request an endpoint of its own."""
@@ -44,8 +43,7 @@ NO_TARGET = "vegeta"
 
 def estimates(sink: Sink) -> None:
     """Says so: vegeta keeps no latencies for its report: its percentiles come from a t-digest (lib/metrics.go)."""
-    sink.remark(
-        RemarkKind.DISTORTION,
+    sink.distortion(
         "vegeta-estimates",
         "vegeta's own report estimates its percentiles (t-digest), so they differ slightly; "
         "these are the latencies that were measured.",
@@ -56,12 +54,12 @@ _BLOCK = 1 << 22
 _MOST_TARGETS = 10_000
 
 
-def recognise_gob(head: bytes, _name: str) -> int:
+def recognise_gob(head: bytes) -> int:
     """By the first definition of a type: a Result with vegeta's fields."""
     return 100 if is_vegeta(head) else 0
 
 
-def _read_gob(parts: Sequence[Part], sink: Sink, _options: ImportOptions) -> None:
+def _read_gob(parts: Sequence[Part], sink: Sink) -> None:
     """Reads every part; several are attacks of several machines."""
     for part in parts:
         _read_gob_part(part, sink)
@@ -114,13 +112,7 @@ def _read_gob_part(part: Part, sink: Sink) -> None:
         )
 
 
-VEGETA_GOB = Importer(
-    name="vegeta-gob",
-    tool="vegeta",
-    title="vegeta gob (what vegeta attack writes)",
-    recognise=recognise_gob,
-    read=_read_gob,
-)
+VEGETA_GOB = Importer("vegeta-gob", "vegeta gob (what vegeta attack writes)", recognise_gob, _read_gob)
 
 
 COLUMNS = (
@@ -133,23 +125,46 @@ _HIGHEST = 2**63 - 1
 _LOOKED_AT = 8
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    numbers: tuple[int, ...]
-    error: str
-    attack: str
-    endpoint: str
-
-
 @dataclass(slots=True)
-class _ParsedRows:
-    batch: RequestRows | None
-    attack: str | None
-    rows: list[_Row] = field(default_factory=list["_Row"])
+class _Parsed:
+    """What is in a chunk: columns, or rows one by one with what is damaged."""
+
+    batch: RequestRows | None = None
+    attack: str | None = None
+    rows: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     damage: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
 
 
-def recognise_csv(head: bytes, _name: str) -> int:
+def _hand_over(chunks: Iterable[Chunk], parse: Callable[[Chunk], _Parsed], sink: Sink) -> None:
+    for parsed in in_order(chunks, parse):
+        if parsed.attack:
+            sink.describe(name=parsed.attack)
+        if parsed.batch is not None:
+            sink.add(parsed.batch)
+        if parsed.rows:
+            rows = sink.rows()
+            for row in parsed.rows:
+                rows.append(**row)
+            rows.flush()
+        for line, text in parsed.damage:
+            sink.damage(f"This is no record of vegeta: {text}", place=f"line {line}")
+
+
+def _of_table(table: Table, times_ns: IntArray, endpoint: Labels) -> _Parsed:
+    attacks = labels(table.column("attack"), empty_is_none=True)
+    batch = RequestRows(
+        time_ns=times_ns,
+        latency_ns=ints(table, "latency"),
+        status=ints(table, "code"),
+        endpoint=endpoint,
+        error=labels(table.column("error"), empty_is_none=True),
+        bytes_in=ints(table, "bytes_in"),
+        bytes_out=ints(table, "bytes_out"),
+    )
+    return _Parsed(batch, next((name for name in attacks.names if name), None))
+
+
+def recognise_csv(head: bytes) -> int:
     """By the first record: its width, and numbers where numbers are."""
     return 90 if width_of(head) else 0
 
@@ -176,34 +191,16 @@ def _width(lines: Sequence[str]) -> int:
     return 0
 
 
-def _read_csv(parts: Sequence[Part], sink: Sink, _options: ImportOptions) -> None:
+def _read_csv(parts: Sequence[Part], sink: Sink) -> None:
     """Reads every part; several are attacks of several machines."""
     for part in parts:
-        _read_csv_part(part, sink)
+        width = width_of(part.head) or len(COLUMNS)
+        with part.open() as stream:
+            _hand_over(chunks_of_csv(stream), partial(_parse_csv, width=width), sink)
     estimates(sink)
 
 
-def _read_csv_part(part: Part, sink: Sink) -> None:
-    width = width_of(part.head) or len(COLUMNS)
-    with part.open() as stream:
-        for parsed in in_order(chunks_of_csv(stream), lambda chunk: _parse_csv(chunk, width)):
-            if parsed.attack:
-                sink.describe(name=parsed.attack)
-            if parsed.batch is not None:
-                sink.add(parsed.batch)
-            if parsed.rows:
-                rows = sink.rows()
-                for row in parsed.rows:
-                    time, code, latency, bytes_out, bytes_in = row.numbers
-                    rows.append(
-                        time, latency, code, row.endpoint, error=row.error, bytes_in=bytes_in, bytes_out=bytes_out
-                    )
-                rows.flush()
-            for line, text in parsed.damage:
-                sink.damage(f"This is no record of vegeta: {text}", place=f"line {line}")
-
-
-def _parse_csv(chunk: Chunk, width: int) -> _ParsedRows:
+def _parse_csv(chunk: Chunk, width: int) -> _Parsed:
     wanted = {name: INT for name in _CSV_NUMBERS} | {"error": LABEL, "attack": LABEL}
     if width > 9:
         wanted |= {"method": LABEL, "url": LABEL}
@@ -218,30 +215,19 @@ def _parse_csv(chunk: Chunk, width: int) -> _ParsedRows:
         endpoint = joined(labels(table.column("method")), labels(table.column("url"), cut=QUERY))
     else:
         endpoint = Labels(codes=np.zeros(len(status), dtype=np.int32), names=[NO_TARGET])
-    attacks = labels(table.column("attack"), empty_is_none=True)
-    batch = RequestRows(
-        time_ns=ints(table, "timestamp"),
-        latency_ns=ints(table, "latency"),
-        status=status,
-        endpoint=endpoint,
-        error=labels(table.column("error"), empty_is_none=True),
-        bytes_in=ints(table, "bytes_in"),
-        bytes_out=ints(table, "bytes_out"),
-    )
-    return _ParsedRows(batch, next((name for name in attacks.names if name), None))
+    return _of_table(table, ints(table, "timestamp"), endpoint)
 
 
-def _parse_rows(chunk: Chunk, width: int) -> _ParsedRows:
-    parsed = _ParsedRows(None, None)
-    accepted = whole_records(
-        chunk, lambda fields: _accept(fields, width), lambda line, text: parsed.damage.append((line, text))
-    )
-    parsed.rows.extend(accepted)
-    parsed.attack = next((row.attack for row in parsed.rows if row.attack), None)
+def _parse_rows(chunk: Chunk, width: int) -> _Parsed:
+    parsed = _Parsed()
+    for attack, row in whole_records(chunk, partial(_accept, width=width), parsed.damage):
+        parsed.attack = parsed.attack or attack
+        parsed.rows.append(row)
     return parsed
 
 
-def _accept(fields: Sequence[str], width: int) -> _Row | None:
+def _accept(fields: Sequence[str], width: int) -> tuple[str, dict[str, Any]] | None:
+    """The attack's name, and the request as `Rows.append` takes it."""
     if len(fields) != width:
         return None
     if not all(text.isascii() and text.isdigit() and len(text) <= 19 for text in fields[:5]):
@@ -250,16 +236,11 @@ def _accept(fields: Sequence[str], width: int) -> _Row | None:
     if max(numbers) > _HIGHEST or numbers[1] > 999:
         return None
     endpoint = endpoint_of_url(fields[9], fields[10]) if width > 9 else NO_TARGET
-    return _Row(numbers, fields[5], fields[7], endpoint)
+    names = ("time_ns", "status", "latency_ns", "bytes_out", "bytes_in")
+    return fields[7], {**dict(zip(names, numbers, strict=True)), "endpoint": endpoint, "error": fields[5]}
 
 
-VEGETA_CSV = Importer(
-    name="vegeta-csv",
-    tool="vegeta",
-    title="vegeta CSV (vegeta encode --to csv)",
-    recognise=recognise_csv,
-    read=_read_csv,
-)
+VEGETA_CSV = Importer("vegeta-csv", "vegeta CSV (vegeta encode --to csv)", recognise_csv, _read_csv)
 
 
 _KEYS = {"attack", "seq", "code", "timestamp", "latency", "bytes_out", "bytes_in", "error"}
@@ -269,15 +250,7 @@ _TYPES = (
 )
 
 
-@dataclass(slots=True)
-class _ParsedLines:
-    batch: RequestRows | None
-    attack: str | None
-    rows: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    damage: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
-
-
-def recognise_json(head: bytes, _name: str) -> int:
+def recognise_json(head: bytes) -> int:
     """By the members of the first line; one cut off at the end of the head will do."""
     line = head.lstrip().split(b"\n", 1)[0]
     if not line.startswith(b"{"):
@@ -289,26 +262,15 @@ def recognise_json(head: bytes, _name: str) -> int:
         return 60 if line.startswith(b'{"attack":') and b'"seq":' in line and b'"bytes_out":' in line else 0
 
 
-def _read_json(parts: Sequence[Part], sink: Sink, _options: ImportOptions) -> None:
+def _read_json(parts: Sequence[Part], sink: Sink) -> None:
     """Reads every part; several are attacks of several machines."""
     for part in parts:
         with part.open() as stream:
-            for parsed in in_order(chunks_of_lines(stream), _parse_json):
-                if parsed.attack:
-                    sink.describe(name=parsed.attack)
-                if parsed.batch is not None:
-                    sink.add(parsed.batch)
-                if parsed.rows:
-                    rows = sink.rows()
-                    for row in parsed.rows:
-                        rows.append(**row)
-                    rows.flush()
-                for line, text in parsed.damage:
-                    sink.damage(f"This is no record of vegeta: {text}", place=f"line {line}")
+            _hand_over(chunks_of_lines(stream), _parse_json, sink)
     estimates(sink)
 
 
-def _parse_json(chunk: Chunk) -> _ParsedLines:
+def _parse_json(chunk: Chunk) -> _Parsed:
     try:
         table = parse_json_lines(chunk.data, _TYPES)
         if any(table.column(name).null_count for name in ("timestamp", "code", "latency")):
@@ -316,21 +278,11 @@ def _parse_json(chunk: Chunk) -> _ParsedLines:
         times = times_ns(table, "timestamp")
     except NotATableError:
         return _parse_lines(chunk)
-    attacks = labels(table.column("attack"), empty_is_none=True)
-    batch = RequestRows(
-        time_ns=times,
-        latency_ns=ints(table, "latency"),
-        status=ints(table, "code"),
-        endpoint=joined(labels(table.column("method")), labels(table.column("url"), cut=QUERY)),
-        error=labels(table.column("error"), empty_is_none=True),
-        bytes_in=ints(table, "bytes_in"),
-        bytes_out=ints(table, "bytes_out"),
-    )
-    return _ParsedLines(batch, next((name for name in attacks.names if name), None))
+    return _of_table(table, times, joined(labels(table.column("method")), labels(table.column("url"), cut=QUERY)))
 
 
-def _parse_lines(chunk: Chunk) -> _ParsedLines:
-    parsed = _ParsedLines(None, None)
+def _parse_lines(chunk: Chunk) -> _Parsed:
+    parsed = _Parsed()
     for at, line in enumerate(chunk.data.split(b"\n")):
         if not line.strip():
             continue
@@ -362,10 +314,4 @@ def _row(document: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-VEGETA_JSON = Importer(
-    name="vegeta-json",
-    tool="vegeta",
-    title="vegeta JSON (vegeta encode --to json)",
-    recognise=recognise_json,
-    read=_read_json,
-)
+VEGETA_JSON = Importer("vegeta-json", "vegeta JSON (vegeta encode --to json)", recognise_json, _read_json)

@@ -12,13 +12,13 @@ from typing import Any
 from loadwatch_formats.durations import parse_go_duration
 from loadwatch_formats.outcomes import Outcome
 
-from loadwatch_backend.evidence.records.contract import ImportOptions
-from loadwatch_backend.evidence.records.model import Endpoint, Latency, RampFacts, RemarkKind
+from loadwatch_backend.evidence.records.model import Endpoint, Latency, RampFacts
 from loadwatch_backend.runs.importers.errors import UnreadableFileError
-from loadwatch_backend.runs.importers.importer import Importer, Part
-from loadwatch_backend.runs.importers.outcomes import figures, span
+from loadwatch_backend.runs.importers.importer import Importer, Part, Sink
+from loadwatch_backend.runs.importers.outcomes import figures
 from loadwatch_backend.runs.importers.reading.documents import (
     count,
+    latency_of,
     mapping,
     number,
     only,
@@ -27,7 +27,6 @@ from loadwatch_backend.runs.importers.reading.documents import (
     scaled,
 )
 from loadwatch_backend.runs.importers.reading.patterns import Linear
-from loadwatch_backend.runs.importers.sink import Aggregate, Sink
 
 _RUNNING = Linear(r"(?m)^Running (\S+) test @ (\S+)")
 _HEAD = Linear(r"(?m)^Running \S+ test @ \S+\r?\n +\d+ threads? and \d+ connections?")
@@ -83,26 +82,12 @@ def _error_texts(errors: dict[str, Any]) -> list[tuple[str, int]]:
 def _latency_of_summary(document: dict[str, Any]) -> Latency:
     latency = mapping(document.get("latency"))
     percentiles = {**mapping(latency.get("percentiles")), **latency}
-
-    def seconds(*names: str) -> float | None:
-        return next((scaled(percentiles[name], 1e-6) for name in names if name in percentiles), None)
-
     if number(latency.get("max")) == 0:  # nothing was answered in time: wrk writes zeros
         return Latency()
-    return Latency(
-        min=seconds("min"),
-        mean=seconds("mean"),
-        p50=seconds("p50", "50"),
-        p90=seconds("p90", "90"),
-        p95=seconds("p95", "95"),
-        p99=seconds("p99", "99"),
-        max=seconds("max"),
-    )
+    return latency_of({**{f"p{name}": value for name, value in percentiles.items()}, **percentiles}, factor=1e-6)
 
 
-def _aggregate(
-    sink: Sink, options: ImportOptions, summary: dict[str, Any], name: str, latency: Latency, rate: float | None
-) -> None:
+def _aggregate(sink: Sink, summary: dict[str, Any], name: str, latency: Latency, rate: float | None) -> None:
     errors = mapping(summary.get("errors"))
     requests = count(summary.get("requests"))
     outcomes = _outcomes(requests, errors)
@@ -111,22 +96,11 @@ def _aggregate(
         duration_seconds=scaled(summary.get("duration"), 1e-6),
         latency=latency,
         bytes_in=count(summary.get("bytes")) if "bytes" in summary else None,
-        rate=None,
     )
-    start, end = span(options, total)
-    sink.aggregate(
-        Aggregate(
-            figures=total,
-            endpoints=(Endpoint(name=name, figures=total),),
-            errors=_error_texts(errors),
-            start_ms=start,
-            end_ms=end,
-        )
-    )
+    sink.aggregate(total, (Endpoint(name=name, figures=total),), _error_texts(errors))
     socket = total.requests - requests
     if socket:
-        sink.remark(
-            RemarkKind.DISTORTION,
+        sink.distortion(
             "wrk-socket-errors",
             f"wrk's request count and rate leave out {socket} requests whose connection failed; they are counted here.",
             figures={"tool_requests": requests, "ours_requests": total.requests}
@@ -134,29 +108,26 @@ def _aggregate(
             | ({"ours_rate": total.rate} if total.rate is not None else {}),
         )
     if outcomes[Outcome.TIMEOUT]:
-        sink.remark(
-            RemarkKind.DISTORTION,
+        sink.distortion(
             "wrk-timeouts",
             f"{outcomes[Outcome.TIMEOUT]} answers came later than wrk's timeout. They are in none of its latencies, so "
             "the percentiles and the maximum are too good.",
             figures={"timeouts": outcomes[Outcome.TIMEOUT]},
         )
     if socket or outcomes[Outcome.OTHER]:
-        sink.remark(
-            RemarkKind.MISSING,
+        sink.missing(
             "wrk-failure-kinds",
             "wrk does not tell 4xx from 5xx (counted as other); its connect errors are counted as refused, its read "
             "and write errors as reset.",
         )
-    sink.remark(
-        RemarkKind.MISSING,
+    sink.missing(
         "wrk-no-series",
         "wrk writes totals only: no single requests, no time of day and nothing per second; requests still without an "
         "answer at the end are not in it at all.",
     )
 
 
-def read_wrk_text(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
+def read_wrk_text(parts: Sequence[Part], sink: Sink) -> None:
     """The printed report; a line of JSON from a `done()` in it has more digits and is preferred."""
     part = only(parts, sink)
     text = read_lines(part, "the text of wrk")
@@ -173,7 +144,7 @@ def read_wrk_text(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> 
     for line in _JSON.findall(text):
         document = _json_of(line)
         if is_summary(document):
-            _aggregate(sink, options, document, name, _latency_of_summary(document), number(rate[1]) if rate else None)
+            _aggregate(sink, document, name, _latency_of_summary(document), number(rate[1]) if rate else None)
             return
     requests, per_second = count(totals[1]), number(rate[1]) if rate else None
     seconds = requests / per_second if per_second else parse_time(totals[2]) or 0.0
@@ -186,14 +157,13 @@ def read_wrk_text(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> 
         "errors": dict(zip(("connect", "read", "write", "timeout"), counts, strict=True))
         | {"status": status[1] if status else 0},
     }
-    sink.remark(
-        RemarkKind.DISTORTION,
+    sink.distortion(
         "wrk-rounded",
         "wrk prints latencies and bytes with three digits or fewer; percentiles that it does not print are not shown.",
     )
     if running and (planned := parse_time(running[1])):
         sink.describe(facts=RampFacts(duration_seconds=planned))
-    _aggregate(sink, options, summary, name, _latency_of_text(text), per_second)
+    _aggregate(sink, summary, name, _latency_of_text(text), per_second)
 
 
 def _json_of(line: str) -> dict[str, Any]:
@@ -214,7 +184,7 @@ def _latency_of_text(text: str) -> Latency:
     )
 
 
-def read_wrk_json(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
+def read_wrk_json(parts: Sequence[Part], sink: Sink) -> None:
     """What a script's `done()` wrote: durations and latencies in microseconds."""
     part = only(parts, sink)
     document = read_document(part, "the JSON of a wrk script")
@@ -224,24 +194,18 @@ def read_wrk_json(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> 
             f"{', '.join(_ERRORS)}. docs/guide/importing.md has a done() that writes them."
         )
     url = document.get("url")
-    _aggregate(sink, options, document, url if isinstance(url, str) else "wrk", _latency_of_summary(document), None)
+    _aggregate(sink, document, url if isinstance(url, str) else "wrk", _latency_of_summary(document), None)
 
 
-def _recognise_text(head: bytes, name: str) -> int:
-    del name
+def _recognise_text(head: bytes) -> int:
     return 90 if _HEAD.search(head.decode(errors="replace")) else 0
 
 
-def _recognise_json(head: bytes, name: str) -> int:
-    del name
+def _recognise_json(head: bytes) -> int:
     start = head.lstrip()[:1]
     names = (b'"requests"', b'"duration"', b'"errors"', *(f'"{error}"'.encode() for error in _ERRORS))
     return 70 if start == b"{" and all(word in head for word in names) and b'"aggregate"' not in head else 0
 
 
-WRK_TEXT = Importer(
-    name="wrk-text", tool="wrk", title="wrk's printed report", recognise=_recognise_text, read=read_wrk_text
-)
-WRK_JSON = Importer(
-    name="wrk-json", tool="wrk", title="JSON of a wrk script's `done()`", recognise=_recognise_json, read=read_wrk_json
-)
+WRK_TEXT = Importer("wrk-text", "wrk's printed report", _recognise_text, read_wrk_text)
+WRK_JSON = Importer("wrk-json", "JSON of a wrk script's `done()`", _recognise_json, read_wrk_json)

@@ -185,9 +185,9 @@ def test_a_run_of_no_requests_is_a_result(imported: Importing) -> None:
 
 
 def test_only_logs_of_gatling_are_recognised() -> None:
-    assert recognise(unpacked("gatling/binary.log.gz")[:1000], "") == 95
-    assert recognise(b"\0\0\0\0\x06abc.de\0", "simulation.log") == 0
-    assert recognise(b"", "simulation.log") == 0
+    assert recognise(unpacked("gatling/binary.log.gz")[:1000]) == 95
+    assert recognise(b"\0\0\0\0\x06abc.de\0") == 0
+    assert recognise(b"") == 0
 
 
 def test_nothing_readable_is_an_error(imported: Importing) -> None:

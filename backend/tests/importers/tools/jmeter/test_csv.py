@@ -193,11 +193,11 @@ def test_a_run_of_no_requests_is_a_result(imported: Importing) -> None:
 
 
 def test_only_results_of_jmeter_are_recognised() -> None:
-    assert recognise(unpacked("jmeter/default.jtl.gz")[:2000], "") == 95
-    assert recognise(unpacked("jmeter/headless.csv.gz")[:2000], "") == 80
-    assert recognise(ROW.replace(b"true", b"perhaps"), "results.jtl") == 0
-    assert recognise(unpacked("vegeta/control/vegeta.csv.gz")[:2000], "results.jtl") == 0
-    assert recognise(b"", "results.jtl") == 0
+    assert recognise(unpacked("jmeter/default.jtl.gz")[:2000]) == 95
+    assert recognise(unpacked("jmeter/headless.csv.gz")[:2000]) == 80
+    assert recognise(ROW.replace(b"true", b"perhaps")) == 0
+    assert recognise(unpacked("vegeta/control/vegeta.csv.gz")[:2000]) == 0
+    assert recognise(b"") == 0
 
 
 def test_nothing_readable_is_an_error(imported: Importing) -> None:

@@ -77,8 +77,8 @@ def test_a_run_of_no_requests_is_a_result(imported: Importing) -> None:
 
 
 def test_only_results_of_jmeter_are_recognised() -> None:
-    assert recognise(unpacked("jmeter/results.xml.gz")[:1000], "") == 95
-    assert recognise(b'<?xml version="1.0"?><jmeterTestPlan/>', "results.xml") == 0
+    assert recognise(unpacked("jmeter/results.xml.gz")[:1000]) == 95
+    assert recognise(b'<?xml version="1.0"?><jmeterTestPlan/>') == 0
 
 
 def test_samples_of_plug_ins_hold_elements_for_attributes(imported: Importing) -> None:

@@ -138,7 +138,7 @@ def test_older_files(imported: Importing) -> None:
 
 
 def test_recognised_by_content_alone() -> None:
-    assert recognise(unpacked(CSV)[:65_536], "anything.txt")
-    assert recognise(unpacked(CSV)[:300], "")
+    assert recognise(unpacked(CSV)[:65_536])
+    assert recognise(unpacked(CSV)[:300])
     for other in (b"", b"\n\n", b"a,b,c\n", b"timeStamp,elapsed,label\n1,2,3\n", b'"' * 5_000, b"1,2,3,4,5,6,7,8,9\n"):
-        assert not recognise(other, "vegeta.csv")
+        assert not recognise(other)

@@ -6,7 +6,7 @@ import pytest
 from loadwatch_backend.evidence.records.accumulator import Accumulator
 from loadwatch_backend.evidence.records.model import RemarkKind
 from loadwatch_backend.runs.importers.errors import UnknownFormatError
-from loadwatch_backend.runs.importers.sink import Sink
+from loadwatch_backend.runs.importers.importer import Sink
 from loadwatch_backend.runs.importers.tools.vegeta import recognise_gob as recognise
 from loadwatch_formats.gob import GobStream
 
@@ -82,7 +82,7 @@ def test_two_streams_one_after_the_other(imported: Importing) -> None:
 
 
 def test_other_content_is_not_recognised() -> None:
-    assert recognise(unpacked(GOB)[:65_536], "x") == 100
+    assert recognise(unpacked(GOB)[:65_536]) == 100
     for other in (
         b"",
         b"\0" * 100,
@@ -90,7 +90,7 @@ def test_other_content_is_not_recognised() -> None:
         unpacked("vegeta/control/vegeta.csv.gz")[:1000],
         gzip.compress(b"x"),
     ):
-        assert recognise(other, "results.gob") == 0
+        assert recognise(other) == 0
 
 
 def test_noise_is_refused(imported: Importing) -> None:

@@ -69,7 +69,7 @@ def test_damaged_lines_are_named_and_the_rest_is_the_same(imported: Importing) -
 
 def test_recognised_by_members() -> None:
     data = to_json("control")
-    assert recognise(data[:65_536], "x") == 90
-    assert recognise(data[:200], "x") == 60
+    assert recognise(data[:65_536]) == 90
+    assert recognise(data[:200]) == 60
     for other in (b"", b"{}", b"[1]", b'{"type":"Metric"}\n', b'{"summary":{}}', b'"attack"'):
-        assert recognise(other, "results.json") == 0
+        assert recognise(other) == 0

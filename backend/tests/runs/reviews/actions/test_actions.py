@@ -4,8 +4,8 @@ import json
 from typing import Any
 
 import pytest
-from loadwatch_backend.runs.reviews.actions.repository import read_scores
-from loadwatch_backend.runs.reviews.actions.tables import ActionScoreRow
+from loadwatch_backend.runs.registry.tables import ActionScoreRow
+from loadwatch_backend.runs.reviews.repository import read_scores
 
 from backend.tests.runs.sending import imported, vegeta_csv
 

@@ -21,14 +21,11 @@ import orjson
 from loadwatch_formats.outcomes import Outcome
 from loadwatch_formats.times import parse_rfc3339
 
-from loadwatch_backend.evidence.records.contract import ImportOptions
-from loadwatch_backend.evidence.records.model import RampFacts, RemarkKind
-from loadwatch_backend.runs.importers.endpoints import endpoint_of_url, looks_like_url, plain_label
-from loadwatch_backend.runs.importers.importer import Importer, Part
-from loadwatch_backend.runs.importers.outcomes import SORTER, UNNAMED
+from loadwatch_backend.evidence.records.model import RampFacts
+from loadwatch_backend.runs.importers.importer import Importer, Part, Sink
+from loadwatch_backend.runs.importers.outcomes import SORTER, UNNAMED, endpoint_of_url, looks_like_url, plain_label
 from loadwatch_backend.runs.importers.reading.chunks import Chunk, chunks_of_csv, chunks_of_lines
 from loadwatch_backend.runs.importers.reading.documents import STATUS_MOST, integer, items, mapping, nanoseconds
-from loadwatch_backend.runs.importers.sink import Sink
 from loadwatch_backend.runs.importers.tools.hey import Damages, check_header
 
 DURATION = "http_req_duration"
@@ -203,16 +200,14 @@ class Points:
             )
         self._remark_outcomes()
         if self._bytes:
-            self._sink.remark(
-                RemarkKind.MISSING,
+            self._sink.missing(
                 "k6-bytes",
                 f"k6 counts bytes by iteration and not by request: {self._bytes['data_received']} received and "
                 f"{self._bytes['data_sent']} sent in the whole test, headers included.",
                 figures={"bytes_in": self._bytes["data_received"], "bytes_out": self._bytes["data_sent"]},
             )
         if self._whole_seconds:
-            self._sink.remark(
-                RemarkKind.MISSING,
+            self._sink.missing(
                 "k6-whole-seconds",
                 "The times are in whole seconds, so requests may be shown one second off. K6_CSV_TIME_FORMAT=unix_nano "
                 "writes exact ones.",
@@ -222,24 +217,21 @@ class Points:
         if self.failed_checks:
             failed = sum(self.failed_checks.values())
             most = "; ".join(f"{name} ({n})" for name, n in self.failed_checks.most_common(5))
-            self._sink.remark(
-                RemarkKind.MISSING,
+            self._sink.missing(
                 "k6-checks",
                 f"{failed} checks failed: {most}. k6 does not tell of which request, so no request counts as failed by "
                 "them. `--system-tags` with vu and iter makes it possible to tell.",
                 figures={"failed_checks": failed},
             )
         if self._expected:
-            self._sink.remark(
-                RemarkKind.DISTORTION,
+            self._sink.distortion(
                 "k6-expected-statuses",
                 f"k6 counts {self._expected} answers of 400 or more as successes, because the script expects them "
                 "(setResponseCallback); they are failures here.",
                 figures={"requests": self._expected},
             )
         if self._attributed:
-            self._sink.remark(
-                RemarkKind.DISTORTION,
+            self._sink.distortion(
                 "k6-checks-attributed",
                 f"{self._attributed} failed checks are counted as failures of the last request before them of the same "
                 "user and iteration; k6 itself counts such a request as a success. After http.batch() it may have been "
@@ -247,8 +239,7 @@ class Points:
                 figures={"failed_checks": self._attributed},
             )
         if self._untold:
-            self._sink.remark(
-                RemarkKind.MISSING,
+            self._sink.missing(
                 "k6-no-outcome",
                 f"{self._untold} requests have none of the tags status, error, error_code and expected_response "
                 "(--system-tags); they are counted as answered.",
@@ -263,9 +254,8 @@ _CSV_METRICS = (DURATION, "http_reqs", *_OTHERS)
 _PREFIXES = tuple(f"{name},".encode() for name in _CSV_METRICS)
 
 
-def read_k6_csv(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
+def read_k6_csv(parts: Sequence[Part], sink: Sink) -> None:
     """Requests, users, dropped iterations; several files of one test (one per generator) together."""
-    del options
     points = Points(sink)
     damaged = 0
     protocols: set[str] = set()
@@ -288,8 +278,7 @@ def read_k6_csv(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> No
         damaged += damages.rows
     points.close(damaged=damaged > 0)
     if protocols:
-        sink.remark(
-            RemarkKind.MISSING,
+        sink.missing(
             "k6-other-protocols",
             f"The test has requests of other kinds ({', '.join(sorted(protocols))}); only HTTP is counted.",
         )
@@ -345,10 +334,7 @@ def _user(metadata: str) -> User | None:
     """Of `vu=2&iter=0`, in any order."""
     if not metadata:
         return None
-    pairs: dict[str, str] = {}
-    for pair in metadata.split("&"):
-        key, _, value = pair.partition("=")
-        pairs[key] = value
+    pairs = dict(pair.partition("=")[::2] for pair in metadata.split("&"))
     return (pairs["vu"], pairs["iter"]) if "vu" in pairs and "iter" in pairs else None
 
 
@@ -380,13 +366,8 @@ def _all_rows(data: bytes, width: int, first: int, damages: Damages) -> Iterator
         before = reader.line_num
 
 
-def _recognise_csv(head: bytes, name: str) -> int:
-    del name
-    return 100 if head.startswith(HEADER) else 0
-
-
 K6_CSV = Importer(
-    name="k6-csv", tool="k6", title="k6 CSV (`k6 run --out csv=FILE`)", recognise=_recognise_csv, read=read_k6_csv
+    "k6-csv", "k6 CSV (`k6 run --out csv=FILE`)", lambda head: 100 if head.startswith(HEADER) else 0, read_k6_csv
 )
 
 
@@ -400,9 +381,8 @@ _WHOLE = (b"}}", b"}}\r", b'"}', b'"}\r')
 _FAILED_CHECK = b'"value":0,'
 
 
-def read_k6_json(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
+def read_k6_json(parts: Sequence[Part], sink: Sink) -> None:
     """Requests, users, dropped iterations; several files of one test (one per generator) together."""
-    del options
     points, seen = Points(sink), Seen()
     damaged = 0
     for part in parts:
@@ -441,14 +421,12 @@ class Seen:
         """Says what is not shown."""
         if self.thresholds:
             listed = "; ".join(f"{name} {expressions}" for name, expressions in list(self.thresholds.items())[:10])
-            sink.remark(
-                RemarkKind.MISSING,
+            sink.missing(
                 "k6-thresholds",
                 f"k6's own thresholds do not make the verdict here: {listed}. The file does not tell how they ended.",
             )
         if self.protocols:
-            sink.remark(
-                RemarkKind.MISSING,
+            sink.missing(
                 "k6-other-protocols",
                 f"The test has requests of other kinds ({', '.join(sorted(self.protocols))}); only HTTP is counted.",
             )
@@ -514,17 +492,10 @@ def _take(document: dict[str, Any], points: Points, seen: Seen) -> None:
         points.other(metric, point["time"], point["value"], mapping(point.get("tags")).get("check", ""), user)
 
 
-def _recognise_json(head: bytes, name: str) -> int:
-    del name
+def _recognise_json(head: bytes) -> int:
     line = head.lstrip().partition(b"\n")[0]
     kind = b'"type":"Metric"' in line or b'"type":"Point"' in line
     return 95 if line.startswith(b"{") and kind and b'"metric":"' in line and b'"data":{' in line else 0
 
 
-K6_JSON = Importer(
-    name="k6-json",
-    tool="k6",
-    title="k6 JSON lines (`k6 run --out json=FILE`)",
-    recognise=_recognise_json,
-    read=read_k6_json,
-)
+K6_JSON = Importer("k6-json", "k6 JSON lines (`k6 run --out json=FILE`)", _recognise_json, read_k6_json)

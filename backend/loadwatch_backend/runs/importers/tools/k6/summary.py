@@ -10,24 +10,24 @@ from typing import Any
 
 from loadwatch_formats.outcomes import Outcome
 
-from loadwatch_backend.evidence.records.contract import ImportOptions
-from loadwatch_backend.evidence.records.model import Figures, Latency, RampFacts, RemarkKind
+from loadwatch_backend.evidence.records.model import Figures, Latency, RampFacts
 from loadwatch_backend.runs.importers.errors import UnreadableFileError
-from loadwatch_backend.runs.importers.importer import Importer, Part
-from loadwatch_backend.runs.importers.outcomes import figures, span
+from loadwatch_backend.runs.importers.importer import Importer, Part, Sink
+from loadwatch_backend.runs.importers.outcomes import figures
 from loadwatch_backend.runs.importers.reading.documents import (
     count,
     instant_ms,
     items,
+    latency_of,
     mapping,
     number,
     only,
     read_document,
     scaled,
 )
-from loadwatch_backend.runs.importers.sink import Aggregate, Sink
 
 _EMPTY: Mapping[str, Any] = {}
+_LATENCIES = ("min", "avg", "med", "p(90)", "p(95)", "p(99)", "max")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +130,7 @@ def _children(value: object) -> list[dict[str, Any]]:
     return list(items(list(named.values()) if named else value))
 
 
-def read_k6_summary(parts: Sequence[Part], sink: Sink, options: ImportOptions) -> None:
+def read_k6_summary(parts: Sequence[Part], sink: Sink) -> None:
     """Totals of the whole test.
 
     Raises:
@@ -143,17 +143,16 @@ def read_k6_summary(parts: Sequence[Part], sink: Sink, options: ImportOptions) -
             f"{part.name}: k6's summary has no metrics. If handleSummary() writes it, let it write all of `data`."
         )
     total = _figures(summary)
-    start, end = span(options, total)
-    if start is None and summary.generated_ms is not None and summary.duration_seconds is not None:
-        end = summary.generated_ms
-        start = end - round(summary.duration_seconds * 1000)
+    span = None
+    if sink.started_ms is None and summary.generated_ms is not None and summary.duration_seconds is not None:
+        span = summary.generated_ms - round(summary.duration_seconds * 1000), summary.generated_ms
     sink.describe(
         tool_version=summary.version,
         facts=RampFacts(
             dropped_iterations=count(summary.metrics.get("dropped_iterations", _EMPTY).get("count")) or None
         ),
     )
-    sink.aggregate(Aggregate(figures=total, start_ms=start, end_ms=end))
+    sink.aggregate(total, span=span)
     _remarks(sink, summary, total)
 
 
@@ -164,24 +163,13 @@ def _figures(summary: Summary) -> Figures:
     failed = min(count(failure.get("passes", failure.get("matches"))), requests)
     took = metrics.get("http_req_duration", _EMPTY)
 
-    def seconds(name: str) -> float | None:
-        return scaled(took.get(name), 1e-3) if requests else None
-
     def total(name: str) -> int | None:
         return count(metrics[name].get("count")) if name in metrics else None
 
     return figures(
         outcomes={Outcome.OK: requests - failed, Outcome.OTHER: failed},
         duration_seconds=summary.duration_seconds,
-        latency=Latency(
-            min=seconds("min"),
-            mean=seconds("avg"),
-            p50=seconds("med"),
-            p90=seconds("p(90)"),
-            p95=seconds("p(95)"),
-            p99=seconds("p(99)"),
-            max=seconds("max"),
-        ),
+        latency=latency_of(took, _LATENCIES, 1e-3) if requests else Latency(),
         bytes_in=total("data_received"),
         bytes_out=total("data_sent"),
     )
@@ -192,8 +180,7 @@ def _remarks(sink: Sink, summary: Summary, total: Figures) -> None:
         listed = "; ".join(
             f"{name} {text} {'passed' if ok else 'failed'}" for name, text, ok in summary.thresholds[:20]
         )
-        sink.remark(
-            RemarkKind.MISSING,
+        sink.missing(
             "k6-thresholds",
             f"k6's own thresholds do not make the verdict here: {listed}.",
             figures={
@@ -201,22 +188,19 @@ def _remarks(sink: Sink, summary: Summary, total: Figures) -> None:
                 "failed": sum(not ok for _, _, ok in summary.thresholds),
             },
         )
-    sink.remark(
-        RemarkKind.MISSING,
+    sink.missing(
         "k6-no-series",
         "A k6 summary has totals only, over the whole test: no single requests, nothing per second, no endpoints. "
         "`--out json=FILE` writes every request.",
     )
     if total.requests:
-        sink.remark(
-            RemarkKind.DISTORTION,
+        sink.distortion(
             "k6-interpolated",
             "These percentiles are k6's: it interpolates between measured values, so they differ a little from those "
             "that Loadwatch takes from single requests.",
         )
     if failed := total.outcomes.get(Outcome.OTHER):
-        sink.remark(
-            RemarkKind.MISSING,
+        sink.missing(
             "k6-failure-kinds",
             f"The summary does not tell how {failed} requests failed; they are counted as other. Failed is what "
             "the script does not expect (by default every status outside 200 to 399).",
@@ -224,16 +208,14 @@ def _remarks(sink: Sink, summary: Summary, total: Figures) -> None:
         )
     absent = [name for name in ("p90", "p95", "p99") if getattr(total.latency, name) is None]
     if total.requests and absent:
-        sink.remark(
-            RemarkKind.MISSING,
+        sink.missing(
             "k6-percentiles",
             f"The summary has no {', '.join(absent)}; k6's option summaryTrendStats adds them.",
         )
     if summary.failed_checks:
         failed_checks = sum(n for _, n in summary.failed_checks)
         most = "; ".join(f"{name} ({n})" for name, n in summary.failed_checks[:5])
-        sink.remark(
-            RemarkKind.MISSING,
+        sink.missing(
             "k6-checks",
             f"{failed_checks} checks failed: {most}. k6 does not tell of which request, so no request counts as failed "
             "by them.",
@@ -241,8 +223,7 @@ def _remarks(sink: Sink, summary: Summary, total: Figures) -> None:
         )
 
 
-def _recognise(head: bytes, name: str) -> int:
-    del name
+def _recognise(head: bytes) -> int:
     if head.lstrip()[:1] != b"{" or b'"metrics"' not in head or b'"type":"Point"' in head:
         return 0
     words = (b'"root_group"', b'"http_reqs"', b'"iteration_duration"', b'"k6_version"', b'"k6Version"')
@@ -250,9 +231,8 @@ def _recognise(head: bytes, name: str) -> int:
 
 
 K6_SUMMARY = Importer(
-    name="k6-summary",
-    tool="k6",
-    title="k6's summary (`--summary-export`, `handleSummary()`, `--new-machine-readable-summary`)",
-    recognise=_recognise,
-    read=read_k6_summary,
+    "k6-summary",
+    "k6's summary (`--summary-export`, `handleSummary()`, `--new-machine-readable-summary`)",
+    _recognise,
+    read_k6_summary,
 )

@@ -3,46 +3,46 @@
 import secrets
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from loadwatch_formats.times import format_rfc3339
 
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.database.relational import Relational, Session
+from loadwatch_backend.core.uploads import Upload
 from loadwatch_backend.evidence.records.files import RunFiles
 from loadwatch_backend.evidence.records.model import LoadResult
 from loadwatch_backend.evidence.records.result_file import save
 from loadwatch_backend.runs.analyses import Analyses
 from loadwatch_backend.runs.errors import FutureResultError, RunNotFoundError
 from loadwatch_backend.runs.fields import RunState
-from loadwatch_backend.runs.imports.places import Places
-from loadwatch_backend.runs.imports.schemas import ImportOut
 from loadwatch_backend.runs.registry.configuration import Configuration
 from loadwatch_backend.runs.registry.documents import read_details
+from loadwatch_backend.runs.registry.places import Places
 from loadwatch_backend.runs.registry.publish import publish
 from loadwatch_backend.runs.registry.repository import add_run, find_run
 from loadwatch_backend.runs.registry.rows import apply_fields, new_run_id, result_times, running_row, settle_row
 from loadwatch_backend.runs.registry.tables import RunRow
-from loadwatch_backend.runs.schemas import CheckedFields, RunIn
+from loadwatch_backend.runs.schemas import CheckedFields, ImportOut, ImportRequest, RunIn
 from loadwatch_backend.series.store.port import SampleStore
 
 FUTURE_MS = 24 * 3_600_000
 """A clock in another time zone is no more than this ahead."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Arrival:
-    """A result that was read: `made` has its files, inside of `work`."""
+class Arrival(NamedTuple):
+    """A result that was read: `upload.path.parent` is its work, and `files` in there has what was made of it."""
 
-    work: Path
-    made: Path
-    result: LoadResult
+    asked: ImportRequest
     fields: CheckedFields
-    run: str | None
-    started_ms: int | None
-    filename: str
-    bytes: int
-    sha256: str
+    upload: Upload
+    result: LoadResult
     seconds: float
+
+    @property
+    def work(self) -> Path:
+        """Where its files are, until they are the run's."""
+        return self.upload.path.parent
 
 
 @dataclass(eq=False)
@@ -84,14 +84,15 @@ class Results:
             FutureResultError: its requests have not been sent yet.
         """
         self._refuse_future(arrival)
-        files = RunFiles(arrival.made)
+        made = arrival.work / "files"
+        files = RunFiles(made)
         if not files.result.exists():
             save(arrival.result, files)
         token = secrets.token_hex(8)
-        new = self._new_row(arrival, token) if arrival.run is None else None
-        run_id = arrival.run if new is None else new.id
+        new = self._new_row(arrival, token) if arrival.asked.run is None else None
+        run_id = arrival.asked.run if new is None else new.id
         assert run_id is not None
-        self._places.adopt(arrival.work, arrival.made, run_id, token)
+        self._places.adopt(arrival.work, made, run_id, token)
         try:
             with self._relational.transaction() as session:
                 if new is not None:
@@ -111,10 +112,10 @@ class Results:
         return run_id
 
     def _refuse_future(self, arrival: Arrival) -> None:
-        assumed_ms, skew_ms = arrival.started_ms, 0
-        if arrival.run is not None:
+        assumed_ms, skew_ms = arrival.asked.started_ms, 0
+        if arrival.asked.run is not None:
             with self._relational.transaction() as session:
-                row = find_run(session, arrival.run)
+                row = find_run(session, arrival.asked.run)
                 assumed_ms = row.sender_started_ms if assumed_ms is None else assumed_ms
                 skew_ms = row.skew_ms or 0
         now_ms = self._clock()
@@ -128,27 +129,27 @@ class Results:
 
     def _new_row(self, arrival: Arrival, token: str) -> RunRow:
         now_ms = self._clock()
-        start_ms, _, _ = result_times(arrival.result, arrival.started_ms, now_ms)
+        start_ms, _, _ = result_times(arrival.result, arrival.asked.started_ms, now_ms)
         row = running_row(new_run_id(start_ms), RunIn(**arrival.fields.model_dump(), started_ms=start_ms), now_ms)
         row.state = RunState.IMPORTED
         row.settled_ms = now_ms
         row.result_token = token
-        settle_row(row, arrival.result, self._source(arrival), arrival.started_ms, now_ms)
+        settle_row(row, arrival.result, self._source(arrival), arrival.asked.started_ms, now_ms)
         return row
 
     def _change_row(self, session: Session, run_id: str, arrival: Arrival, token: str) -> None:
         row = find_run(session, run_id, lock=True)
         apply_fields(session, row, arrival.fields)
         row.result_token = token
-        assumed_ms = row.sender_started_ms if arrival.started_ms is None else arrival.started_ms
+        assumed_ms = row.sender_started_ms if arrival.asked.started_ms is None else arrival.asked.started_ms
         settle_row(row, arrival.result, self._source(arrival), assumed_ms, self._clock())
 
     def _source(self, arrival: Arrival) -> ImportOut:
         return ImportOut(
             format=arrival.result.format,
-            filename=arrival.filename,
-            bytes=arrival.bytes,
-            sha256=arrival.sha256,
+            filename=arrival.asked.filename or "",
+            bytes=arrival.upload.bytes,
+            sha256=arrival.upload.sha256,
             has_records=arrival.result.has_records,
             imported_ms=self._clock(),
             seconds=round(arrival.seconds, 3),

@@ -1,1 +1,0 @@
-"""Result files on their way to runs."""
