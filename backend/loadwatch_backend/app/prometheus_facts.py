@@ -6,7 +6,7 @@ import yaml
 from loadwatch_formats.durations import format_duration
 
 from loadwatch_backend.series.foundation import Foundation
-from loadwatch_backend.series.promql.http.status import ServerFacts
+from loadwatch_backend.series.promql.http.endpoints import ServerFacts
 
 
 def prometheus_facts(ground: Foundation) -> ServerFacts:

@@ -17,8 +17,7 @@ from loadwatch_backend.catalogue.signals.headroom import (
     ratios_of,
     within_limit,
 )
-from loadwatch_backend.catalogue.signals.legend import render_legend
-from loadwatch_backend.catalogue.signals.model import Resource, Sighting, Unit
+from loadwatch_backend.catalogue.signals.model import Resource, Sighting, Unit, render_legend
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.evidence.records.figures import endpoints_over, percentiles_over
