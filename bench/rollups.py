@@ -14,12 +14,12 @@ from typing import Any, cast
 
 import numpy as np
 from loadwatch_backend.series.promql.engine import Engine, EngineSettings
-from loadwatch_backend.series.store.embedded import sealed
+from loadwatch_backend.series.store.embedded import rollups, sealed
 from loadwatch_backend.series.store.embedded.arrow import Columns
 from loadwatch_backend.series.store.embedded.block import build_block
 from loadwatch_backend.series.store.embedded.database import Database
 from loadwatch_backend.series.store.embedded.engine import open_embedded
-from loadwatch_backend.series.store.embedded.rollups.packing import of_block, pack
+from loadwatch_backend.series.store.embedded.rollups import of_block, pack
 from loadwatch_backend.series.store.embedded.settings import DAY_MS, HOUR_MS, EmbeddedSettings
 from loadwatch_backend.series.store.port import Reader
 
@@ -87,8 +87,8 @@ def fill(directory: Path, series: int, second: int) -> dict[str, float]:
             pack(of_block(block), plain=True)
             rolling += (time.perf_counter() - begin) * 24
     begin = time.perf_counter()
-    for piece in database.days_to_join(START_MS + DAYS * DAY_MS):
-        database.join(piece)
+    for piece in database.run(rollups.pieces_to_join, START_MS + DAYS * DAY_MS):
+        database.run(rollups.join, piece)
     joining = time.perf_counter() - begin
     with database.reading() as cursor:
         raw, rows = cursor.execute("SELECT sum(octet_length(data) + 50), sum(samples) FROM segments").fetchall()[0]

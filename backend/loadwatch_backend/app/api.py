@@ -56,7 +56,7 @@ from loadwatch_backend.series.ingest.endpoints import router as write_router
 from loadwatch_backend.series.ingest.otlp.endpoints import router as otlp_router
 from loadwatch_backend.series.promql.http.endpoints import root_router as prometheus_root_router
 from loadwatch_backend.series.promql.http.endpoints import router as prometheus_router
-from loadwatch_backend.series.promql.http.status import status_router as prometheus_status_router
+from loadwatch_backend.series.promql.http.endpoints import status_router as prometheus_status_router
 from loadwatch_backend.series.storage.endpoints import router as store_router
 from loadwatch_backend.series.targets.endpoints import prometheus_targets_router
 from loadwatch_backend.series.targets.endpoints import router as targets_router

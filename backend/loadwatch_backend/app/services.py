@@ -73,7 +73,7 @@ from loadwatch_backend.series.ingest.otlp.translate import OtlpRules
 from loadwatch_backend.series.ingest.service import IngestService
 from loadwatch_backend.series.promql.admission import Queries
 from loadwatch_backend.series.promql.engine import Engine
-from loadwatch_backend.series.promql.http.status import ServerFacts
+from loadwatch_backend.series.promql.http.endpoints import ServerFacts
 from loadwatch_backend.series.storage.service import Storage
 from loadwatch_backend.series.store.port import SampleStore
 from loadwatch_backend.series.targets.service import TargetService

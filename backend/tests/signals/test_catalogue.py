@@ -4,8 +4,7 @@ from typing import Any
 
 from loadwatch_backend.catalogue.packs.library import shipped_catalogue
 from loadwatch_backend.catalogue.signals.interval import fill_window
-from loadwatch_backend.catalogue.signals.legend import LABEL
-from loadwatch_backend.catalogue.signals.model import Resource, Signal, Unit
+from loadwatch_backend.catalogue.signals.model import LABEL, Resource, Signal, Unit
 from loadwatch_backend.series.promql.engine import Engine
 from loadwatch_backend.series.promql.parsing.expression import Aggregation, Binary, Call, Expression
 from loadwatch_backend.series.promql.parsing.parse import parse_expression

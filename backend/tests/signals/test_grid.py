@@ -1,6 +1,6 @@
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_backend.catalogue.signals.grid import MAX_EVALUATED, STEPS_MS, Plan, count_points, plan_grid
+from loadwatch_backend.catalogue.signals.cadence import MAX_EVALUATED, STEPS_MS, Plan, count_points, plan_grid
 
 T = 1_800_000_000_000
 

@@ -1,5 +1,5 @@
 import pytest
-from loadwatch_backend.catalogue.signals.legend import name_series, render_legend
+from loadwatch_backend.catalogue.signals.model import name_series, render_legend
 
 
 @pytest.mark.parametrize(

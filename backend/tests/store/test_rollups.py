@@ -9,12 +9,11 @@ import duckdb
 import numpy as np
 import pytest
 from loadwatch_backend.core.cancellation import Cancellation
-from loadwatch_backend.series.store.embedded import sealed
+from loadwatch_backend.series.store.embedded import rollups, sealed
 from loadwatch_backend.series.store.embedded.block import LATEST_MS, build_block
 from loadwatch_backend.series.store.embedded.copies import take_in
 from loadwatch_backend.series.store.embedded.engine import EmbeddedStore
-from loadwatch_backend.series.store.embedded.rollups import table
-from loadwatch_backend.series.store.embedded.rollups.packing import Minutes, of_block, pack, roll_up, unpack
+from loadwatch_backend.series.store.embedded.rollups import Minutes, of_block, pack, roll_up, unpack
 from loadwatch_backend.series.store.embedded.settings import DAY_MS, HOUR_MS
 from loadwatch_backend.series.store.embedded.upkeep import Upkeep
 from loadwatch_backend.series.store.levels import MINUTE_MS, Level, MinuteColumns
@@ -91,8 +90,8 @@ def read_minutes(store: EmbeddedStore, start_ms: int = 0, end_ms: int = LATER_MS
 def rollups_of(store: EmbeddedStore) -> tuple[Minutes, Minutes]:
     """What the table of rollups has, and what it should have by the segments; hours without rollups left aside."""
     with store.database.reading() as cursor:
-        unrolled = table.unrolled_hours(cursor)
-        has = table.read(cursor, "true", 0, LATEST_MS, Cancellation())
+        unrolled = rollups.unrolled_hours(cursor)
+        has = rollups.read(cursor, "true", 0, LATEST_MS, Cancellation())
         columns = sealed.read(cursor, "true", 0, LATEST_MS, Cancellation())
     if not len(columns.series):
         return has, roll_up(columns.series, columns.timestamps.view(np.uint64), columns.values)
@@ -127,7 +126,9 @@ def test_rows_come_back_bit_for_bit(seed: int) -> None:
     values.view(np.uint64)[strange == 4] = STALE_NAN_BITS
     minutes = of_block(build_block(series, times, values))
     rows = pack(minutes)
-    back = unpack(rows.series.tolist(), rows.samples.tolist(), rows.minutes.tolist(), list(rows.data), list(rows.rest))
+    back = unpack(
+        rows.series_id.tolist(), rows.samples.tolist(), rows.minutes.tolist(), list(rows.data), list(rows.rest)
+    )
     assert_same(back, minutes)
     assert (rows.first_ms <= rows.last_ms).all()
     assert int(minutes.rest.counts.sum()) == int((values.view(np.uint64) != STALE_NAN_BITS).sum())
@@ -314,11 +315,11 @@ def test_an_old_directory_gets_its_rollups_while_it_is_read_and_written(
         assert (tmp_path / "samples.duckdb.before-upgrade").read_bytes() == before
         patch.setattr(Upkeep, "roll_up", nothing_to_do)
         # Nothing is rolled up yet, and the same is told.
-        hours = store.database.unrolled_hours()
+        hours = store.database.run(rollups.unrolled_hours)
         assert len(hours) == 40
         assert close(read_minutes(store), minutes_of(model))
         for hour in hours[:15]:
-            store.database.roll_up(hour)
+            store.database.run(sealed.roll_up, hour)
         put(store, late)
         store.seal(LATER_MS)
         model |= late
@@ -326,10 +327,10 @@ def test_an_old_directory_gets_its_rollups_while_it_is_read_and_written(
     with opened(tmp_path, maintenance_ms=5) as store:
         # Cut off in between, and begun again.
         for _ in range(12_000):
-            if not store.database.unrolled_hours():
+            if not store.database.run(rollups.unrolled_hours):
                 break
             threading.Event().wait(0.01)
-        assert not store.database.unrolled_hours()
+        assert not store.database.run(rollups.unrolled_hours)
         assert_same(*rollups_of(store))
         assert close(read_minutes(store), minutes_of(model))
 

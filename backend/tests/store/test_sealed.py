@@ -136,7 +136,7 @@ def test_pieces_are_bounded_by_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     model = some(np.random.default_rng(1), 1_000, 6)
     with opened(tmp_path) as store:
         put(store, model)
-        pieces = store.database.pieces_to_seal(LATER_MS)
+        pieces = store.database.run(sealed.pieces, "hot", LATER_MS)
         assert len(pieces) > 6
         assert store.seal(LATER_MS) == len(model)
         assert everything(store) == model

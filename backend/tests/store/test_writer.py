@@ -10,8 +10,8 @@ import duckdb
 import numpy as np
 import pytest
 from loadwatch_backend.series.store.embedded import database
+from loadwatch_backend.series.store.embedded.damage import reason_of
 from loadwatch_backend.series.store.embedded.database import Database
-from loadwatch_backend.series.store.embedded.disk_errors import reason_of
 from loadwatch_backend.series.store.embedded.settings import DAY_MS
 from loadwatch_backend.series.store.errors import StoreWriteError
 from loadwatch_backend.series.store.port import Batch

@@ -171,7 +171,7 @@ def _patterns() -> Run:
                 matches(value)
         values = np.zeros((len(matrix_values), 1))
         matrix = Matrix(labels=matrix_values, values=values, present=values == values)
-        label_replace(matrix, "b", text[:100], "a", text, budget=LabelBudget())
+        label_replace(matrix, ("b", text[:100], "a", text), LabelBudget())
 
     return run
 

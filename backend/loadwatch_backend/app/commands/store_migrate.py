@@ -16,13 +16,18 @@ from loadwatch_backend.core.settings import Settings, SettingsError, load_settin
 from loadwatch_backend.series.store.embedded.stored_hours import StoredHours, open_stored_hours
 from loadwatch_backend.series.store.errors import EngineSettingsError, StoreReadError
 from loadwatch_backend.series.store.prometheus.connection import Connection
-from loadwatch_backend.series.store.prometheus.engine import QUEUE_DIRECTORY
-from loadwatch_backend.series.store.prometheus.metadata import KnownMetadata
+from loadwatch_backend.series.store.prometheus.engine import QUEUE_DIRECTORY, KnownMetadata
 from loadwatch_backend.series.store.sample_store import remote_settings
-from loadwatch_backend.series.store.transfer.progress import hour_text, progress_line
-from loadwatch_backend.series.store.transfer.state import StateFile, TransferError
-from loadwatch_backend.series.store.transfer.target import Target
-from loadwatch_backend.series.store.transfer.transfer import Job, count_all, transfer
+from loadwatch_backend.series.store.transfer import (
+    Job,
+    StateFile,
+    Target,
+    TransferError,
+    count_all,
+    hour_text,
+    progress_line,
+    transfer,
+)
 
 SETTLE_SECONDS = 10.0
 """After which an engine is asked what it took of the last part: VictoriaMetrics shows a new series so late."""

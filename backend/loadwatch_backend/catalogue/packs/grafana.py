@@ -11,7 +11,7 @@ import yaml
 
 from loadwatch_backend.catalogue.packs.quality import labels_made, metrics_in
 from loadwatch_backend.catalogue.signals.interval import any_tree_of, selectors_of
-from loadwatch_backend.catalogue.signals.legend import LABEL
+from loadwatch_backend.catalogue.signals.model import LABEL
 from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.series.promql.parsing.expression import Binary, Expression, Negation, ValueType
 from loadwatch_backend.series.promql.parsing.parse import value_type

@@ -21,7 +21,6 @@ from loadwatch_backend.catalogue.packs.typed_yaml import Document, FaultsError, 
 from loadwatch_backend.catalogue.signals.model import Unit
 from loadwatch_backend.core.errors import InvalidError, LimitError, NotFoundError, ProblemError
 from loadwatch_backend.core.schemas import Schema
-from loadwatch_backend.core.texts.words import Words
 
 PINNED = "pinned"
 """Folder and id of the pack, and id of its group."""
@@ -146,12 +145,8 @@ class PinnedPanels:
             text, document = self._read(file, catalogue)
             data = copy.deepcopy(dict(document.data))
             groups: list[dict[str, Any]] = data.get("groups", [])
-            places = [
-                (g, p)
-                for g, one in enumerate(groups)
-                for p, each in enumerate(one.get("panels", ()))
-                if each["id"] == id
-            ]
+            panels = ((g, p, each) for g, one in enumerate(groups) for p, each in enumerate(one.get("panels", ())))
+            places = [(g, p) for g, p, each in panels if each["id"] == id]
             if not places:
                 raise PanelNotFoundError(f"{file} has no panel {id!r}; panels of other packs stay.")
             group, panel = places[0]
@@ -280,12 +275,9 @@ def _copied(given: PanelIn, catalogue: Catalogue) -> dict[str, Any]:
     panel = next(one for group in catalogue.groups for one in group.panels if one.id == id)
     form = {} if panel.form == "lines" else {"form": panel.form}
     split = {} if panel.split is None else {"split": panel.split}
-    title = given.title or _plain(panel.title)
+    en, ja = panel.title.en, panel.title.ja
+    title = given.title or (en if en == ja else {"en": en, "ja": ja})
     return {"id": id, "title": title, **form, **split, "signals": [found[one] for one in dict.fromkeys(given.signals)]}
-
-
-def _plain(text: Words) -> Any:
-    return text.en if text.en == text.ja else {"en": text.en, "ja": text.ja}
 
 
 def _free(id: str, taken: Collection[str]) -> str:

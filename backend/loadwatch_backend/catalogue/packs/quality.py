@@ -1,13 +1,11 @@
 """How good a pack is, by listed rules, and what in it is likely to be a mistake. Pure."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple, cast
 
 from loadwatch_backend.catalogue.packs.typed_yaml import Document, Fault
 from loadwatch_backend.catalogue.signals.interval import any_tree_of, selectors_of
-from loadwatch_backend.catalogue.signals.legend import LABEL
-from loadwatch_backend.catalogue.signals.model import Pack
+from loadwatch_backend.catalogue.signals.model import LABEL, Pack
 from loadwatch_backend.series.promql.parsing.expression import (
     Aggregation,
     Binary,
@@ -25,8 +23,7 @@ _TEXTS = ("title", "help", "advice")
 _SAME_SERIES = ("topk", "bottomk", "limitk", "limit_ratio")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contents:
+class Contents(NamedTuple):
     """What stands beside `pack.yml`: names of alerts of its rules, of runbooks' files, and its cases by kind."""
 
     alerts: Collection[str] = ()
@@ -36,8 +33,7 @@ class Contents:
     healthy_cases: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
+class Requirement(NamedTuple):
     """A rule of the level that it belongs to."""
 
     level: Level
@@ -93,8 +89,7 @@ def english_alone(document: Document) -> Iterator[Fault]:
         items: Any = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType, reportUnknownArgumentType] - of YAML
         for key, inner in cast("Sequence[tuple[str | int, Any]]", items):
             if key in _TEXTS:
-                alone = " " in inner.strip() if isinstance(inner, str) else "ja" not in (inner or ())
-                if alone:
+                if " " in inner.strip() if isinstance(inner, str) else "ja" not in (inner or ()):
                     yield document.fault((*loc, key), "the text has no Japanese: write {en: …, ja: …}")
             elif key != "metrics":
                 yield from walk(inner, (*loc, key))

@@ -9,7 +9,7 @@ first and last value, which a line between buckets does not need.)
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +18,11 @@ from loadwatch_backend.catalogue.signals.cadence import (
     FACTS_LOOKBACK_MS,
     GIVEN_UP_MS,
     NEWEST_WITHIN_MS,
+    Plan,
     bridged,
     held,
     newest_step,
 )
-from loadwatch_backend.catalogue.signals.grid import Plan
 from loadwatch_backend.catalogue.signals.headroom import join_limits
 from loadwatch_backend.catalogue.signals.interval import selectors_of
 from loadwatch_backend.catalogue.signals.model import Cadence, InfoJoin, Resource, Signal
@@ -173,8 +173,7 @@ def _wholes(labels: Sequence[Labels], signal: Signal) -> list[int]:
     return [numbers.setdefault(one, len(numbers)) for one in own]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LateResource:
+class LateResource(NamedTuple):
     """One entry of a resource at the time of its newest value, with which `used`, `limit` and `ratios` end.
 
     `history` has all ratios that were asked for; it ends with NaN for the periods that are still to come.
@@ -211,17 +210,9 @@ def read_late_resource(
         step = newest_step(ratios[None])
         if step is None or at_ms - (start_ms + step * step_ms) > GIVEN_UP_MS:
             continue
-        upto = slice(None, step + 1)
-        found.append(
-            LateResource(
-                labels={name: value for name, value in used.labels[row].items() if name != "__name__"},
-                used=used_values[row][upto],
-                limit=limit_values[place][upto],
-                ratios=ratios[upto],
-                history=ratios,
-                time_ms=start_ms + step * step_ms,
-            )
-        )
+        labels = {name: value for name, value in used.labels[row].items() if name != "__name__"}
+        until = tuple(one[: step + 1] for one in (used_values[row], limit_values[place], ratios))
+        found.append(LateResource(labels, *until, history=ratios, time_ms=start_ms + step * step_ms))
     return found
 
 

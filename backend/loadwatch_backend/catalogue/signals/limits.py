@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +18,7 @@ from loadwatch_backend.catalogue.signals.headroom import (
 )
 from loadwatch_backend.catalogue.signals.interval import IntervalDetector, any_tree_of, lookback_of, slowest, tree_of
 from loadwatch_backend.catalogue.signals.late import read_late_resource
-from loadwatch_backend.catalogue.signals.legend import render_legend
-from loadwatch_backend.catalogue.signals.model import Cadence, Resource, Sighting
+from loadwatch_backend.catalogue.signals.model import Cadence, Resource, Sighting, render_legend
 from loadwatch_backend.catalogue.signals.schemas import State
 from loadwatch_backend.catalogue.signals.sightings import Sightings
 from loadwatch_backend.core.clock import Clock
@@ -46,8 +45,7 @@ HOST_WIDE = "host"
 """Group of the resources that all programs of a host share."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
+class _Asked(NamedTuple):
     engine: Engine
     at_ms: int
     language: Language

@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from loadwatch_backend.catalogue.packs.library import Catalogue, Library
-from loadwatch_backend.catalogue.signals.cadence import FACTS_LOOKBACK_MS, tell_apart
-from loadwatch_backend.catalogue.signals.grid import MAX_EVALUATED, Plan, plan_grid
+from loadwatch_backend.catalogue.signals.cadence import FACTS_LOOKBACK_MS, MAX_EVALUATED, Plan, plan_grid, tell_apart
 from loadwatch_backend.catalogue.signals.interval import (
     WINDOW,
     IntervalDetector,
@@ -26,9 +25,16 @@ from loadwatch_backend.catalogue.signals.interval import (
     tree_of,
 )
 from loadwatch_backend.catalogue.signals.late import read_late, reduce_extrema
-from loadwatch_backend.catalogue.signals.legend import name_series
 from loadwatch_backend.catalogue.signals.limits import SETTLED_MS, Limits
-from loadwatch_backend.catalogue.signals.model import Group, Orientation, Panel, Resource, Signal, Total, Unit
+from loadwatch_backend.catalogue.signals.model import (
+    Group,
+    Orientation,
+    Panel,
+    Signal,
+    Total,
+    Unit,
+    name_series,
+)
 from loadwatch_backend.catalogue.signals.schemas import (
     GroupOut,
     PanelOut,
@@ -191,7 +197,18 @@ class SignalService:
                 for panel in group.panels
                 for signal in panel.signals
             ],
-            resources=[_resource_out(resource, language) for resource in known.resources],
+            resources=[
+                ResourceOut(
+                    id=one.id,
+                    title=one.title.read(language),
+                    unit=one.unit,
+                    help=one.help.read(language),
+                    used=one.used,
+                    limit=one.limit,
+                    group=one.group,
+                )
+                for one in known.resources
+            ],
         )
 
     def query(self, question: SignalQuery, ticket: Ticket) -> dict[str, Any]:
@@ -419,24 +436,8 @@ def _signal_out(group: Group, panel: Panel, signal: Signal, language: Language) 
             id=panel.id, title=panel.title.read(language), split=panel.split, stacked=panel.stacked, table=panel.table
         ),
         legend=signal.legend,
-        delivery=None
-        if signal.cadence is None
-        else SignalDelivery(
-            source=signal.cadence.source, period_ms=signal.cadence.period_ms, events=signal.cadence.events
-        ),
+        delivery=signal.cadence and SignalDelivery.model_validate(signal.cadence, from_attributes=True),
         total=total_of(signal),
         layers=list(signal.layers),
         limit=signal.limit,
-    )
-
-
-def _resource_out(resource: Resource, language: Language) -> ResourceOut:
-    return ResourceOut(
-        id=resource.id,
-        title=resource.title.read(language),
-        unit=resource.unit,
-        help=resource.help.read(language),
-        used=resource.used,
-        limit=resource.limit,
-        group=resource.group,
     )

@@ -5,8 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from loadwatch_backend.catalogue.signals.legend import render_legend
-from loadwatch_backend.catalogue.signals.model import LEAST_FULL_MS, LEAST_SAMPLES, Resource, Unit
+from loadwatch_backend.catalogue.signals.model import LEAST_FULL_MS, LEAST_SAMPLES, Resource, Unit, render_legend
 from loadwatch_backend.core.texts.numbers import count, figure, share, size
 from loadwatch_backend.core.texts.words import SILENT, Words
 from loadwatch_backend.evidence.records.model import FloatArray

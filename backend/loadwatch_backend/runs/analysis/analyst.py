@@ -18,8 +18,7 @@ from loadwatch_backend.catalogue.signals.headroom import (
     ratios_of,
     within_limit,
 )
-from loadwatch_backend.catalogue.signals.legend import render_legend
-from loadwatch_backend.catalogue.signals.model import Resource, Sighting, Unit
+from loadwatch_backend.catalogue.signals.model import Resource, Sighting, Unit, render_legend
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.core.texts.numbers import duration, figure, share

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from loadwatch_backend.catalogue.signals.grid import MAX_EVALUATED
+from loadwatch_backend.catalogue.signals.cadence import MAX_EVALUATED
 from loadwatch_backend.catalogue.signals.interval import IntervalDetector, lookback_of, slowest, tree_of
 from loadwatch_backend.catalogue.signals.service import parse_with_window
 from loadwatch_backend.catalogue.signals.sightings import Sightings

@@ -10,8 +10,7 @@ import structlog
 from loadwatch_formats.numbers import format_value
 from loadwatch_formats.outcomes import Outcome
 
-from loadwatch_backend.catalogue.signals.legend import name_series
-from loadwatch_backend.catalogue.signals.model import Signal
+from loadwatch_backend.catalogue.signals.model import Signal, name_series
 from loadwatch_backend.catalogue.signals.service import SignalService
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.errors import NotFoundError, ProblemError

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,7 @@ from loadwatch_backend.series.store.port import (
     Reader,
     Selection,
     one_of,
+    quoted,
 )
 
 # From names of metrics to OpenMetrics' families. Pure.
@@ -127,12 +129,12 @@ def group_key(labels: Labels, family: Family) -> GroupKey:
 
 def head(family: Family) -> bytes:
     """The lines before a family's samples."""
-    name = family.name if _METRIC_NAME.fullmatch(family.name) else _quoted(family.name)
+    name = family.name if _METRIC_NAME.fullmatch(family.name) else quoted(family.name)
     lines = [f"# TYPE {name} {family.type}"]
     if family.unit:
         lines.append(f"# UNIT {name} {family.unit}")
     if family.help:
-        lines.append(f"# HELP {name} {_escaped(family.help)}")
+        lines.append(f"# HELP {name} {quoted(family.help)[1:-1]}")
     return ("\n".join(lines) + "\n").encode()
 
 
@@ -140,12 +142,12 @@ def series_text(labels: Labels) -> str:
     """Name and labels, up to the blank before the value."""
     name = labels["__name__"]
     pairs = [
-        f"{key if _LABEL_NAME.fullmatch(key) else _quoted(key)}={_quoted(value)}"
+        f"{key if _LABEL_NAME.fullmatch(key) else quoted(key)}={quoted(value)}"
         for key, value in sorted(labels.items())
         if key != "__name__"
     ]
     if not _METRIC_NAME.fullmatch(name):
-        return "{" + ",".join([_quoted(name), *pairs]) + "}"
+        return "{" + ",".join([quoted(name), *pairs]) + "}"
     return f"{name}{{{','.join(pairs)}}}" if pairs else name
 
 
@@ -179,8 +181,11 @@ def _lines(selection: Selection, family: Family, rows: Sequence[int]) -> Iterato
         # A point's samples stand together: by time, then by their order within it.
         order = np.lexsort((places, times))
         times, values, places = times[order], values[order], places[order]
-    for place, value, time in zip(places.tolist(), _values(values), _times(times), strict=True):
-        yield f"{texts[place]} {value} {time}\n"
+    numbers = list(map(repr, values.tolist()))
+    if not np.isfinite(values).all():
+        numbers = [_SPECIAL.get(number, number) for number in numbers]
+    for place, number, time in zip(places.tolist(), numbers, _times(times), strict=True):
+        yield f"{texts[place]} {number} {time}\n"
 
 
 def _place_in_point(labels: Labels, family: Family) -> tuple[int, float, str]:
@@ -192,26 +197,11 @@ def _place_in_point(labels: Labels, family: Family) -> tuple[int, float, str]:
         return metric, np.inf, text
 
 
-def _values(values: npt.NDArray[np.float64]) -> list[str]:
-    texts = list(map(repr, values.tolist()))
-    if not np.isfinite(values).all():
-        texts = [_SPECIAL.get(text, text) for text in texts]
-    return texts
-
-
 def _times(times: npt.NDArray[np.int64]) -> list[str]:
     """Seconds with milliseconds where there are any."""
     if not (times % 1000).any():
         return list(map(str, (times // 1000).tolist()))
     return [f"{time // 1000}.{time % 1000:03d}" if time % 1000 else str(time // 1000) for time in times.tolist()]
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
-
-
-def _quoted(text: str) -> str:
-    return f'"{_escaped(text)}"'
 
 
 BLOCK_SAMPLES = 200_000
@@ -228,8 +218,7 @@ class _BlockFullError(Exception):
     """There are more samples than one block may hold."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Block:
+class _Block(NamedTuple):
     """`Reading` of one block."""
 
     most_samples: int
@@ -325,19 +314,15 @@ class _FamilyText:
     ) -> Selection | None:
         """What the store has of some metrics; None when it is more than a block, unless it cannot be less."""
         self._block.cancellation.check()
-        matchers = self._matchers(groups)
+        matchers = [one_of("__name__", self._family.metrics)]
+        # Conditions that all of the metrics meet, and few others.
+        for name in sorted(self._names):
+            values = sorted({next((value for key, value in group if key == name), "") for group in groups})
+            if len(values) == 1 or sum(map(len, values)) < _PATTERN_CHARACTERS:
+                matchers.append(one_of(name, values))
         try:
             return self._store.select(matchers, start_ms, end_ms, self._block if bounded else None)
         except (_BlockFullError, QueryLimitError):
             if bounded:
                 return None
             raise
-
-    def _matchers(self, groups: Sequence[GroupKey]) -> list[Matcher]:
-        """Conditions that all of the metrics meet, and few others."""
-        matchers = [one_of("__name__", self._family.metrics)]
-        for name in sorted(self._names):
-            values = sorted({next((value for key, value in group if key == name), "") for group in groups})
-            if len(values) == 1 or sum(map(len, values)) < _PATTERN_CHARACTERS:
-                matchers.append(one_of(name, values))
-        return matchers

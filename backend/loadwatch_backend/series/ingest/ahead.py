@@ -60,7 +60,8 @@ class SendersAhead:
             with self._lock:
                 self._find_senders([number for number in newest if number >= 0], known)
                 for number, time_ms in newest.items():
-                    sender = self._of_series.get(number, ("", "")) if number >= 0 else _named(fresh[-number - 1])
+                    labels = {} if number >= 0 else dict(fresh[-number - 1].labels)
+                    sender = self._of_series.get(number, ("", "")) if number >= 0 else _sender(labels)
                     self._take(sender, time_ms - now_ms, now_ms)
 
     def read(self, now_ms: int) -> dict[Sender, float]:
@@ -92,10 +93,6 @@ class SendersAhead:
             if number in wanted:
                 pairs = {label.name: label.value for label in TimeSeries.FromString(prefix).labels}
                 self._of_series[number] = _sender(pairs)
-
-
-def _named(entry: FreshSeries) -> Sender:
-    return _sender(dict(entry.labels))
 
 
 def _sender(labels: Mapping[bytes, bytes]) -> Sender:

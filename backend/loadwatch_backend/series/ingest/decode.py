@@ -150,11 +150,11 @@ class WriteColumns:
     series: npt.NDArray[np.int64]
     timestamps: npt.NDArray[np.int64]
     values: npt.NDArray[np.float64]
-    fresh: list[FreshSeries]
-    metadata: Sequence[MetadataEntry]
-    metadata_left_out: int
-    exemplars: int
-    histograms: int
+    fresh: Sequence[FreshSeries] = ()
+    metadata: Sequence[MetadataEntry] = ()
+    metadata_left_out: int = 0
+    exemplars: int = 0
+    histograms: int = 0
     tails: npt.NDArray[np.int64] | None = None
     """Where each row's sample ends in the request, negative for one without a value, if it holds nothing but samples
     of known series."""

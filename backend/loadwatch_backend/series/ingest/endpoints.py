@@ -1,9 +1,8 @@
 """POST /prometheus/api/v1/write: remote write 1.0 and 2.0."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, NamedTuple
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Depends, Request, Response
@@ -38,8 +37,7 @@ _thread = CapacityLimiter(1)
 """Large bodies take turns: decoding holds the interpreter, so two at once are no faster and take twice the memory."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Version:
+class Version(NamedTuple):
     """A version of remote write: how its message is read, and whether its sender is told how much was written."""
 
     read: Read
@@ -83,9 +81,10 @@ async def write(request: Request, service: Annotated[IngestService, Depends(serv
         with service.hold() as more:
             push = await _push(await read_body(request, service, more), service, version, sender_of(request))
         CONNECTIONS.note_sender(request.client.host if request.client else "")
-        await _store(push, service)
+        if push.stored is not None:
+            await asyncio.wrap_future(push.stored)
     except (UnavailableError, StoreBusyError) as error:
-        return come_again(error, request)
+        return come_again(error, request, service)
     try:
         push.raise_for_rejected()
     except SamplesRejectedError as error:
@@ -94,11 +93,13 @@ async def write(request: Request, service: Annotated[IngestService, Depends(serv
     return Response(status_code=204, headers={_TIME_HEADER: str(service.clock()), **version.headers(push)})
 
 
-def come_again(error: UnavailableError | StoreBusyError, request: Request) -> Response:
+def come_again(error: UnavailableError | StoreBusyError, request: Request, service: IngestService) -> Response:
     """Senders keep what they have and try again; without this header some of them wait for half a minute.
 
     Prometheus drops what is answered with 429 unless `retry_on_http_429` is set, and keeps what is answered with 503.
     """
+    if isinstance(error, StoreWriteError):
+        service.counts.refuse_request(Reason.NOT_WRITTEN)
     problem = error.problem(request.url.path)
     if error.status == TooManyRequestsError.status and request.headers.get("user-agent", "").startswith(_DROPS_AT_429):
         problem["status"] = UnavailableError.status
@@ -118,15 +119,6 @@ async def _push(body: bytes, service: IngestService, version: Version, sender: S
     if push is None:
         push = await to_thread.run_sync(service.push, body, version.read, sender, limiter=_thread)
     return push.refusing_histograms() if version.counted else push
-
-
-async def _store(push: Push, service: IngestService) -> None:
-    if push.stored is not None:
-        try:
-            await asyncio.wrap_future(push.stored)
-        except StoreWriteError:
-            service.counts.refuse_request(Reason.NOT_WRITTEN)
-            raise
 
 
 def check_headers(request: Request, service: IngestService) -> Version:
@@ -168,21 +160,16 @@ async def read_body(request: Request, service: IngestService, more: Callable[[in
     most = service.limits.body_bytes
     chunks: list[bytes] = []
     size = 0
-    async for chunk in _pieces(request, service):
-        size += len(chunk)
-        more(len(chunk))
-        if size > most:
-            service.counts.refuse_request(Reason.TOO_LARGE)
-            raise WriteTooLargeError(f"the body is larger than {most} bytes; send fewer samples per request")
-        chunks.append(chunk)
-    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
-
-
-async def _pieces(request: Request, service: IngestService) -> AsyncGenerator[bytes]:
     try:
         async for chunk in request_body(request):
-            yield chunk
+            size += len(chunk)
+            more(len(chunk))
+            if size > most:
+                service.counts.refuse_request(Reason.TOO_LARGE)
+                raise WriteTooLargeError(f"the body is larger than {most} bytes; send fewer samples per request")
+            chunks.append(chunk)
     except UploadBrokenError:
         service.counts.refuse_request(Reason.BROKEN_OFF)
         logger.info("a sender closed the connection before the end of its request", sender=sender_of(request).name)
         raise
+    return chunks[0] if len(chunks) == 1 else b"".join(chunks)

@@ -69,16 +69,7 @@ class Layouts:
         if layout.long is not None:
             present, values = values, np.zeros(len(layout.series))
             values[layout.long] = present
-        return WriteColumns(
-            series=layout.series,
-            timestamps=_times(words[layout.times_at]),
-            values=values,
-            fresh=[],
-            metadata=(),
-            metadata_left_out=0,
-            exemplars=0,
-            histograms=0,
-        )
+        return WriteColumns(series=layout.series, timestamps=_times(words[layout.times_at]), values=values)
 
     def note(self, data: bytes, columns: WriteColumns) -> None:
         """A request was scanned, and `columns` is what it holds."""

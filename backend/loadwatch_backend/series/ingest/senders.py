@@ -44,8 +44,7 @@ class _Account:
         return self.new_by_minute.total()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Admission:
+class Admission(NamedTuple):
     """How many of some new series may be made; `problem` says why not all of them, `active` which limit it is."""
 
     series: int
@@ -53,8 +52,7 @@ class Admission:
     active: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SenderFigures:
+class SenderFigures(NamedTuple):
     """What one sender does; for /metrics."""
 
     active_series: int
@@ -133,12 +131,10 @@ class Senders:
         with self._lock:
             return {
                 name: SenderFigures(
-                    active_series=self._active(account, minute),
-                    new_series=account.new_since(minute - ACTIVE_MINUTES),
-                    refused_total=account.refused_total,
+                    self._active(one, minute), one.new_since(minute - ACTIVE_MINUTES), one.refused_total
                 )
-                for name, account in self._accounts.items()
-                if account.seen_minute
+                for name, one in self._accounts.items()
+                if one.seen_minute
             }
 
     def _active(self, account: _Account, minute: int) -> int:

@@ -278,14 +278,9 @@ class IngestService:
         """Count what refuses a request within."""
         try:
             yield
-        except MalformedError:
-            self.counts.refuse_request(Reason.MALFORMED)
-            raise
-        except WriteTooLargeError:
-            self.counts.refuse_request(Reason.TOO_LARGE)
-            raise
-        except StoreBusyError:
-            self.counts.refuse_request(Reason.BUSY)
+        except (MalformedError, WriteTooLargeError, StoreBusyError) as error:
+            reasons = {MalformedError: Reason.MALFORMED, StoreBusyError: Reason.BUSY}
+            self.counts.refuse_request(reasons.get(type(error), Reason.TOO_LARGE))
             raise
 
     def _append(self, columns: WriteColumns, known: dict[bytes, int], sender: Sender) -> Push:
@@ -409,7 +404,7 @@ class IngestService:
             self.senders.refuse(sender, refused, now_ms)
         return wanted[: admission.series]
 
-    def _remember(self, fresh: list[FreshSeries], ids: npt.NDArray[np.int64], known: dict[bytes, int]) -> None:
+    def _remember(self, fresh: Sequence[FreshSeries], ids: npt.NDArray[np.int64], known: dict[bytes, int]) -> None:
         with self._lock:
             for entry, series in zip(fresh, ids.tolist(), strict=True):
                 if series >= 0 and entry.prefix is not None and entry.prefix not in known:
@@ -436,7 +431,12 @@ class IngestService:
                     continue
                 room -= 1
             # Remote write 2.0 sends it with every series: only what is new is written.
-            if (known := _metadata(entry)) != present.get(metric):
+            known = MetricMetadata(
+                type=METADATA_TYPES[entry.type if 0 <= entry.type < len(METADATA_TYPES) else 0],
+                help=entry.help.decode(errors="replace"),
+                unit=entry.unit.decode(errors="replace"),
+            )
+            if known != present.get(metric):
                 bytes_left -= len(known.help) + len(known.unit)
                 if bytes_left < 0:
                     self.counts.skip_metadata(1)
@@ -457,12 +457,3 @@ class IngestService:
                 self._known_bytes = 0
                 self._layouts = Layouts()
         return self._known
-
-
-def _metadata(entry: MetadataEntry) -> MetricMetadata:
-    known = 0 <= entry.type < len(METADATA_TYPES)
-    return MetricMetadata(
-        type=METADATA_TYPES[entry.type if known else 0],
-        help=entry.help.decode(errors="replace"),
-        unit=entry.unit.decode(errors="replace"),
-    )

@@ -2,8 +2,8 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -55,8 +55,7 @@ class RejectedSeriesError(Exception):
         self.detail = detail
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rejection:
+class Rejection(NamedTuple):
     """Samples that were refused, and why; `times` series of them, without a detail if it is one too many to tell."""
 
     reason: Reason
@@ -83,10 +82,7 @@ class Rejections:
 
     def all(self) -> tuple[Rejection, ...]:
         """What was refused, first things first."""
-        rest = (
-            Rejection(reason=reason, samples=self._samples[reason], detail="", times=times)
-            for reason, times in self._times.items()
-        )
+        rest = (Rejection(reason, self._samples[reason], "", times) for reason, times in self._times.items())
         return (*self._told, *rest)
 
 

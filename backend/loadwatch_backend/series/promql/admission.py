@@ -55,16 +55,12 @@ class MemoryPool:
         self.refused = 0
         """Queries that failed because they needed more than one may have, even in the smallest slices."""
         self._wait_seconds = wait_seconds
-        self._used = 0
+        self.used_bytes = 0
+        """What all queries hold now."""
         self._changed = threading.Condition()
         self._takers: dict[int, Ticket] = {}
         self._last = 0
         self._cancelled = ""
-
-    @property
-    def used_bytes(self) -> int:
-        """What all queries hold now."""
-        return self._used
 
     def ticket(self) -> "Ticket":
         """For one query; it has to be closed."""
@@ -100,18 +96,18 @@ class MemoryPool:
                         " (LOADWATCH_QUERY_MEMORY_BYTES); ask again in a moment"
                     )
                 self._changed.wait(_LOOK_SECONDS)
-            self._used += count
+            self.used_bytes += count
             ticket.held_bytes += count
 
     def _may_take(self, ticket: "Ticket", count: int) -> bool:
         oldest = next(iter(self._takers.values()), ticket)
         needed = 0 if oldest is ticket else max(0, self.query_bytes - oldest.held_bytes)
-        return self._used + count + needed <= self.total_bytes
+        return self.used_bytes + count + needed <= self.total_bytes
 
     def give(self, ticket: "Ticket", count: int) -> None:
         """See `Ticket.give`."""
         with self._changed:
-            self._used -= count
+            self.used_bytes -= count
             ticket.held_bytes -= count
             self._changed.notify_all()
 
@@ -160,13 +156,14 @@ class Ticket:
             raise
 
     @contextmanager
-    def lent(self, count: int) -> Generator[None]:
-        """Memory for the time of a block."""
-        self.take(count)
+    def working(self, count: int) -> Generator[None]:
+        """Memory for the time of a block, with what is taken meanwhile."""
+        before = self.held_bytes
         try:
+            self.take(count)
             yield
         finally:
-            self.give(count)
+            self.give(self.held_bytes - before)
 
     def settle(self) -> None:
         """It will take no more; what it holds it keeps until it is closed."""
@@ -346,13 +343,8 @@ class QueryQueue:
 
     def _refused(self, reason: Refusal, text: str) -> Exception:
         self.counts.refused[reason] += 1
-        match reason:
-            case Refusal.GONE:
-                return ClientGoneError(text)
-            case Refusal.STOPPING:
-                return CancelledError(text)
-            case _:
-                return QueryBusyError(text)
+        kinds = {Refusal.GONE: ClientGoneError, Refusal.STOPPING: CancelledError}
+        return kinds.get(reason, QueryBusyError)(text)
 
     def _leave(self, user: str, turn: "asyncio.Future[None]") -> None:
         mine = self._waiting.get(user)

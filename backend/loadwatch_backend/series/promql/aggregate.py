@@ -122,10 +122,6 @@ def _extreme(reducer: np.ufunc) -> Callable[[Matrix, _Groups], FloatArray]:
     return reduce
 
 
-def _group(matrix: Matrix, groups: _Groups) -> FloatArray:
-    return np.ones((len(groups.labels), matrix.values.shape[1]))
-
-
 def _stdvar(matrix: Matrix, groups: _Groups) -> FloatArray:
     counts = _counts(matrix, groups)
     means = _sum(matrix, groups) / counts
@@ -137,18 +133,14 @@ def _stdvar(matrix: Matrix, groups: _Groups) -> FloatArray:
     return np.where(level & ~np.isnan(means), 0.0, _sum(squares, groups) / counts)
 
 
-def _stddev(matrix: Matrix, groups: _Groups) -> FloatArray:
-    return np.sqrt(_stdvar(matrix, groups))
-
-
 _REDUCTIONS: dict[str, Callable[[Matrix, _Groups], FloatArray]] = {
     "sum": _sum,
     "avg": _avg,
     "min": _extreme(np.fmin),
     "max": _extreme(np.fmax),
     "count": _counts,
-    "group": _group,
-    "stddev": _stddev,
+    "group": lambda matrix, groups: np.ones((len(groups.labels), matrix.values.shape[1])),
+    "stddev": lambda matrix, groups: np.sqrt(_stdvar(matrix, groups)),
     "stdvar": _stdvar,
 }
 

@@ -13,7 +13,9 @@ import time
 import weakref
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
+from copy import copy
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -55,9 +57,8 @@ from loadwatch_backend.series.promql.slices import Assembly, SlicedRange
 from loadwatch_backend.series.promql.value import Grid, Matrix, RawMatrix, Scalar, StringValue, empty_matrix, unlabelled
 from loadwatch_backend.series.store.errors import EngineAnswerError
 from loadwatch_backend.series.store.levels import MINUTE_MS, LevelledReader
-from loadwatch_backend.series.store.port import Matcher, QueryPasser, Reader, Select, Selection
-from loadwatch_backend.series.store.prometheus.reading import matrix_rows
-from loadwatch_backend.series.store.prometheus.selectors import label_text, quoted, selector_text
+from loadwatch_backend.series.store.port import Matcher, QueryPasser, Reader, Select, Selection, quoted
+from loadwatch_backend.series.store.prometheus.reading import label_text, matrix_rows, selector_text
 
 _GROUPS = {Cardinality.MANY_TO_ONE: "group_left", Cardinality.ONE_TO_MANY: "group_right"}
 
@@ -185,16 +186,11 @@ class EngineSettings:
 
     def scaled(self, by: float) -> "EngineSettings":
         """With so many times the samples, series and bytes of an answer."""
-        return replace(
-            self,
-            max_samples=int(self.max_samples * by),
-            max_series=int(self.max_series * by),
-            answer_bytes=int(self.answer_bytes * by),
-        )
+        names = ("max_samples", "max_series", "answer_bytes")
+        return replace(self, **{name: int(getattr(self, name) * by) for name in names})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueryResult:
+class QueryResult(NamedTuple):
     """The value of an instant query with its type."""
 
     type: ValueType
@@ -214,28 +210,21 @@ class Engine:
         settings: EngineSettings | None = None,
         *,
         memory: MemoryPool | None = None,
-        ticket: Ticket | None = None,
-        select: Select | None = None,
-        conditions: Sequence[Matcher] = (),
     ) -> None:
-        """`conditions` are what `select` adds to each selector."""
         self.store = store
-        self.select = select or store.select
-        self._conditions = conditions
+        self.select: Select = store.select
+        self._conditions: Sequence[Matcher] = ()
+        """What `select` adds to each selector."""
         self.settings = settings or EngineSettings()
         self.memory = memory or MemoryPool(1024 * MEBIBYTE, 256 * MEBIBYTE)
-        self._ticket = ticket
+        self._ticket: Ticket | None = None
 
     def bound(self, ticket: Ticket, select: Select | None = None, conditions: Sequence[Matcher] = ()) -> "Engine":
         """The same engine for one who asks, perhaps with a `select` that meets conditions besides."""
-        return Engine(
-            self.store,
-            self.settings,
-            memory=self.memory,
-            ticket=ticket,
-            select=select or self.select,
-            conditions=conditions or self._conditions,
-        )
+        bound = copy(self)
+        bound._ticket, bound.select = ticket, select or self.select
+        bound._conditions = conditions or self._conditions
+        return bound
 
     @contextmanager
     def ticket(self) -> Generator[Ticket]:
@@ -340,7 +329,7 @@ class Engine:
                 value = whole.value()
             matrix = _as_matrix(value)
             # Taking rows out, or in another order, makes a copy.
-            with ticket.lent(matrix.values.size * CELL_BYTES):
+            with ticket.working(matrix.values.size * CELL_BYTES):
                 return in_label_order(without_empty(matrix))
 
     def _pass_on(self, expression: Expression, grid: Grid, lookback_ms: int | None) -> Matrix:
@@ -465,11 +454,11 @@ class Instant:
     """
 
     def __init__(self, engine: Engine, time_ms: int, lookback_ms: int) -> None:
-        self._engine = engine
-        self._ticket = engine.memory.ticket()
-        weakref.finalize(self, self._ticket.close)
-        self._fetched = FetchedInstant(engine.store, lookback_ms, engine.settings.subquery_step_ms, self._ticket)
-        self._lookback_ms = lookback_ms
+        self.engine = engine
+        self.ticket = engine.memory.ticket()
+        weakref.finalize(self, self.ticket.close)
+        self.fetched = FetchedInstant(engine.store, lookback_ms, engine.settings.subquery_step_ms, self.ticket)
+        self.lookback_ms = lookback_ms
         self.time_ms = time_ms
 
     def load(self, expressions: Iterable[Expression], offset_ms: int = 0) -> None:
@@ -480,29 +469,23 @@ class Instant:
         """
         time_ms = self.time_ms - offset_ms
         times = QueryTimes(start_ms=time_ms, end_ms=time_ms)
-        self._fetched.load([resolved(one, times) for one in expressions], _at(time_ms))
+        self.fetched.load([resolved(one, times) for one in expressions], _at(time_ms))
 
     def forget(self, metric: str) -> None:
         """Read series of this name again when they are asked for: they have got new samples."""
-        self._fetched.forget(metric)
+        self.fetched.forget(metric)
 
     def question(self, offset_ms: int = 0) -> "Question":
         """For expressions that share parts, at this instant or before it."""
-        return Question(self, self._engine, self._ticket, self.time_ms - offset_ms, self._lookback_ms, self._fetched)
+        return Question(self, self.time_ms - offset_ms)
 
 
 class Question:
     """Some expressions, whose common parts (the same objects) are evaluated once."""
 
-    def __init__(
-        self, instant: Instant, engine: Engine, ticket: Ticket, time_ms: int, lookback_ms: int, fetched: FetchedInstant
-    ) -> None:
-        # Kept, because the ticket is closed when it goes.
+    def __init__(self, instant: Instant, time_ms: int) -> None:
+        # Its ticket is closed when it goes.
         self._instant = instant
-        self._engine = engine
-        self._ticket = ticket
-        self._fetched = fetched
-        self._lookback_ms = lookback_ms
         self._grid = _at(time_ms)
         self._known: dict[int, Value] = {}
         self._expressions: list[Expression] = []
@@ -513,28 +496,24 @@ class Question:
         expression = resolved(expression, QueryTimes(start_ms=self.time_ms, end_ms=self.time_ms))
         # Kept, because `known` goes by identity.
         self._expressions.append(expression)
-        check_time = self._engine.time_check()
-        samples, series = self._fetched.load([expression], self._grid)
-        self._engine.check_size(samples, series, 1)
-        before = self._ticket.held_bytes
+        engine, ticket, fetched = self._instant.engine, self._instant.ticket, self._instant.fetched
+        check_time = engine.time_check()
+        samples, series = fetched.load([expression], self._grid)
+        engine.check_size(samples, series, 1)
         evaluation = Evaluation(
             grid=self._grid,
-            lookback_ms=self._lookback_ms,
-            fetch=self._fetched.range,
-            fetch_newest=self._fetched.newest,
-            max_cells=self._engine.settings.max_samples,
-            budget=self._engine.label_budget(),
+            lookback_ms=self._instant.lookback_ms,
+            fetch=fetched.range,
+            fetch_newest=fetched.newest,
+            max_cells=engine.settings.max_samples,
+            budget=engine.label_budget(),
             check=check_time,
-            take=self._ticket.take,
+            take=ticket.take,
             known=self._known,
-            subquery_step_ms=self._engine.settings.subquery_step_ms,
+            subquery_step_ms=engine.settings.subquery_step_ms,
         )
-        try:
-            with self._ticket.counting(), np.errstate(all="ignore"):
-                self._ticket.take(series * (WORK_BYTES + LABELS_BYTES))
-                value = evaluation.evaluate(expression)
-        finally:
-            self._ticket.give(self._ticket.held_bytes - before)
+        with ticket.counting(), np.errstate(all="ignore"), ticket.working(series * (WORK_BYTES + LABELS_BYTES)):
+            value = evaluation.evaluate(expression)
         if isinstance(value, StringValue):
             raise QueryParseError("a text is neither a vector nor a scalar")
         return without_empty(_as_matrix(value))

@@ -7,6 +7,7 @@ Three kinds: over the windows of a range selector, over the elements of a vector
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,10 +15,14 @@ from loadwatch_backend.series.promql.admission import CELL_BYTES, LABELS_BYTES, 
 from loadwatch_backend.series.promql.aggregate import aggregate, count_values
 from loadwatch_backend.series.promql.errors import QueryExecutionError
 from loadwatch_backend.series.promql.functions import covered, info, over_time, rates, special_functions
-from loadwatch_backend.series.promql.functions.math_functions import ELEMENT_FUNCTIONS, ElementFunction
 from loadwatch_backend.series.promql.functions.rates import WindowResult
 from loadwatch_backend.series.promql.functions.rolled import ROLLED
-from loadwatch_backend.series.promql.functions.special_functions import DATE_FUNCTIONS, SpecialFunction
+from loadwatch_backend.series.promql.functions.special_functions import (
+    DATE_FUNCTIONS,
+    ELEMENT_FUNCTIONS,
+    ElementFunction,
+    SpecialFunction,
+)
 from loadwatch_backend.series.promql.labels import (
     DUPLICATE_LABELS,
     METRIC_NAME,
@@ -90,15 +95,13 @@ class OverWindows:
     """The scalar stands before the range selector (quantile_over_time)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OverElements:
+class OverElements(NamedTuple):
     """Values [series, steps] and scalars [steps] to values; the metric name goes."""
 
     evaluate: ElementFunction
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Special:
+class Special(NamedTuple):
     """Sees the arguments unevaluated."""
 
     evaluate: SpecialFunction
@@ -213,7 +216,11 @@ class Evaluation:
             case Selector():
                 return evaluate_selector(self.samples(expression), self.times(expression), self.lookback_ms)
             case Negation(inner):
-                return self._negation(inner)
+                value = self.evaluate(inner)
+                if isinstance(value, Scalar):
+                    return Scalar(-value.values)
+                assert isinstance(value, Matrix)
+                return drop_names(Matrix(labels=value.labels, values=-value.values, present=value.present))
             case Call():
                 return self._call(expression)
             case Aggregation():
@@ -293,22 +300,14 @@ class Evaluation:
         """The samples of a range at the first step."""
         windows = self.windows(selector)
         samples = windows.samples
+        bounds = zip(windows.first[:, 0].tolist(), windows.end[:, 0].tolist(), strict=True)
         return RawMatrix(
             [
                 RawSeries(labels=labels, timestamps=samples.timestamps[first:end], values=samples.values[first:end])
-                for labels, first, end in zip(
-                    samples.labels, windows.first[:, 0].tolist(), windows.end[:, 0].tolist(), strict=True
-                )
+                for labels, (first, end) in zip(samples.labels, bounds, strict=True)
                 if end > first
             ]
         )
-
-    def _negation(self, inner: Expression) -> Value:
-        value = self.evaluate(inner)
-        if isinstance(value, Scalar):
-            return Scalar(-value.values)
-        assert isinstance(value, Matrix)
-        return drop_names(Matrix(labels=value.labels, values=-value.values, present=value.present))
 
     def _call(self, call: Call) -> Value:
         function = FUNCTIONS.get(call.function) or UNNAMED[call.function]
@@ -374,11 +373,6 @@ class Evaluation:
         self.check()
         self.take(new * (self.grid.count * WORK_BYTES + LABELS_BYTES))
 
-    def _keep(self, value: Value) -> None:
-        """A value stays while another is evaluated."""
-        if isinstance(value, Matrix):
-            self.take(len(value.labels) * (self.grid.count * CELL_BYTES + LABELS_BYTES))
-
     def _aggregation(self, aggregation: Aggregation) -> Matrix:
         matrix = self.vector(aggregation.expression)
         if isinstance(aggregation.parameter, Text):
@@ -393,7 +387,9 @@ class Evaluation:
 
     def _binary(self, binary: Binary) -> Value:
         left = self.evaluate(binary.left)
-        self._keep(left)
+        if isinstance(left, Matrix):
+            # It stays while the other is evaluated.
+            self.take(len(left.labels) * (self.grid.count * CELL_BYTES + LABELS_BYTES))
         right = self.evaluate(binary.right)
         operator = binary.operator
         if isinstance(left, Scalar) and isinstance(right, Scalar):

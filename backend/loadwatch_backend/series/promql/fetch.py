@@ -109,7 +109,13 @@ class FetchedInstant:
         newest: dict[Span, dict[tuple[Matcher, ...], None]] = {}
         ranges: dict[Span, dict[tuple[Matcher, ...], None]] = {}
         for expression in expressions:
-            self._plan(expression, grid, newest, ranges)
+            for one in wanted_by(expression, grid, self._lookback_ms, self._subquery_step_ms):
+                if one.newest_only:
+                    # A newer sample would be newer than the instant, so that only this very span serves.
+                    if not any(known == one.span for known, _ in self._newest.get((one.matchers, Level.RAW), ())):
+                        newest.setdefault(one.span, {})[one.matchers] = None
+                elif _covering(self._ranges, (one.matchers, Level.RAW), *one.span) is None:
+                    ranges.setdefault(one.span, {})[one.matchers] = None
         samples = series = 0
         for parts, wanted, newest_only in ((self._newest, newest, True), (self._ranges, ranges, False)):
             for span, selectors in wanted.items():
@@ -144,21 +150,6 @@ class FetchedInstant:
         for parts in (self._newest, self._ranges):
             for key in [key for key in parts if may_hold(key[0])]:
                 del parts[key]
-
-    def _plan(
-        self,
-        node: Expression,
-        grid: Grid,
-        newest: dict[Span, dict[tuple[Matcher, ...], None]],
-        ranges: dict[Span, dict[tuple[Matcher, ...], None]],
-    ) -> None:
-        for one in wanted_by(node, grid, self._lookback_ms, self._subquery_step_ms):
-            if one.newest_only:
-                # A newer sample would be newer than the instant, so that only this very span serves.
-                if not any(known == one.span for known, _ in self._newest.get((one.matchers, Level.RAW), ())):
-                    newest.setdefault(one.span, {})[one.matchers] = None
-            elif _covering(self._ranges, (one.matchers, Level.RAW), *one.span) is None:
-                ranges.setdefault(one.span, {})[one.matchers] = None
 
     def _select(self, matchers: Sequence[tuple[Matcher, ...]], span: Span, *, newest_only: bool) -> Sequence[Selection]:
         many = self._many

@@ -6,7 +6,7 @@ import numpy as np
 
 from loadwatch_backend.series.promql.errors import QueryExecutionError, QueryTooLargeError
 from loadwatch_backend.series.promql.value import Matrix, empty_matrix
-from loadwatch_backend.series.store.port import Labels
+from loadwatch_backend.series.store.port import Labels, quoted
 
 METRIC_NAME = "__name__"
 RESERVED = frozenset((METRIC_NAME, "__type__", "__unit__"))
@@ -58,16 +58,12 @@ def label_key(labels: Labels) -> LabelKey:
 
 def format_labels(labels: Labels) -> str:
     """A label set as Prometheus writes it in messages."""
-    return "{" + ", ".join(f"{name}={_quoted(value)}" for name, value in sorted(labels.items())) + "}"
+    return "{" + ", ".join(f"{name}={quoted(value)}" for name, value in sorted(labels.items())) + "}"
 
 
 def is_name(label: str) -> bool:
     """Whether a label may have this name: any text but none, and but bytes that were no UTF-8 in a string."""
     return bool(label) and "\ufffd" not in label
-
-
-def _quoted(value: str) -> str:
-    return '"' + value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
 def keep_labels(labels: Labels, names: Iterable[str]) -> Labels:

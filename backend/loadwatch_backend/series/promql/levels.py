@@ -9,6 +9,7 @@ Windows of whole minutes are exact: a minute is open on the left, as they are.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -149,8 +150,7 @@ Key = tuple[int, str, bool]
 """Of a selector: its identity, the function around its range, and whether it looks at minute edges alone."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class Choice(NamedTuple):
     """How a selector is read, and what is to be said of it."""
 
     level: Level = Level.RAW

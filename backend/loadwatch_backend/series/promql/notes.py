@@ -77,10 +77,9 @@ class Notes:
     def counters(self, names: Iterable[str], place: str) -> None:
         """Metrics that a rate is taken of."""
         for name in sorted(set(names)):
-            if name and not name.endswith(COUNTER_ENDINGS):
-                self._note(
-                    f'metric might not be a counter, name does not end in _total/_sum/_count/_bucket: "{name}"', place
-                )
+            if name and not name.endswith(COUNTER_ENDINGS) and len(self._infos) < _REMEMBERED:
+                text = f'metric might not be a counter, name does not end in _total/_sum/_count/_bucket: "{name}"'
+                self._infos[f"PromQL info: {text} ({place})"] = None
 
     def rollups(self, text: str) -> None:
         """What an answer from rollups is off by."""
@@ -89,10 +88,6 @@ class Notes:
     def _warn(self, text: str, place: str) -> None:
         if len(self._warnings) < _REMEMBERED:
             self._warnings[f"PromQL warning: {text} ({place})"] = None
-
-    def _note(self, text: str, place: str) -> None:
-        if len(self._infos) < _REMEMBERED:
-            self._infos[f"PromQL info: {text} ({place})"] = None
 
 
 @dataclass(slots=True)
@@ -109,18 +104,13 @@ class _Forced:
     def text(self, place: str) -> str:
         """The info."""
         low, high = (format_short_number(float(one)) for one in (self.low, self.high))
-        first, last = (_rfc3339(one) for one in (self.first_ms, self.last_ms))
+        first, last = (f"{np.datetime64(one // 1000, 's')}Z" for one in (self.first_ms, self.last_ms))
         return (
             "PromQL info: input to histogram_quantile needed to be fixed for monotonicity (see"
             " https://prometheus.io/docs/prometheus/latest/querying/functions/#histogram_quantile), from buckets"
             f" {low} to {high}, with a max diff of {self.drop:.2g}, over {self.count} samples from {first} to {last}"
             f" ({place})"
         )
-
-
-def _rfc3339(time_ms: int) -> str:
-    """A time in whole seconds, UTC."""
-    return str(np.datetime64(time_ms // 1000, "s")) + "Z"
 
 
 def _shown(texts: dict[str, None], kind: str) -> list[str]:

@@ -5,8 +5,7 @@ in any number of parts. A *slice* is what is read at once; a *part* of it is wha
 smaller when they would take more memory than there is, down to a single step.
 """
 
-from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -137,10 +136,15 @@ class SlicedRange:
         room = self.ticket.room_bytes // 3 // WORK_BYTES
         width = min(part.count, max(1, min(self.slice_cells, room) // series))
         done = 0
+
+        def check() -> None:
+            self.ticket.cancellation.check()
+            self.check_time()
+
         while done < part.count:
             width = min(width, part.count - done)
             try:
-                with self._working(series, width):
+                with self.ticket.working(series * (width * WORK_BYTES + LABELS_BYTES)):
                     value = Evaluation(
                         grid=part.part(done, width),
                         lookback_ms=self.lookback_ms,
@@ -148,7 +152,7 @@ class SlicedRange:
                         max_cells=self.max_cells,
                         all_steps=grid.count,
                         budget=self.make_budget(),
-                        check=self._check,
+                        check=check,
                         take=self.ticket.take,
                         origins=self._origins,
                         subquery_step_ms=self.subquery_step_ms,
@@ -168,20 +172,6 @@ class SlicedRange:
             whole.put(value, place + done)
             done += width
         return None
-
-    def _check(self) -> None:
-        self.ticket.cancellation.check()
-        self.check_time()
-
-    @contextmanager
-    def _working(self, series: int, steps: int) -> Generator[None]:
-        """Memory for the time of an evaluation, with what it takes meanwhile."""
-        before = self.ticket.held_bytes
-        try:
-            self.ticket.take(series * (steps * WORK_BYTES + LABELS_BYTES))
-            yield
-        finally:
-            self.ticket.give(self.ticket.held_bytes - before)
 
 
 def _fewer(steps: int, overlap_ms: int, step_ms: int, slice_samples: int, error: QueryMemoryError) -> int:
@@ -212,17 +202,16 @@ class Assembly:
             self._is_scalar = True
             value = unlabelled(value.values)
         alive = np.flatnonzero(value.present.any(axis=1))
-        rows = np.array([self._row(value.labels[row]) for row in alive.tolist()], dtype=np.int64)
+        places: list[int] = []
+        for labels in (value.labels[row] for row in alive.tolist()):
+            places.append(self._rows.setdefault(label_key(labels), len(self._labels)))
+            if places[-1] == len(self._labels):
+                self._labels.append(labels)
+        rows = np.array(places, dtype=np.int64)
         self._make_room(len(self._labels))
         end = place + value.values.shape[1]
         self._values[rows, place:end] = value.values[alive]
         self._present[rows, place:end] = value.present[alive]
-
-    def _row(self, labels: Labels) -> int:
-        row = self._rows.setdefault(label_key(labels), len(self._labels))
-        if row == len(self._labels):
-            self._labels.append(labels)
-        return row
 
     def _make_room(self, rows: int) -> None:
         have = len(self._values)

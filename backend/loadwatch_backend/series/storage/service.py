@@ -3,7 +3,7 @@
 import shutil
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from pydantic import Field
@@ -99,27 +99,19 @@ class CompactionUnderWayError(UnavailableError, code="compaction-under-way", tit
     """Another one is under way."""
 
 
+@dataclass
 class Storage:
     """Safe to use from any thread."""
 
-    def __init__(
-        self,
-        store: SampleStore,
-        *,
-        data: Path,
-        retention_ms: int,
-        rollup_retention_ms: int,
-        series_limit: int,
-        clock: Clock,
-        monotonic: Callable[[], float],
-    ) -> None:
-        self._store = store
-        self._data = data
-        self._retention_ms = retention_ms
-        self._rollup_retention_ms = rollup_retention_ms
-        self._series_limit = series_limit
-        self._clock = clock
-        self._monotonic = monotonic
+    store: SampleStore
+    data: Path
+    retention_ms: int
+    rollup_retention_ms: int
+    series_limit: int
+    clock: Clock
+    monotonic: Callable[[], float]
+
+    def __post_init__(self) -> None:
         self._reading = threading.Lock()
         self._compacting = threading.Lock()
         self._read: tuple[float, int, StoreSurvey] | None = None
@@ -131,33 +123,29 @@ class Storage:
             NoSurveyError, StoreReadError: there are no figures.
         """
         read_ms, survey = self._survey()
-        return StoreOut(
-            read_ms=read_ms,
-            file_bytes=survey.file_bytes,
-            free_bytes=survey.free_bytes,
-            disk_free_bytes=shutil.disk_usage(self._data).free,
-            retention_ms=self._retention_ms,
-            rollup_retention_ms=max(self._retention_ms, self._rollup_retention_ms),
-            hot=StoreTableOut(**asdict(survey.hot)),
-            sealed=StoreTableOut(**asdict(survey.sealed)),
-            rollups=StoreTableOut(**asdict(survey.rollups)),
-            series=survey.series,
-            series_limit=self._series_limit,
-            oldest_ms=survey.oldest_ms,
-            newest_ms=survey.newest_ms,
-            clock_jump_ms=round(self._store.statistics().clock_jump_seconds * 1_000),
-            metrics_total=len(survey.metrics),
-            metrics=_groups(survey.metrics, limit),
-            metrics_by_series=_groups(sorted(survey.metrics, key=lambda use: (-use.series, use.name)), limit),
-            jobs_total=len(survey.jobs),
-            jobs=_groups(survey.jobs, limit),
-            labels_total=len(survey.labels),
-            labels=[StoreLabelOut(name=name, values=values) for name, values in survey.labels[:limit]],
-            losses=[
+        whole = asdict(replace(survey, metrics=(), jobs=(), labels=(), losses=()))
+        listed = {
+            "metrics": _groups(survey.metrics, limit),
+            "jobs": _groups(survey.jobs, limit),
+            "labels": [StoreLabelOut(name=name, values=values) for name, values in survey.labels[:limit]],
+            "losses": [
                 StoreLossOut(table=one.part, first_ms=one.first_ms, last_ms=one.last_ms, samples=one.samples)
                 for one in survey.losses
             ],
-            salvage_command=salvage_command(self._data) if survey.losses else None,
+        }
+        return StoreOut(
+            **(whole | listed),
+            read_ms=read_ms,
+            disk_free_bytes=shutil.disk_usage(self.data).free,
+            retention_ms=self.retention_ms,
+            rollup_retention_ms=max(self.retention_ms, self.rollup_retention_ms),
+            series_limit=self.series_limit,
+            clock_jump_ms=round(self.store.statistics().clock_jump_seconds * 1_000),
+            metrics_total=len(survey.metrics),
+            metrics_by_series=_groups(sorted(survey.metrics, key=lambda use: (-use.series, use.name)), limit),
+            jobs_total=len(survey.jobs),
+            labels_total=len(survey.labels),
+            salvage_command=salvage_command(self.data) if survey.losses else None,
         )
 
     def compact(self) -> StoreCompactedOut:
@@ -171,14 +159,14 @@ class Storage:
         if not self._compacting.acquire(blocking=False):
             raise CompactionUnderWayError("it is being compacted already: wait for that, and look again")
         try:
-            before = self._store.statistics().database_bytes
+            before = self.store.statistics().database_bytes
             # What is sealed is written anew before its old rows go.
-            check_room(self._data, surveyor.survey().hot.bytes)
+            check_room(self.data, surveyor.survey().hot.bytes)
             sealed = surveyor.compact()
             with self._reading:
                 self._read = None
             return StoreCompactedOut(
-                sealed_samples=sealed, before_bytes=before, after_bytes=self._store.statistics().database_bytes
+                sealed_samples=sealed, before_bytes=before, after_bytes=self.store.statistics().database_bytes
             )
         finally:
             self._compacting.release()
@@ -186,19 +174,19 @@ class Storage:
     def _survey(self) -> tuple[int, StoreSurvey]:
         surveyor = self._surveyor()
         with self._reading:
-            now = self._monotonic()
+            now = self.monotonic()
             if self._read is None or now - self._read[0] > KEPT_SECONDS:
-                read_ms = self._clock()
+                read_ms = self.clock()
                 self._read = (now, read_ms, surveyor.survey())
             return self._read[1:]
 
     def _surveyor(self) -> Surveyor:
-        if not isinstance(self._store, Surveyor):
+        if not isinstance(self.store, Surveyor):
             raise NoSurveyError(
                 "the samples are in another engine (LOADWATCH_STORE_URL): ask it for its figures, and set there how"
                 " long it keeps them; LOADWATCH_RETENTION_DAYS does nothing"
             )
-        return self._store
+        return self.store
 
 
 def _groups(uses: Sequence[GroupUse], limit: int) -> list[StoreGroupOut]:

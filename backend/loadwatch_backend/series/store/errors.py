@@ -52,11 +52,11 @@ class StoreClosedError(UnavailableError, code="store-closed", title="The store i
 
 
 class EngineAwayError(UnavailableError, code="engine-away", title="The engine of the samples does not answer"):
-    """The second engine does not answer, or refuses who we are; `refused` tells the two apart."""
+    """The second engine does not answer or take it now, and may `after` so many seconds; `refused`: as who we are."""
 
-    def __init__(self, detail: str, *, refused: bool = False) -> None:
+    def __init__(self, detail: str, *, refused: bool = False, after: float | None = None) -> None:
         super().__init__(detail)
-        self.refused = refused
+        self.refused, self.after = refused, after or 0.0
 
 
 class EngineAnswerError(ProblemError, code="engine-answer", title="The engine refused the query"):

@@ -49,6 +49,14 @@ class Matcher:
     value: str
 
 
+_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
+
+
+def quoted(text: str) -> str:
+    """A string of PromQL and of OpenMetrics."""
+    return f'"{text.translate(_ESCAPES)}"'
+
+
 def one_of(label: str, values: Sequence[str]) -> Matcher:
     """The label has one of the values; the empty one means that it is not there."""
     if len(values) == 1:

@@ -2,6 +2,7 @@
 
 import secrets
 import socket
+from dataclasses import fields
 from pathlib import Path
 
 from loadwatch_backend.core.clock import SteadyClock
@@ -10,8 +11,8 @@ from loadwatch_backend.series.store.embedded.engine import open_embedded
 from loadwatch_backend.series.store.embedded.settings import EmbeddedSettings
 from loadwatch_backend.series.store.errors import EngineSettingsError
 from loadwatch_backend.series.store.port import SampleStore
+from loadwatch_backend.series.store.prometheus.connection import Login, RemoteSettings
 from loadwatch_backend.series.store.prometheus.engine import open_prometheus
-from loadwatch_backend.series.store.prometheus.settings import Login, RemoteSettings
 
 _INSTANCE_FILE = "engine-instance"
 QUERY_SAMPLES = 20_000_000
@@ -81,17 +82,7 @@ def _login(settings: Settings) -> Login:
         raise EngineSettingsError(f"{both} are different ways to sign in at the engine: set one of them")
     if settings.store_key_file is not None and settings.store_cert_file is None:
         raise EngineSettingsError("LOADWATCH_STORE_KEY_FILE needs LOADWATCH_STORE_CERT_FILE beside it")
-    return Login(
-        tenant=settings.store_tenant,
-        tenant_header=settings.store_tenant_header or "X-Scope-OrgID",
-        user=settings.store_user,
-        password=settings.store_password,
-        token=settings.store_token,
-        ca_file=settings.store_ca_file,
-        certificate_file=settings.store_cert_file,
-        key_file=settings.store_key_file,
-        aws_region=settings.store_aws_region,
-    )
+    return Login(**{one.name: getattr(settings, f"store_{one.name}") for one in fields(Login)})
 
 
 def _instance(data: Path) -> str:

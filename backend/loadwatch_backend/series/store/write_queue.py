@@ -8,7 +8,7 @@ from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -42,8 +42,7 @@ class WriterCounts:
         return self.failed_at is not None and time.monotonic() - self.failed_at < FAILING_SECONDS
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(NamedTuple):
     """What is written at once; jobs come after it."""
 
     taken: Taken
@@ -118,7 +117,10 @@ class WriteQueue:
         with self._wake:
             if self._closing:
                 raise StoreClosedError("the server is stopping; send these samples again later")
-            if (reason := self._full(count)) is not None:
+            reason = self._refuse()
+            if self.samples + count > self._most_samples and self.samples:
+                reason = f"{self.samples} samples are waiting for the disk, and at most {self._most_samples} may"
+            if reason is not None:
                 self.counts.busy += 1
                 raise StoreBusyError(f"{reason}; send these again later")
             self._waiting.append((batch, future))
@@ -157,7 +159,12 @@ class WriteQueue:
                 for _job, future in self._jobs:
                     future.set_exception(StoreClosedError("the server is stopping"))
                 return None
-            taken = self._take()
+            taken: Taken = []
+            count = 0
+            while self._waiting and (not taken or count + len(self._waiting[0][0].series) <= self._commit_samples):
+                taken.append(self._waiting.popleft())
+                count += len(taken[-1][0].series)
+            self.samples -= count
             metadata, self._metadata = self._metadata, {}
             jobs, self._jobs = self._jobs, deque()
             return Work(taken, metadata, jobs)
@@ -181,20 +188,6 @@ class WriteQueue:
         for _, future in work.taken:
             with suppress(InvalidStateError):
                 future.set_result(None)
-
-    def _full(self, count: int) -> str | None:
-        if self.samples + count > self._most_samples and self.samples:
-            return f"{self.samples} samples are waiting for the disk, and at most {self._most_samples} may"
-        return self._refuse()
-
-    def _take(self) -> Taken:
-        taken: Taken = []
-        count = 0
-        while self._waiting and (not taken or count + len(self._waiting[0][0].series) <= self._commit_samples):
-            taken.append(self._waiting.popleft())
-            count += len(taken[-1][0].series)
-        self.samples -= count
-        return taken
 
 
 def columns_of(taken: Taken) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64], npt.NDArray[np.float64]]:

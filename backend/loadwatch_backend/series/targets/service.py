@@ -1,8 +1,9 @@
 """Health of every target and collector, from the samples that the senders push about themselves."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -71,8 +72,7 @@ SILENT_INTERVALS = 4
 SILENT_LEAST_MS = 10_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Samples:
+class Samples(NamedTuple):
     """Samples of one series in rising time, stale markers left out; `ended` tells that the newest one is a marker."""
 
     times: IntArray
@@ -88,8 +88,7 @@ class Samples:
 NOTHING = Samples(times=np.empty(0, np.int64), values=np.empty(0, np.float64))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorText:
+class ErrorText(NamedTuple):
     """One text of `collector_error_info` and when it was last said to hold."""
 
     text: str
@@ -201,8 +200,14 @@ class TargetService:
         agents = self._agents(now_ms)
         targets: dict[tuple[str, str], list[CollectorOut]] = defaultdict(list)
         for job, instance, collector in keys:
+            last_ms = (found := health[job, instance, collector]).last_sample_ms
             targets[job, instance].append(
-                _out(collector, health[job, instance, collector], agents.get((job, instance, collector), []), now_ms)
+                CollectorOut(
+                    collector=collector,
+                    lag_seconds=None if last_ms is None else max(now_ms - last_ms, 0) / 1_000,
+                    agents=agents.get((job, instance, collector), []),
+                    **asdict(found),
+                )
             )
         listed: list[TargetOut] = []
         for (job, instance), collectors in targets.items():
@@ -274,26 +279,24 @@ class TargetService:
         return found
 
     def _recent(self, metric: str, now_ms: int) -> dict[Key, Samples]:
-        matchers = [Matcher("__name__", MatchOperator.EQUAL, metric)]
-        selection = self._store.select(matchers, now_ms - RECENT_MS, now_ms + AHEAD_MS)
-        return {key_of(labels): without_stale(times, values) for labels, times, values in selection.each()}
+        found = self._samples(metric, now_ms - RECENT_MS, now_ms + AHEAD_MS)
+        return {key_of(labels): samples for labels, samples in found}
+
+    def _samples(self, metric: str, start_ms: int, end_ms: int) -> Iterator[tuple[Labels, Samples]]:
+        selection = self._store.select([Matcher("__name__", MatchOperator.EQUAL, metric)], start_ms, end_ms)
+        for labels, times, values in selection.each():
+            yield labels, without_stale(times, values)
 
     def _errors(self, now_ms: int) -> dict[Key, "list[ErrorText]"]:
-        matchers = [Matcher("__name__", MatchOperator.EQUAL, "collector_error_info")]
-        selection = self._store.select(matchers, now_ms - RECENT_MS, now_ms + AHEAD_MS)
         found: dict[Key, list[ErrorText]] = defaultdict(list)
-        for labels, times, values in selection.each():
-            samples = without_stale(times, values)
+        for labels, samples in self._samples("collector_error_info", now_ms - RECENT_MS, now_ms + AHEAD_MS):
             if samples.last == 1 and not samples.ended:
                 found[key_of(labels)].append(ErrorText(text=labels.get("error", ""), last_ms=int(samples.times[-1])))
         return found
 
     def _agents(self, now_ms: int) -> dict[Key, "list[str]"]:
-        matchers = [Matcher("__name__", MatchOperator.EQUAL, "collector_agent_info")]
-        selection = self._store.select(matchers, now_ms - PRESENT_MS, now_ms + PRESENT_MS)
         found: dict[Key, list[str]] = defaultdict(list)
-        for labels, times, values in selection.each():
-            samples = without_stale(times, values)
+        for labels, samples in self._samples("collector_agent_info", now_ms - PRESENT_MS, now_ms + PRESENT_MS):
             if len(samples.times) and not samples.ended:
                 host, process, started = (labels.get(f"agent_{name}", "") for name in ("host", "pid", "started"))
                 found[key_of(labels)].append(f"{host}[{process}] {started}")
@@ -322,9 +325,3 @@ class TargetService:
 def _answer_that_holds(answer: AnswerRow | None, sent_ms: int | None) -> AnswerRow | None:
     """What somebody said of a target that was not sent since."""
     return answer if answer is not None and answer.answered_ms >= (sent_ms or 0) else None
-
-
-def _out(collector: str, health: Health, agents: list[str], now_ms: int) -> CollectorOut:
-    last_ms = health.last_sample_ms
-    lag_seconds = None if last_ms is None else max(now_ms - last_ms, 0) / 1_000
-    return CollectorOut(collector=collector, lag_seconds=lag_seconds, agents=agents, **asdict(health))

@@ -12,7 +12,7 @@ def test_one_query_has_its_part_and_gives_it_back() -> None:
     pool = MemoryPool(1_000, 400)
     ticket = pool.ticket()
     ticket.take(300)
-    with ticket.lent(100):
+    with ticket.working(100):
         assert (pool.used_bytes, ticket.room_bytes) == (400, 0)
         with pytest.raises(QueryMemoryError, match="LOADWATCH_QUERY_MEMORY_BYTES"):
             ticket.take(1)

@@ -16,8 +16,7 @@ from loadwatch_backend.core.problems import error_document
 from loadwatch_backend.core.services import find_service
 from loadwatch_backend.series.promql.admission import Queries
 from loadwatch_backend.series.promql.engine import Engine, EngineSettings
-from loadwatch_backend.series.promql.http.endpoints import router
-from loadwatch_backend.series.promql.http.status import status_router
+from loadwatch_backend.series.promql.http.endpoints import router, status_router
 from loadwatch_backend.series.store.embedded.engine import open_embedded
 from loadwatch_backend.series.store.embedded.settings import EmbeddedSettings
 from loadwatch_backend.series.store.port import Batch, MetricMetadata, SampleStore

@@ -15,14 +15,12 @@ from unittest import mock
 import numpy as np
 from loadwatch_backend.core.database.migrate import revisions
 from loadwatch_backend.core.database.relational import default_url, open_relational
+from loadwatch_backend.series.store import transfer as module
 from loadwatch_backend.series.store.embedded.settings import HOUR_MS
 from loadwatch_backend.series.store.embedded.stored_hours import open_stored_hours
 from loadwatch_backend.series.store.port import Selection
 from loadwatch_backend.series.store.prometheus.wire import SeriesSamples
-from loadwatch_backend.series.store.transfer import transfer as module
-from loadwatch_backend.series.store.transfer.parts import Part, parts_of
-from loadwatch_backend.series.store.transfer.state import StateFile
-from loadwatch_backend.series.store.transfer.transfer import Job, transfer
+from loadwatch_backend.series.store.transfer import Job, Part, StateFile, parts_of, transfer
 
 from backend.tests.store.faults.place import Acknowledge, Place, Step
 from backend.tests.store.migration_kills import contents

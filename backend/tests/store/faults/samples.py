@@ -6,11 +6,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
-from loadwatch_backend.series.store.embedded import opening, sealed
+from loadwatch_backend.series.store.embedded import opening, rollups, sealed
 from loadwatch_backend.series.store.embedded.block import LATEST_MS
 from loadwatch_backend.series.store.embedded.database import Database
 from loadwatch_backend.series.store.embedded.engine import EmbeddedStore, open_embedded
-from loadwatch_backend.series.store.embedded.rollups import table as rollups
 from loadwatch_backend.series.store.embedded.settings import DAY_MS, HOUR_MS, EmbeddedSettings
 from loadwatch_backend.series.store.errors import StoreBusyError, StoreClosedError, StoreWriteError
 from loadwatch_backend.series.store.port import Batch, Labels, MetricMetadata
@@ -196,8 +195,8 @@ def seal(store: EmbeddedStore) -> None:
 def move(store: EmbeddedStore) -> None:
     """Write everything again, though little is to be gained."""
     with store.keeping_order():
-        for one in store.database.moves():
-            store.database.move(one)
+        for one in store.database.run(sealed.moves):
+            store.database.run(sealed.move, one)
 
 
 def compact(store: EmbeddedStore) -> None:
@@ -253,7 +252,7 @@ def check_rolling(directory: Path, acknowledged: Sequence[int]) -> None:
     """And no hour is left without."""
     check_samples(directory / "data", rolled_samples(), acknowledged)
     with opened(directory / "data") as store:
-        assert store.database.unrolled_hours() == []
+        assert store.database.run(rollups.unrolled_hours) == []
 
 
 ROLLUP = Place(

@@ -21,8 +21,8 @@ from loadwatch_backend.series.store.errors import (
     StoreBusyError,
 )
 from loadwatch_backend.series.store.port import Batch, Matcher, MatchOperator
+from loadwatch_backend.series.store.prometheus.connection import Login, RemoteSettings
 from loadwatch_backend.series.store.prometheus.engine import PrometheusStore, open_prometheus
-from loadwatch_backend.series.store.prometheus.settings import Login, RemoteSettings
 from loadwatch_backend.series.store.sample_store import open_sample_store
 
 from backend.tests.store.prometheus.engines import wait_for
@@ -232,7 +232,7 @@ def test_requests_to_amazon_are_signed(tmp_path: Path, engine: StubEngine, monke
 def test_both_sides_show_certificates(tmp_path: Path) -> None:
     key, certificate = make_certificate(tmp_path)
     engine = StubEngine(tls=mutual_tls(certificate, key))
-    ours = Login(ca_file=certificate, certificate_file=certificate, key_file=key)
+    ours = Login(ca_file=certificate, cert_file=certificate, key_file=key)
     with opened(tmp_path / "data", engine, ours) as store:
         append(store, "a", 1)
         delivered(store)

@@ -11,8 +11,8 @@ from typing import Any, cast
 import numpy as np
 import pytest
 from loadwatch_backend.series.store.port import STALE_NAN_BITS, Batch, Matcher, MatchOperator, SampleStore
+from loadwatch_backend.series.store.prometheus.connection import RemoteSettings
 from loadwatch_backend.series.store.prometheus.engine import PrometheusStore, open_prometheus
-from loadwatch_backend.series.store.prometheus.settings import RemoteSettings
 
 from backend.tests.store.contract import METRIC, NOW_MS, OpenStore, StoreContract, append, select, series_of
 from backend.tests.store.prometheus.engines import RealEngine, prometheus, victoria_metrics, wait_for

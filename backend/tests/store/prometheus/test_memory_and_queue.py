@@ -9,10 +9,10 @@ from loadwatch_backend.series.store.embedded.block import Block
 from loadwatch_backend.series.store.port import Batch
 from loadwatch_backend.series.store.prometheus import engine as module
 from loadwatch_backend.series.store.prometheus import recent
+from loadwatch_backend.series.store.prometheus.connection import RemoteSettings
 from loadwatch_backend.series.store.prometheus.durable_queue import DurableQueue
 from loadwatch_backend.series.store.prometheus.engine import open_prometheus
 from loadwatch_backend.series.store.prometheus.recent import Recent
-from loadwatch_backend.series.store.prometheus.settings import RemoteSettings
 
 from backend.tests.store.prometheus.engines import wait_for
 from backend.tests.store.prometheus.stub import NOTHING, Asked, Reply, StubEngine

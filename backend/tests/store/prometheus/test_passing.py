@@ -84,7 +84,8 @@ def test_what_another_server_sent_is_the_engines_work_to_the_end(
         raise AssertionError("samples were read")
 
     with opened(tmp_path / "another", store[1]) as another:
-        engine = Engine(another, select=select)
+        engine = Engine(another)
+        engine.select = select
         found = engine.range("sum(m)", START_MS, NOW_MS, 10_000)
         assert found.values[0].tolist() == [45.0 * 10 * step for step in range(61)]
         own = Batch(series=another.resolve([{"__name__": "m"}]), timestamps=np.array([NOW_MS]), values=np.ones(1))

@@ -8,8 +8,7 @@ from loadwatch_backend.series.store.embedded.settings import HOUR_MS
 from loadwatch_backend.series.store.embedded.stored_hours import open_stored_hours
 from loadwatch_backend.series.store.port import STALE_NAN, Selection
 from loadwatch_backend.series.store.prometheus.wire import SeriesSamples
-from loadwatch_backend.series.store.transfer.parts import Part
-from loadwatch_backend.series.store.transfer.transfer import Counts, count_all, there
+from loadwatch_backend.series.store.transfer import Counts, Part, count_all, there
 
 from backend.tests.store.transfer.filling import add
 

@@ -7,7 +7,7 @@ import re
 import pytest
 from loadwatch_backend.series.store.embedded.settings import HOUR_MS
 from loadwatch_backend.series.store.port import Labels
-from loadwatch_backend.series.store.transfer.parts import parts_of
+from loadwatch_backend.series.store.transfer import parts_of
 
 NAMES = ["a", "a|b", "b", "x.y", "(*)", 'q"\\', "ü ü", "", "line\nline", "metric:0"]
 

@@ -4,8 +4,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from loadwatch_backend.series.store.transfer.progress import duration, progress_line
-from loadwatch_backend.series.store.transfer.state import StateFile, TransferError, TransferState
+from loadwatch_backend.series.store.transfer import (
+    StateFile,
+    TransferError,
+    TransferState,
+    duration,
+    progress_line,
+)
 
 STATE = TransferState(target="http://engine/api/v1/write", rows=12, hour_ms=3_600_000, part=2, sent=9)
 

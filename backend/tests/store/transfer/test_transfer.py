@@ -10,16 +10,22 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
+from loadwatch_backend.series.store import transfer as module
 from loadwatch_backend.series.store.embedded.settings import HOUR_MS
 from loadwatch_backend.series.store.embedded.stored_hours import StoredHours, open_stored_hours
 from loadwatch_backend.series.store.port import Selection
-from loadwatch_backend.series.store.prometheus.connection import Connection
-from loadwatch_backend.series.store.prometheus.settings import RemoteSettings
-from loadwatch_backend.series.store.transfer import transfer as module
-from loadwatch_backend.series.store.transfer.parts import parts_of
-from loadwatch_backend.series.store.transfer.state import StateFile, TransferError, TransferState
-from loadwatch_backend.series.store.transfer.target import EngineRefusesError, Target
-from loadwatch_backend.series.store.transfer.transfer import Job, count_all, transfer
+from loadwatch_backend.series.store.prometheus.connection import Connection, RemoteSettings
+from loadwatch_backend.series.store.transfer import (
+    EngineRefusesError,
+    Job,
+    StateFile,
+    Target,
+    TransferError,
+    TransferState,
+    count_all,
+    parts_of,
+    transfer,
+)
 
 from backend.tests.store.prometheus.engines import RealEngine, victoria_metrics
 from backend.tests.store.prometheus.stub import OK, Asked, Reply, StubEngine

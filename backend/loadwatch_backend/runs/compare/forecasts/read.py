@@ -12,8 +12,7 @@ from loadwatch_formats.outcomes import Outcome
 from loadwatch_backend.catalogue.packs.library import Library
 from loadwatch_backend.catalogue.signals.headroom import join_limits, within_limit
 from loadwatch_backend.catalogue.signals.interval import LEAST_MS, WINDOW
-from loadwatch_backend.catalogue.signals.legend import render_legend
-from loadwatch_backend.catalogue.signals.model import Resource
+from loadwatch_backend.catalogue.signals.model import Resource, render_legend
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.core.text import parse_number

@@ -13,9 +13,9 @@ from loadwatch_backend.core.services import service
 from loadwatch_backend.series.ingest.endpoints import come_again, read_body, sender_of
 from loadwatch_backend.series.ingest.errors import UnsupportedWriteError
 from loadwatch_backend.series.ingest.otlp.otlp_pb2 import ExportResponse, PartialSuccess
-from loadwatch_backend.series.ingest.otlp.service import OtlpService, Taken
+from loadwatch_backend.series.ingest.otlp.service import OtlpService
 from loadwatch_backend.series.ingest.validate import Reason
-from loadwatch_backend.series.store.errors import StoreBusyError, StoreWriteError
+from loadwatch_backend.series.store.errors import StoreBusyError
 
 router = APIRouter(tags=["ingest"])
 
@@ -59,13 +59,7 @@ async def write_otlp(request: Request, service: Annotated[OtlpService, Depends(s
         if taken.push.stored is not None:
             await asyncio.wrap_future(taken.push.stored)
     except (UnavailableError, StoreBusyError) as error:
-        if isinstance(error, StoreWriteError):
-            service.ingest.counts.refuse_request(Reason.NOT_WRITTEN)
-        return come_again(error, request)
-    return _answer(taken, json=json)
-
-
-def _answer(taken: Taken, *, json: bool) -> Response:
+        return come_again(error, request, service.ingest)
     answer = ExportResponse()
     if taken.rejected_points or taken.message:
         partial = PartialSuccess(rejected_data_points=taken.rejected_points, error_message=taken.message[:4000])

@@ -5,9 +5,9 @@ names of which it leaves nothing, as of Japanese ones, stay as they are: names a
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from typing import NamedTuple
 
 
 class Strategy(StrEnum):
@@ -45,8 +45,7 @@ _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345
 _DIGITS = frozenset("0123456789")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kind:
+class Kind(NamedTuple):
     """What of a metric's type its name depends on."""
 
     counter: bool = False

@@ -14,7 +14,7 @@ import zlib
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
@@ -48,16 +48,14 @@ _MOST_BOUNDS = 640
 """Of a histogram; 1.19 times apart they reach over 160 octaves."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sum:
+class Sum(NamedTuple):
     """What a series came to, and when."""
 
     time: int
     value: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Buckets:
+class Buckets(NamedTuple):
     """What the finite buckets of a histogram came to, by rising bound, and when."""
 
     time: int
@@ -105,7 +103,8 @@ class DeltaSums:
             if before is None:
                 start = rows.starts[row]
                 if max(0, now_ms - self._retention_ms) < start < time:
-                    _append(rows, series, start, rows.points[row])
+                    # A zero where the counting began lets a rate see the first delta.
+                    rows.add(series, 0, start, 0.0, rows.points[row])
                 before = Sum(time=time - 1, value=0.0)
             elif time <= before.time:
                 added.dropped.add(row)
@@ -152,9 +151,8 @@ class DeltaSums:
         if before is None:
             known_start = max(0, now_ms - self._retention_ms) < start < time
             before = Buckets(time=start if known_start else time, bounds=[], counts=[])
-        now = Buckets(
-            time=time, bounds=[bound for bound, _ in delta.buckets], counts=[count for _, count in delta.buckets]
-        )
+        bounds, counts = ([pair[column] for pair in delta.buckets] for column in (0, 1))
+        now = Buckets(time=time, bounds=bounds, counts=counts)
         bounds = sorted({*before.bounds, *now.bounds})
         if len(bounds) > _MOST_BOUNDS:
             # A bound less makes no other one wrong.
@@ -165,8 +163,8 @@ class DeltaSums:
         for bound, count in zip(bounds, counts, strict=True):
             series = encode_labels({**delta.labels, "le": plain_number(bound)})
             if bound not in old and before.time < time:
-                _append(rows, series, before.time, point, before.up_to(bound))
-            _append(rows, series, time, point, count)
+                rows.add(series, 0, before.time, before.up_to(bound), point)
+            rows.add(series, 0, time, count, point)
         self._buckets[key] = Buckets(time=time, bounds=bounds, counts=counts)
 
     def _find_buckets(self, labels: dict[str, str], now_ms: int) -> Buckets | None:
@@ -203,15 +201,6 @@ class DeltaSums:
             if others == labels:
                 return list(zip(times.tolist(), values.tolist(), strict=True))
         return []
-
-
-def _append(rows: Translated, series: bytes, time: int, point: int, value: float = 0.0) -> None:
-    """One more row; a zero where the counting began lets a rate see the first delta."""
-    rows.series.append(series)
-    rows.starts.append(0)
-    rows.times.append(time)
-    rows.values.append(value)
-    rows.points.append(point)
 
 
 _DEPTH = 32
@@ -301,8 +290,7 @@ _EXPANSION = 4
 _COMMIT_SECONDS = 60
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
+class Taken(NamedTuple):
     """A request under way; `rejected_points` were refused for what `message` says, all others are or will be stored."""
 
     push: Push
@@ -350,11 +338,8 @@ class OtlpService:
             return taken
         self.ingest.counts.refuse_samples(Reason.DELTA_LATE, len(added.late))
         late = f"{len(added.late)} deltas came after later ones of their series, to which they cannot be added any more"
-        return Taken(
-            push=taken.push,
-            rejected_points=taken.rejected_points + len(added.late),
-            message="; ".join(part for part in (taken.message, late) if part),
-        )
+        message = "; ".join(part for part in (taken.message, late) if part)
+        return Taken(taken.push, taken.rejected_points + len(added.late), message)
 
     def _append(self, rows: Translated, dropped: set[int], sender: Sender) -> Taken:
         kept = [row for row in range(len(rows.series)) if row not in dropped]
@@ -362,11 +347,8 @@ class OtlpService:
         if rows.refused_points:
             self.ingest.counts.refuse_samples(Reason.UNTRANSLATABLE, rows.refused_points)
         refused = {rows.points[kept[row]] for row in push.refused_rows}
-        return Taken(
-            push=push,
-            rejected_points=rows.refused_points + len(refused - {-1}),
-            message="; ".join(part for part in (*rows.details, push.refusals()) if part),
-        )
+        message = "; ".join(part for part in (*rows.details, push.refusals()) if part)
+        return Taken(push, rows.refused_points + len(refused - {-1}), message)
 
     def _columns(self, rows: Translated, kept: list[int], known: Mapping[bytes, int]) -> WriteColumns:
         fresh: list[FreshSeries] = []
@@ -392,6 +374,4 @@ class OtlpService:
             fresh=fresh,
             metadata=metadata.entries(),
             metadata_left_out=metadata.left_out,
-            exemplars=0,
-            histograms=0,
         )

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 from loadwatch_backend.series.ingest.decode_v2 import encode_label
 from loadwatch_backend.series.ingest.entries import Entries
@@ -224,8 +224,7 @@ class OtlpRules:
     scope: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExponentialDelta:
+class ExponentialDelta(NamedTuple):
     """The finite buckets of a delta, whose bounds may be others than those before it.
 
     `labels` are those of its buckets but for `le`, `row` is that of its count.
@@ -258,6 +257,14 @@ class Translated:
     point_count: int = 0
     refused_points: int = 0
     details: list[str] = field(default_factory=list[str])
+
+    def add(self, series: bytes, start: int, time: int, value: float, point: int) -> None:
+        """One more row."""
+        self.series.append(series)
+        self.starts.append(start)
+        self.times.append(time)
+        self.values.append(value)
+        self.points.append(point)
 
     def refuse(self, points: int, detail: str) -> None:
         """Some points cannot be translated."""
@@ -324,22 +331,22 @@ class _Resource:
         return {**labels, **self.identity, "__name__": "target_info"}
 
 
+@dataclass
 class _Translator:
     """Of the metrics of one scope."""
 
-    def __init__(
-        self, resource: _Resource, scope: ScopeMetrics, rules: OtlpRules, entries: Entries, to: Translated
-    ) -> None:
-        self._resource = resource
-        self._scope = scope
-        self._rules = rules
-        self._entries = entries
-        self._to = to
+    _resource: _Resource
+    _scope: ScopeMetrics
+    _rules: OtlpRules
+    _entries: Entries
+    _to: Translated
+
+    def __post_init__(self) -> None:
         self._scope_labels: dict[str, str] = {}
         self._problem: str | None = None
-        if rules.scope and scope.scope.name:
+        if self._rules.scope and self._scope.scope.name:
             try:
-                self._scope_labels = _scope_labels(scope, rules.strategy)
+                self._scope_labels = _scope_labels(self._scope, self._rules.strategy)
             except UnnameableError as error:
                 self._problem = str(error)
 
@@ -354,6 +361,7 @@ class _Translator:
             which = metric.WhichOneof("data")
             monotonic = which == "sum" and metric.sum.is_monotonic
             kind = Kind(counter=monotonic, gauge=which == "gauge")
+            types = {"gauge": "gauge", "summary": "summary", "sum": "counter" if monotonic else "gauge"}
             name = metric_name(metric.name, metric.unit, kind, self._rules.strategy)
         except UnnameableError as error:
             to.refuse(len(points), str(error))
@@ -362,7 +370,7 @@ class _Translator:
         if not points:
             return
         to.metadata[name] = MetricMetadata(
-            type=_type(metric), help=metric.description[:4096], unit=unit_name(metric.unit)
+            type=types.get(which or "", "histogram"), help=metric.description[:4096], unit=unit_name(metric.unit)
         )
         for point in points:
             try:
@@ -411,11 +419,7 @@ class _Translator:
                 raise WriteTooLargeError(
                     f"the labels of all points have more than {_MOST_LABEL_BYTES} bytes; send fewer points per request"
                 )
-            to.series.append(series)
-            to.starts.append(start)
-            to.times.append(time)
-            to.values.append(STALE_NAN if stale else value)
-            to.points.append(to.point_count)
+            to.add(series, start, time, STALE_NAN if stale else value, to.point_count)
 
     def _labels(self, attributes: Iterable[KeyValue]) -> dict[str, str]:
         labels = _labels(attributes, self._rules.strategy, ("__name__",))
@@ -471,11 +475,7 @@ def _add_target_info(resource: _Resource, earliest_ms: int, latest_ms: int, entr
     target_info_times.update(times)
     entries.take(len(times))
     for time in times:
-        to.series.append(series)
-        to.starts.append(0)
-        to.times.append(time)
-        to.values.append(1.0)
-        to.points.append(-1)
+        to.add(series, 0, time, 1.0, -1)
     to.metadata["target_info"] = MetricMetadata(type="gauge", help="Target metadata", unit="")
 
 
@@ -497,13 +497,3 @@ def _is_delta(metric: Metric) -> bool:
     if temporality not in (AGGREGATION_TEMPORALITY_DELTA, AGGREGATION_TEMPORALITY_CUMULATIVE):
         raise UnnameableError(f"{metric.name[:100]!r} is neither cumulative nor delta (aggregation_temporality)")
     return temporality == AGGREGATION_TEMPORALITY_DELTA
-
-
-_TYPES: Mapping[str | None, str] = {"gauge": "gauge", "summary": "summary"}
-
-
-def _type(metric: Metric) -> str:
-    which = metric.WhichOneof("data")
-    if which == "sum":
-        return "counter" if metric.sum.is_monotonic else "gauge"
-    return _TYPES.get(which, "histogram")

@@ -9,14 +9,17 @@ over a gap nor over the edge of a longer standstill. Not a function of PromQL: o
 """
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from loadwatch_backend.series.promql.functions.special_functions import Evaluator
 from loadwatch_backend.series.promql.labels import drop_names
 from loadwatch_backend.series.promql.parsing.expression import Call, Expression, Number, RangeSelector
 from loadwatch_backend.series.promql.samples import Samples
 from loadwatch_backend.series.promql.value import BoolArray, FloatArray, IntArray, Matrix
+
+if TYPE_CHECKING:
+    from loadwatch_backend.series.promql.evaluate import Evaluation
 
 NAME = "covered_rate"
 LEAST_ROWS = 4
@@ -70,11 +73,11 @@ def read_cover(call: Call) -> tuple[str, RangeSelector] | None:
     return "deriv" if falls else "rate", RangeSelector(selector=inner, range_ms=max(window, bridge))
 
 
-def covered_rate(evaluator: Evaluator, call: Call) -> Matrix:
+def covered_rate(evaluator: "Evaluation", call: Call) -> Matrix:
     """Increase per second."""
     selector, *numbers = call.arguments
     assert isinstance(selector, RangeSelector)
-    window, bridge, still, hold, falls = (_milliseconds(one) for one in numbers)
+    window, bridge, still, hold, falls = map(_milliseconds, numbers)
     cover = Cover(window_ms=window, bridge_ms=bridge, still_ms=still, hold_ms=hold)
     windows = evaluator.windows(selector, call.function)
     samples = windows.samples if falls else _without_edges(windows.samples, cover.bridge_ms)
@@ -143,8 +146,7 @@ def _slopes(samples: Samples, times: IntArray, cover: Cover, *, falls: bool) -> 
     return np.where(present, rise / np.where(present, (end - begin) / 1_000, 1.0), 0.0), present
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Line:
+class _Line(NamedTuple):
     """Counters without their resets, straight between two samples."""
 
     times: IntArray

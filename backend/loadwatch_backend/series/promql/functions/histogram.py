@@ -48,12 +48,8 @@ def bad_bounds(matrix: Matrix) -> list[str]:
     """Values of `le` that are no numbers, with their metrics, of the series that are there at any step."""
     bad = [row for row, labels in enumerate(matrix.labels) if not _NUMBER.fullmatch(labels.get(BUCKET, ""))]
     seen = [matrix.labels[row] for row in bad if matrix.present[row].any()]
-    return sorted({_quoted_bound(labels) for labels in seen})
-
-
-def _quoted_bound(labels: Labels) -> str:
-    name = labels.get(METRIC_NAME, "")
-    return f'"{labels.get(BUCKET, "")}"' + (f' for metric name "{name}"' if name else "")
+    named = ((labels.get(BUCKET, ""), labels.get(METRIC_NAME, "")) for labels in seen)
+    return sorted({f'"{bound}"' + (f' for metric name "{name}"' if name else "") for bound, name in named})
 
 
 def histogram_quantiles(q: FloatArray, matrix: Matrix, label: str, falling: Falling | None = None) -> Matrix:

@@ -4,11 +4,11 @@ Source of the rules: promql/info.go of Prometheus 3. Targets are told by `instan
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from loadwatch_backend.series.promql.errors import QueryExecutionError
-from loadwatch_backend.series.promql.functions.special_functions import Evaluator
 from loadwatch_backend.series.promql.labels import METRIC_NAME, format_labels, merge_alike, rows_by, stack
 from loadwatch_backend.series.promql.parsing.expression import Call, Selector
 from loadwatch_backend.series.promql.samples import newest_rows
@@ -16,10 +16,13 @@ from loadwatch_backend.series.promql.value import BoolArray, IntArray, Matrix
 from loadwatch_backend.series.store.patterns import value_test
 from loadwatch_backend.series.store.port import Labels
 
+if TYPE_CHECKING:
+    from loadwatch_backend.series.promql.evaluate import Evaluation
+
 IDENTIFYING = ("instance", "job")
 
 
-def info(evaluator: Evaluator, call: Call) -> Matrix:
+def info(evaluator: "Evaluation", call: Call) -> Matrix:
     """The first argument with the labels of what describes it, which the second one selects (see `resolve`).
 
     Raises:
@@ -37,6 +40,22 @@ def info(evaluator: Evaluator, call: Call) -> Matrix:
     wanted = frozenset(one.label for one in data)
     # A series without a description stays when nothing is asked of it.
     keeps_bare = all(value_test(one)("") for one in data)
+
+    def enriched(one: Matrix, rows: Sequence[int]) -> Iterator[Matrix]:
+        """One series, a part for each set of descriptions that are there together."""
+        there = present[list(rows)] if rows else np.zeros((0, evaluator.grid.count), dtype=np.bool_)
+        patterns, pattern_of = np.unique(there, axis=1, return_inverse=True)
+        for number, pattern in enumerate(patterns.T):
+            here = one.present & (pattern_of.ravel() == number)[None, :]
+            if not here.any():
+                continue
+            found = [samples.labels[row] for row, is_there in zip(rows, pattern.tolist(), strict=True) if is_there]
+            if found or keeps_bare:
+                new = _described(one.labels[0], found, wanted)
+                for name, value in new.items():
+                    evaluator.budget.take(name, value)
+                yield Matrix(labels=[{**one.labels[0], **new}], values=one.values, present=here)
+
     parts: list[Matrix] = []
     for row, labels in enumerate(base.labels):
         one = Matrix(labels=[labels], values=base.values[row : row + 1], present=base.present[row : row + 1])
@@ -45,32 +64,8 @@ def info(evaluator: Evaluator, call: Call) -> Matrix:
         if is_info or not any(target):
             parts += [one] if is_info or keeps_bare else []
             continue
-        parts += _enriched(evaluator, one, by_target.get(target, []), samples.labels, present, wanted, keeps_bare)
+        parts += enriched(one, by_target.get(target, []))
     return merge_alike(stack(parts, evaluator.grid.count))
-
-
-def _enriched(
-    evaluator: Evaluator,
-    one: Matrix,
-    rows: Sequence[int],
-    labels: Sequence[Labels],
-    present: BoolArray,
-    wanted: frozenset[str],
-    keeps_bare: bool,
-) -> Iterator[Matrix]:
-    """One series, a part for each set of descriptions that are there together."""
-    there = present[list(rows)] if rows else np.zeros((0, evaluator.grid.count), dtype=np.bool_)
-    patterns, pattern_of = np.unique(there, axis=1, return_inverse=True)
-    for number, pattern in enumerate(patterns.T):
-        here = one.present & (pattern_of.ravel() == number)[None, :]
-        if not here.any():
-            continue
-        found = [labels[row] for row, is_there in zip(rows, pattern.tolist(), strict=True) if is_there]
-        if found or keeps_bare:
-            new = _described(one.labels[0], found, wanted)
-            for name, value in new.items():
-                evaluator.budget.take(name, value)
-            yield Matrix(labels=[{**one.labels[0], **new}], values=one.values, present=here)
 
 
 def _described(labels: Labels, descriptions: Sequence[Labels], wanted: frozenset[str]) -> dict[str, str]:

@@ -4,7 +4,7 @@ Source of the rules: promql/functions.go (createLabelsForAbsentFunction, evalLab
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -50,22 +50,18 @@ def absent(present: BoolArray, argument: Expression) -> Matrix:
 
 
 def label_replace(
-    matrix: Matrix,
-    target: str,
-    template: str,
-    source: str,
-    pattern: str,
-    *,
-    budget: LabelBudget,
-    check: Callable[[], None] = lambda: None,
+    matrix: Matrix, texts: Sequence[str], budget: LabelBudget, check: Callable[[], None] = lambda: None
 ) -> Matrix:
-    """Sets `target` to the expanded `template` in series whose `source` matches the whole `pattern` (RE2).
+    """Sets a label to the expanded template in series of which another one matches the whole pattern (RE2).
+
+    `texts` are the target, the template, the source and the pattern.
 
     Raises:
         QueryExecutionError: the pattern or the target's name is not valid, or series become alike.
         QueryTooLargeError: the labels are more than `budget` allows.
         QueryTimeoutError: by `check`, which is called now and then.
     """
+    target, template, source, pattern = texts
     try:
         compiled = compile_pattern(pattern)
     except PatternError as error:
@@ -105,16 +101,12 @@ def compare_naturally(left: str, right: str) -> int:
     return -1 if len(left_parts) <= len(right_parts) else 1
 
 
-def label_join(
-    matrix: Matrix,
-    target: str,
-    separator: str,
-    sources: list[str],
-    *,
-    budget: LabelBudget,
-    check: Callable[[], None] = lambda: None,
-) -> Matrix:
-    """Sets `target` to the joined values of `sources`; raises as `label_replace`."""
+def label_join(matrix: Matrix, texts: Sequence[str], budget: LabelBudget, check: Callable[[], None]) -> Matrix:
+    """Sets a label to the joined values of others; raises as `label_replace`.
+
+    `texts` are the target, the separator and the sources.
+    """
+    target, separator, *sources = texts
     for kind, name in [*(("source", source) for source in sources), ("destination", target)]:
         if not is_name(name):
             raise QueryExecutionError(f"invalid {kind} label name in label_join(): {name}")

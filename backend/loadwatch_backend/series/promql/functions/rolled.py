@@ -61,10 +61,6 @@ def _of_first(windows: Windows) -> Windows:
     return replace(windows, samples=replace(windows.samples, timestamps=minutes.first_ms, values=minutes.first))
 
 
-def _of_last(windows: Windows) -> Windows:
-    return replace(windows, samples=replace(windows.samples, timestamps=_minutes(windows).last_ms))
-
-
 def first_over_time(windows: Windows) -> WindowResult:
     """Oldest value."""
     return _of_first(windows).at(windows.first), windows.counts > 0
@@ -76,7 +72,8 @@ def ts_of_first_over_time(windows: Windows) -> WindowResult:
 
 
 def _ends(windows: Windows) -> Ends:
-    oldest, newest = _of_first(windows), _of_last(windows)
+    oldest = _of_first(windows)
+    newest = replace(windows, samples=replace(windows.samples, timestamps=_minutes(windows).last_ms))
 
     def correction() -> FloatArray:
         """What was counted before resets within minutes, and between two of them."""

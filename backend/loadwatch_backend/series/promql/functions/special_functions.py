@@ -2,17 +2,14 @@
 
 from collections.abc import Callable
 from functools import cmp_to_key
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from loadwatch_backend.series.promql.errors import QueryExecutionError
 from loadwatch_backend.series.promql.functions import histogram, label_functions
-from loadwatch_backend.series.promql.functions.math_functions import clamp as clamp_values
-from loadwatch_backend.series.promql.functions.math_functions import greatest_of, least_of
 from loadwatch_backend.series.promql.labels import (
-    LabelBudget,
     drop_names,
     is_name,
     label_key,
@@ -20,10 +17,88 @@ from loadwatch_backend.series.promql.labels import (
     stack,
     take_rows,
 )
-from loadwatch_backend.series.promql.notes import Notes
 from loadwatch_backend.series.promql.parsing.expression import Call, Expression, RangeSelector, Selector, Subquery, Text
-from loadwatch_backend.series.promql.samples import Samples, Windows, newest_rows
-from loadwatch_backend.series.promql.value import FloatArray, Grid, IntArray, Matrix, Scalar, empty_matrix, unlabelled
+from loadwatch_backend.series.promql.samples import newest_rows
+from loadwatch_backend.series.promql.value import FloatArray, IntArray, Matrix, Scalar, empty_matrix, unlabelled
+
+if TYPE_CHECKING:
+    # Which has a table of these functions.
+    from loadwatch_backend.series.promql.evaluate import Evaluation
+
+ElementFunction = Callable[..., FloatArray]
+"""Values [series, steps] and scalars [steps] to values."""
+
+
+def round_to(values: FloatArray, nearest: FloatArray | None = None) -> FloatArray:
+    """The nearest multiple of `nearest` (1 by default); halves go up."""
+    inverse = 1.0 / nearest if nearest is not None else np.ones(1)
+    return np.floor(values * inverse + 0.5) / inverse
+
+
+def sign(values: FloatArray) -> FloatArray:
+    """-1, 0 or 1; NaN and -0 stay as they are."""
+    return np.where(values < 0, -1.0, np.where(values > 0, 1.0, values))
+
+
+def least_of(left: FloatArray, right: FloatArray) -> FloatArray:
+    """The lesser of both."""
+    # Go's math.Min: minus infinity wins even over NaN.
+    return np.where((left == -np.inf) | (right == -np.inf), -np.inf, np.minimum(left, right))
+
+
+def greatest_of(left: FloatArray, right: FloatArray) -> FloatArray:
+    """The greater of both."""
+    return np.where((left == np.inf) | (right == np.inf), np.inf, np.maximum(left, right))
+
+
+def clamp_min(values: FloatArray, least: FloatArray) -> FloatArray:
+    """Values, at least `least`."""
+    return greatest_of(least, values)
+
+
+def clamp_max(values: FloatArray, greatest: FloatArray) -> FloatArray:
+    """Values, at most `greatest`."""
+    return least_of(greatest, values)
+
+
+def degrees(values: FloatArray) -> FloatArray:
+    """Radians to degrees."""
+    return values * 180 / np.pi
+
+
+def radians(values: FloatArray) -> FloatArray:
+    """Degrees to radians."""
+    return values * np.pi / 180
+
+
+ELEMENT_FUNCTIONS: dict[str, ElementFunction] = {
+    "abs": np.abs,
+    "ceil": np.ceil,
+    "floor": np.floor,
+    "round": round_to,
+    "clamp_min": clamp_min,
+    "clamp_max": clamp_max,
+    "sgn": sign,
+    "exp": np.exp,
+    "ln": np.log,
+    "log2": np.log2,
+    "log10": np.log10,
+    "sqrt": np.sqrt,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tanh": np.tanh,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
+    "deg": degrees,
+    "rad": radians,
+}
 
 _DAY = 86_400
 _RANGE = 2.0**62
@@ -90,57 +165,8 @@ DATE_FUNCTIONS: dict[str, Callable[[FloatArray], FloatArray]] = {
 }
 
 
-class Evaluator(Protocol):
-    """What a special function may ask for."""
-
-    @property
-    def grid(self) -> Grid:
-        """The instants of the evaluation."""
-        ...
-
-    @property
-    def lookback_ms(self) -> int:
-        """How long a sample counts as the present value."""
-        ...
-
-    @property
-    def budget(self) -> LabelBudget:
-        """For labels that are made."""
-        ...
-
-    @property
-    def check(self) -> Callable[[], None]:
-        """Raises when the time is up."""
-        ...
-
-    @property
-    def notes(self) -> Notes | None:
-        """For warnings and infos."""
-        ...
-
-    def vector(self, expression: Expression) -> Matrix:
-        """An argument of type vector."""
-        ...
-
-    def scalar(self, expression: Expression) -> Scalar:
-        """An argument of type scalar."""
-        ...
-
-    def samples(self, selector: Selector) -> Samples:
-        """The samples behind an instant selector."""
-        ...
-
-    def times(self, selector: Selector) -> IntArray:
-        """The time that each step of a selector looks at."""
-        ...
-
-    def windows(self, selector: RangeSelector | Subquery, function: str = "") -> Windows:
-        """The windows of a range, which are the argument of a function."""
-        ...
-
-
 _NATURAL = cmp_to_key(label_functions.compare_naturally)
-SpecialFunction = Callable[[Evaluator, Call], Matrix | Scalar]
+SpecialFunction = Callable[["Evaluation", Call], Matrix | Scalar]
 
 
 def _text(expression: Expression) -> str:
@@ -149,17 +175,17 @@ def _text(expression: Expression) -> str:
     return expression.value
 
 
-def time(evaluator: Evaluator, _call: Call) -> Scalar:
+def time(evaluator: "Evaluation", _call: Call) -> Scalar:
     """Time of each step in seconds."""
     return Scalar(evaluator.grid.times_ms() / 1000)
 
 
-def pi(evaluator: Evaluator, _call: Call) -> Scalar:
+def pi(evaluator: "Evaluation", _call: Call) -> Scalar:
     """The number."""
     return Scalar(np.full(evaluator.grid.count, np.pi))
 
 
-def scalar(evaluator: Evaluator, call: Call) -> Scalar:
+def scalar(evaluator: "Evaluation", call: Call) -> Scalar:
     """The value of the only series, NaN where there is none or more."""
     matrix = evaluator.vector(call.arguments[0])
     alone = matrix.present.sum(axis=0) == 1
@@ -168,12 +194,12 @@ def scalar(evaluator: Evaluator, call: Call) -> Scalar:
     return Scalar(np.where(alone, values, np.nan))
 
 
-def vector(evaluator: Evaluator, call: Call) -> Matrix:
+def vector(evaluator: "Evaluation", call: Call) -> Matrix:
     """A scalar as a series without labels."""
     return unlabelled(evaluator.scalar(call.arguments[0]).values)
 
 
-def timestamp(evaluator: Evaluator, call: Call) -> Matrix:
+def timestamp(evaluator: "Evaluation", call: Call) -> Matrix:
     """Time of the sample behind a selector's value; of the evaluation, for any other vector."""
     argument = call.arguments[0]
     if isinstance(argument, Selector):
@@ -186,7 +212,7 @@ def timestamp(evaluator: Evaluator, call: Call) -> Matrix:
     return drop_names(Matrix(labels=matrix.labels, values=np.ascontiguousarray(times), present=matrix.present))
 
 
-def date_function(evaluator: Evaluator, call: Call) -> Matrix:
+def date_function(evaluator: "Evaluation", call: Call) -> Matrix:
     """A part of a date, of the values of a vector or of the time of the evaluation."""
     function = DATE_FUNCTIONS[call.function]
     if not call.arguments:
@@ -195,20 +221,21 @@ def date_function(evaluator: Evaluator, call: Call) -> Matrix:
     return drop_names(Matrix(labels=matrix.labels, values=function(matrix.values), present=matrix.present))
 
 
-def clamp(evaluator: Evaluator, call: Call) -> Matrix:
+def clamp(evaluator: "Evaluation", call: Call) -> Matrix:
     """Values kept between two bounds; nothing where the bounds are crossed."""
     matrix = evaluator.vector(call.arguments[0])
     least, greatest = (evaluator.scalar(argument).values for argument in call.arguments[1:])
-    values, present = clamp_values(matrix.values, least, greatest), matrix.present & ~(greatest < least)[None, :]
+    values = greatest_of(least, least_of(greatest, matrix.values))
+    present = matrix.present & ~(greatest < least)[None, :]
     return drop_names(Matrix(labels=matrix.labels, values=values, present=present))
 
 
-def _note_order(evaluator: Evaluator, call: Call) -> None:
+def _note_order(evaluator: "Evaluation", call: Call) -> None:
     if evaluator.notes is not None and evaluator.grid.count != 1:
         evaluator.notes.sorts_in_vain(call.own_place)
 
 
-def sort(evaluator: Evaluator, call: Call) -> Matrix:
+def sort(evaluator: "Evaluation", call: Call) -> Matrix:
     """`sort` and `sort_desc`: rising or falling values, NaN last; range queries have their own order."""
     matrix = evaluator.vector(call.arguments[0])
     _note_order(evaluator, call)
@@ -219,37 +246,31 @@ def sort(evaluator: Evaluator, call: Call) -> Matrix:
     return take_rows(matrix, order.tolist())
 
 
-def absent(evaluator: Evaluator, call: Call) -> Matrix:
+def absent(evaluator: "Evaluation", call: Call) -> Matrix:
     """One where the vector is empty."""
     return label_functions.absent(evaluator.vector(call.arguments[0]).present, call.arguments[0])
 
 
-def absent_over_time(evaluator: Evaluator, call: Call) -> Matrix:
+def absent_over_time(evaluator: "Evaluation", call: Call) -> Matrix:
     """One where no series has a sample in the window."""
     selector = call.arguments[0]
     assert isinstance(selector, (RangeSelector, Subquery))
     return label_functions.absent(evaluator.windows(selector, call.function).counts > 0, selector)
 
 
-def label_replace(evaluator: Evaluator, call: Call) -> Matrix:
+def label_replace(evaluator: "Evaluation", call: Call) -> Matrix:
     """A label from a regular expression."""
-    matrix = evaluator.vector(call.arguments[0])
-    target, template, source, pattern = (_text(argument) for argument in call.arguments[1:])
-    return label_functions.label_replace(
-        matrix, target, template, source, pattern, budget=evaluator.budget, check=evaluator.check
-    )
+    matrix, texts = evaluator.vector(call.arguments[0]), list(map(_text, call.arguments[1:]))
+    return label_functions.label_replace(matrix, texts, evaluator.budget, evaluator.check)
 
 
-def label_join(evaluator: Evaluator, call: Call) -> Matrix:
+def label_join(evaluator: "Evaluation", call: Call) -> Matrix:
     """A label from others."""
-    matrix = evaluator.vector(call.arguments[0])
-    target, separator, *sources = (_text(argument) for argument in call.arguments[1:])
-    return label_functions.label_join(
-        matrix, target, separator, sources, budget=evaluator.budget, check=evaluator.check
-    )
+    matrix, texts = evaluator.vector(call.arguments[0]), list(map(_text, call.arguments[1:]))
+    return label_functions.label_join(matrix, texts, evaluator.budget, evaluator.check)
 
 
-def histogram_quantile(evaluator: Evaluator, call: Call) -> Matrix:
+def histogram_quantile(evaluator: "Evaluation", call: Call) -> Matrix:
     """Quantiles of classic histograms."""
     q, matrix = evaluator.scalar(call.arguments[0]).values, evaluator.vector(call.arguments[1])
     if evaluator.notes is not None:
@@ -258,7 +279,7 @@ def histogram_quantile(evaluator: Evaluator, call: Call) -> Matrix:
     return histogram.histogram_quantile(q, matrix, _falling(evaluator, call.place(1)))
 
 
-def _falling(evaluator: Evaluator, place: str) -> histogram.Falling | None:
+def _falling(evaluator: "Evaluation", place: str) -> histogram.Falling | None:
     notes = evaluator.notes
     if notes is None:
         return None
@@ -266,7 +287,7 @@ def _falling(evaluator: Evaluator, place: str) -> histogram.Falling | None:
     return lambda at, bounds, drops: notes.falling_buckets(place, bounds, drops, times[at])
 
 
-def histogram_quantiles(evaluator: Evaluator, call: Call) -> Matrix:
+def histogram_quantiles(evaluator: "Evaluation", call: Call) -> Matrix:
     """Several quantiles of classic histograms; a label tells them apart."""
     vector, name, *quantiles = call.arguments
     label = _text(name)
@@ -283,7 +304,7 @@ def histogram_quantiles(evaluator: Evaluator, call: Call) -> Matrix:
     return merge_alike(stack(found, evaluator.grid.count))
 
 
-def histogram_fraction(evaluator: Evaluator, call: Call) -> Matrix:
+def histogram_fraction(evaluator: "Evaluation", call: Call) -> Matrix:
     """Share of the observations of classic histograms between two bounds."""
     lower, upper = (evaluator.scalar(one).values for one in call.arguments[:2])
     matrix = evaluator.vector(call.arguments[2])
@@ -292,24 +313,24 @@ def histogram_fraction(evaluator: Evaluator, call: Call) -> Matrix:
     return histogram.histogram_fraction(lower, upper, matrix)
 
 
-def of_native_histograms(evaluator: Evaluator, call: Call) -> Matrix:
+def of_native_histograms(evaluator: "Evaluation", call: Call) -> Matrix:
     """Nothing: what native histograms have, buckets of classic ones have not."""
     evaluator.vector(call.arguments[0])
     return empty_matrix(evaluator.grid.count)
 
 
-def extreme_of(evaluator: Evaluator, call: Call) -> Scalar:
+def extreme_of(evaluator: "Evaluation", call: Call) -> Scalar:
     """`min_of` and `max_of`: the lesser or the greater of two numbers."""
     left, right = (evaluator.scalar(one).values for one in call.arguments)
     return Scalar(least_of(left, right) if call.function == "min_of" else greatest_of(left, right))
 
 
-def of_the_query(_evaluator: Evaluator, call: Call) -> Scalar:
+def of_the_query(_evaluator: "Evaluation", call: Call) -> Scalar:
     """`start()` and its like are numbers once a query has its times: `resolve` puts them there."""
     raise TypeError(f"{call.function}() was not resolved")
 
 
-def sort_by_label(evaluator: Evaluator, call: Call) -> Matrix:
+def sort_by_label(evaluator: "Evaluation", call: Call) -> Matrix:
     """`sort_by_label` and `sort_by_label_desc`: in the order of labels; range queries have their own order."""
     matrix = evaluator.vector(call.arguments[0])
     _note_order(evaluator, call)

@@ -5,19 +5,25 @@ coroutines that wait for their turn among all queries; the work is done in threa
 Prometheus' shape where the application turns them into documents.
 """
 
+import os
+import socket
+import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
 import orjson
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import PlainTextResponse
+from loadwatch_formats.times import format_rfc3339
 
+from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.services import service
+from loadwatch_backend.core.version import VERSION
 from loadwatch_backend.series.promql.admission import LABELS_BYTES, Queries, Ticket
 from loadwatch_backend.series.promql.engine import Engine
 from loadwatch_backend.series.promql.errors import QueryTooLargeError
-from loadwatch_backend.series.promql.http.describe import RESPONSES, documented, form_of
 from loadwatch_backend.series.promql.http.parameters import (
     NEWEST_MS,
     OLDEST_MS,
@@ -43,7 +49,62 @@ from loadwatch_backend.series.promql.notes import Notes
 from loadwatch_backend.series.promql.parsing.expression import ValueType
 from loadwatch_backend.series.promql.parsing.parse import parse_expression
 from loadwatch_backend.series.promql.value import Grid, Matrix, RawMatrix, Scalar, StringValue
-from loadwatch_backend.series.store.port import QueryPasser
+from loadwatch_backend.series.store.port import QueryPasser, StoreStatistics
+
+DESCRIPTIONS = {
+    "query": "PromQL expression",
+    "time": "Evaluation time: seconds since the epoch or RFC 3339; now by default",
+    "start": "First time: seconds since the epoch or RFC 3339",
+    "end": "Last time: seconds since the epoch or RFC 3339",
+    "step": "Seconds or a duration such as 15s",
+    "limit": "Number of results; 0 means all",
+    "lookback_delta": "How long a sample counts as the present value; 5m by default",
+    "match[]": "Series selector; may be repeated",
+    "metric": "Name of one metric",
+    "limit_per_metric": "Number of entries of each metric",
+}
+
+
+def documented(*names: str, required: Sequence[str] = ()) -> dict[str, Any]:
+    """OpenAPI for parameters that may come in the address or in a form."""
+    return {
+        "parameters": [
+            {
+                "name": name,
+                "in": "query",
+                "required": name in required,
+                "description": DESCRIPTIONS[name],
+                "schema": _schema(name),
+            }
+            for name in names
+        ]
+    }
+
+
+def _schema(name: str) -> dict[str, Any]:
+    return {"type": "array", "items": {"type": "string"}} if name == "match[]" else {"type": "string"}
+
+
+def form_of(*names: str, required: Sequence[str] = ()) -> dict[str, Any]:
+    """OpenAPI for a form of such parameters."""
+    properties = {name: {"description": DESCRIPTIONS[name], **_schema(name)} for name in names}
+    schema = {"type": "object", "properties": properties, "required": list(required)}
+    return {
+        "requestBody": {
+            "required": bool(required),
+            "content": {"application/x-www-form-urlencoded": {"schema": schema}},
+        }
+    }
+
+
+_ERROR = {"content": {"application/json": {"schema": {"type": "object", "required": ["status", "errorType", "error"]}}}}
+RESPONSES: dict[int | str, dict[str, Any]] = {
+    400: {"description": "A parameter or the expression is not valid", **_ERROR},
+    413: {"description": "The form is too large"},
+    422: {"description": "The expression cannot be evaluated, or is too large", **_ERROR},
+    503: {"description": "The query took too long, or the store is not available", **_ERROR},
+}
+
 
 _TRUNCATED = "results truncated due to limit"
 MOST_LOOKBACK_MS = 86_400_000
@@ -266,3 +327,98 @@ def metadata(engine: PromqlEngine, parameters: Query) -> Response:
 async def read_root() -> str:
     """For people and tools that open the address of the data source itself."""
     return _ROOT
+
+
+PROMETHEUS_VERSION = "3.0.0"
+"""The version whose queries and HTTP API this follows; Grafana picks its features by it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerFacts:
+    """What the application knows of itself, in Prometheus' words."""
+
+    clock: Clock
+    started_ms: int
+    retention: str
+    flags: Mapping[str, str]
+    """Of Prometheus' flags those that mean something here."""
+    configuration: str
+    """YAML, as Prometheus would have it in its file."""
+    statistics: Callable[[], StoreStatistics]
+
+
+status_router = APIRouter(prefix="/prometheus/api/v1", tags=["prometheus"])
+
+Facts = Annotated[ServerFacts, Depends(service(ServerFacts))]
+
+
+@status_router.get("/status/buildinfo", summary="Version")
+def build_info() -> Response:
+    """What Grafana asks to know which features it may use."""
+    return whole(
+        {
+            "application": "Loadwatch",
+            "version": PROMETHEUS_VERSION,
+            "revision": VERSION,
+            "branch": "",
+            "buildUser": "",
+            "buildDate": "",
+            "goVersion": "",
+        }
+    )
+
+
+@status_router.get("/status/runtimeinfo", summary="Start, clock and retention")
+def runtime_info(facts: Facts) -> Response:
+    """What a Prometheus says of its process; threads stand for goroutines, and what only Go has is empty."""
+    started = format_rfc3339(facts.started_ms)
+    return whole(
+        {
+            "startTime": started,
+            "CWD": "",
+            "hostname": socket.gethostname(),
+            "serverTime": format_rfc3339(facts.clock()),
+            "reloadConfigSuccess": True,
+            "lastConfigTime": started,
+            "corruptionCount": 0,
+            "goroutineCount": threading.active_count(),
+            "GOMAXPROCS": len(os.sched_getaffinity(0)),
+            "GOMEMLIMIT": 0,
+            "GOGC": "",
+            "GODEBUG": "",
+            "storageRetention": facts.retention,
+        }
+    )
+
+
+@status_router.get("/status/flags", summary="Settings, as Prometheus names them")
+def flags(facts: Facts) -> Response:
+    """Texts by the name of the flag; what has no counterpart here is left out."""
+    return whole(dict(facts.flags))
+
+
+@status_router.get("/status/config", summary="Configuration, as Prometheus writes it")
+def configuration(facts: Facts) -> Response:
+    """Interval of rules, rule files and no external labels: readers such as Thanos ask for them."""
+    return whole({"yaml": facts.configuration})
+
+
+@status_router.get("/alertmanagers", summary="Alertmanagers: none")
+def alertmanagers() -> Response:
+    """None: the server sends its notifications itself."""
+    return whole({"activeAlertmanagers": [], "droppedAlertmanagers": []})
+
+
+@status_router.get("/status/tsdb", summary="Number of series")
+def tsdb(engine: PromqlEngine, facts: Facts) -> Response:
+    """Series and times of the store; lists of the largest names and labels are empty: `/api/store` has them."""
+    statistics = facts.statistics()
+    head = {
+        "numSeries": statistics.series,
+        "numLabelPairs": 0,
+        "chunkCount": statistics.head_blocks,
+        "minTime": statistics.head_complete_ms,
+        "maxTime": engine.store.newest_ms() or 0,
+    }
+    names = "seriesCountByMetricName labelValueCountByLabelName memoryInBytesByLabelName seriesCountByLabelValuePair"
+    return whole({"headStats": head, **{name: [] for name in names.split()}})

@@ -101,11 +101,8 @@ def answer_bytes(value: Matrix | RawMatrix) -> int:
         points, labels = int(np.count_nonzero(value.present)), value.labels
     else:
         points, labels = sum(len(series.values) for series in value.series), [one.labels for one in value.series]
-    return points * _POINT_BYTES + sum(_ROW_BYTES + _labels_bytes(one) for one in labels)
-
-
-def _labels_bytes(labels: Labels) -> int:
-    return sum(len(name) + len(text) + _PAIR_BYTES for name, text in labels.items())
+    pairs = sum(len(name) + len(text) + _PAIR_BYTES for one in labels for name, text in one.items())
+    return points * _POINT_BYTES + len(labels) * _ROW_BYTES + pairs
 
 
 def query_document(
@@ -113,15 +110,7 @@ def query_document(
 ) -> Iterator[str]:
     """The document of a query's result, in parts: entries of a list, or the one text that it is."""
     yield f'{{"status":"success","data":{{"resultType":"{kind.value}","result":'
-    if isinstance(result, str):
-        yield result
-    else:
-        yield "["
-        comma = ""
-        for row in result:
-            yield comma + row
-            comma = ","
-        yield "]"
+    yield from (result,) if isinstance(result, str) else _array(result)
     yield "}" + _listing("warnings", warnings) + _listing("infos", infos) + "}"
 
 
@@ -134,12 +123,17 @@ def scalar_text(value: Scalar | StringValue, time_ms: int) -> str:
 
 def listed(values: Iterable[bytes], warnings: Sequence[str]) -> Iterator[str]:
     """The document of a list of JSON texts, in parts."""
-    yield '{"status":"success","data":['
-    comma = ""
-    for value in values:
-        yield comma + value.decode()
-        comma = ","
-    yield "]" + _listing("warnings", warnings) + "}"
+    yield '{"status":"success","data":'
+    yield from _array(value.decode() for value in values)
+    yield _listing("warnings", warnings) + "}"
+
+
+def _array(texts: Iterable[str]) -> Iterator[str]:
+    start = "["
+    for text in texts:
+        yield start + text
+        start = ","
+    yield "[]" if start == "[" else "]"
 
 
 def _listing(name: str, texts: Sequence[str]) -> str:

@@ -35,7 +35,9 @@ async def answer(
         ticket.settle()
         return first, pieces, second
 
-    (first, rest, second), ticket = await queue.run(_user(request), partial(gone, request.receive), begin)
+    # Of whoever signed in or brought a token; of the address where nobody has to.
+    user = str(request.scope.get(ASKER) or (request.client.host if request.client else ""))
+    (first, rest, second), ticket = await queue.run(user, partial(gone, request.receive), begin)
     if not second:
         queue.close(ticket)
         return Response(first, media_type=media_type)
@@ -73,8 +75,3 @@ class _StreamedAnswer(Response):
         finally:
             watch.cancel()
             self._queue.close(self._ticket)
-
-
-def _user(request: Request) -> str:
-    """Whose turn it is: of whoever signed in or brought a token; of the address where nobody has to."""
-    return str(request.scope.get(ASKER) or (request.client.host if request.client else ""))

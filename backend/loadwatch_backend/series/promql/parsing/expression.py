@@ -23,6 +23,8 @@ class Arithmetic:
     value: float = 0.0
     left: "Arithmetic | None" = None
     right: "Arithmetic | None" = None
+    start: int = field(default=0, compare=False, repr=False)
+    """Where it begins in the text."""
 
     @cached_property
     def is_constant(self) -> bool:

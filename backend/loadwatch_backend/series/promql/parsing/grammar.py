@@ -7,12 +7,13 @@ Source: the duration expressions of promql/parser/generated_parser.y of Promethe
 """
 
 import math
+from dataclasses import dataclass, field
 
 from loadwatch_formats.durations import parse_duration
 
 from loadwatch_backend.core.text import GoSyntaxError, unquote
 from loadwatch_backend.series.promql.errors import QueryParseError
-from loadwatch_backend.series.promql.parsing.expression import MOST_SECONDS
+from loadwatch_backend.series.promql.parsing.expression import MOST_SECONDS, Arithmetic
 from loadwatch_backend.series.promql.parsing.lexer import (
     AGGREGATORS,
     KEYWORDS,
@@ -23,24 +24,125 @@ from loadwatch_backend.series.promql.parsing.lexer import (
     invalid,
     tokens_of,
 )
-from loadwatch_backend.series.promql.parsing.syntax import (
-    AggregationNode,
-    BinaryNode,
-    CallNode,
-    Duration,
-    DurationNode,
-    MatcherNode,
-    Node,
-    NumberNode,
-    ParenthesisNode,
-    RangeNode,
-    SelectorNode,
-    Shifted,
-    SignNode,
-    StringNode,
-    SubqueryNode,
-)
 from loadwatch_backend.series.store.port import MatchOperator
+
+
+@dataclass(slots=True)
+class Node:
+    """Something that begins at a character of the text."""
+
+    start: int
+
+
+@dataclass(slots=True)
+class NumberNode(Node):
+    """A number or a duration in seconds."""
+
+    value: float
+
+
+@dataclass(slots=True)
+class StringNode(Node):
+    """A string."""
+
+    value: str
+
+
+@dataclass(slots=True)
+class ParenthesisNode(Node):
+    """An expression in parentheses."""
+
+    inner: Node
+
+
+@dataclass(slots=True)
+class SignNode(Node):
+    """Plus or minus before an expression."""
+
+    operator: str
+    inner: Node
+
+
+@dataclass(slots=True)
+class BinaryNode(Node):
+    """Two expressions and what stands between them."""
+
+    operator: str
+    operator_start: int
+    left: Node
+    right: Node
+    return_bool: bool = False
+    on: bool = False
+    labels: tuple[str, ...] | None = None
+    group: str = ""
+    """`left`, `right`, or nothing."""
+    include: tuple[str, ...] = ()
+    fill_left: float | None = None
+    fill_right: float | None = None
+
+
+@dataclass(slots=True)
+class CallNode(Node):
+    """A function."""
+
+    name: str
+    arguments: list[Node]
+
+
+@dataclass(slots=True)
+class AggregationNode(Node):
+    """An aggregation."""
+
+    operator: str
+    arguments: list[Node]
+    labels: tuple[str, ...] = ()
+    without: bool = False
+
+
+@dataclass(slots=True)
+class MatcherNode(Node):
+    """One condition on a label; a name alone stands for the metric's."""
+
+    name: str
+    operator: MatchOperator
+    value: str
+
+
+@dataclass(slots=True)
+class Shifted(Node):
+    """What modifiers may stand behind."""
+
+    offset: Arithmetic | None = None
+    at: "float | str | None" = None
+    """Seconds, `start` or `end`."""
+
+
+@dataclass(slots=True)
+class SelectorNode(Shifted):
+    """An instant selector."""
+
+    name: str = ""
+    matchers: list[MatcherNode] = field(default_factory=list[MatcherNode])
+    extended: str = ""
+    """`anchored`, `smoothed`, or nothing."""
+
+
+@dataclass(slots=True)
+class RangeNode(Node):
+    """A range selector; its modifiers are those of the selector."""
+
+    selector: SelectorNode
+    range: Arithmetic
+
+
+@dataclass(slots=True, kw_only=True)
+class SubqueryNode(Shifted):
+    """A subquery."""
+
+    inner: Node
+    range: Arithmetic
+    step: Arithmetic | None = None
+
 
 # Read once: finding a member of an enumeration takes longer than the comparison.
 _AT = (Kind.MARK, Kind.OPERATOR, Kind.KEYWORD)
@@ -147,14 +249,14 @@ POWER = PRECEDENCE["^"]
 class DurationCursor(Cursor):
     """Reads durations."""
 
-    def duration(self, least: int, context: str, expected: str, *, positive: bool) -> Duration:
+    def duration(self, least: int, context: str, expected: str, *, positive: bool) -> Arithmetic:
         """A duration that comes; `context` and `expected` are words for errors."""
         found = self._duration_arithmetic(least, context, expected)
-        if positive and isinstance(found, NumberNode) and not found.value > 0:
+        if positive and not found.operator and not found.value > 0:
             raise self.error(found.start, "duration must be greater than 0")
         return found
 
-    def _duration_arithmetic(self, least: int, context: str, expected: str) -> Duration:
+    def _duration_arithmetic(self, least: int, context: str, expected: str) -> Arithmetic:
         left = self._duration_part(context, expected)
         while self.next.kind is Kind.OPERATOR:
             precedence = PRECEDENCE.get(self.next.text, 0)
@@ -162,13 +264,13 @@ class DurationCursor(Cursor):
                 break
             operator = self.take()
             right = self._duration_arithmetic(precedence + (precedence != POWER), context, expected)
-            if operator.text in ("/", "%") and isinstance(right, NumberNode) and right.value == 0:
+            if operator.text in ("/", "%") and not right.operator and right.value == 0:
                 what = "division" if operator.text == "/" else "modulo"
                 raise self.error(operator.start, f"{what} by zero")
-            left = DurationNode(left.start, operator.text, left, right)
+            left = Arithmetic(operator=operator.text, left=left, right=right, start=left.start)
         return left
 
-    def _duration_part(self, context: str, expected: str) -> Duration:
+    def _duration_part(self, context: str, expected: str) -> Arithmetic:
         token = self.next
         if sign := self.accept("+", "-"):
             # Behind `offset`, a sign is for what follows it alone.
@@ -176,33 +278,30 @@ class DurationCursor(Cursor):
                 inner = self._duration_part(context, expected)
             else:
                 inner = self._duration_arithmetic(POWER, context, expected)
-            if isinstance(inner, NumberNode):
-                inner.value = -inner.value if sign.text == "-" else inner.value
-                inner.start = sign.start
-                return inner
-            if sign.text == "+":
-                return inner
-            return DurationNode(sign.start, "-", right=inner)
+            if not inner.operator:
+                value = -inner.value if sign.text == "-" else inner.value
+                return Arithmetic(operator="", value=value, start=sign.start)
+            return inner if sign.text == "+" else Arithmetic(operator="-", right=inner, start=sign.start)
         if token.kind in (Kind.NUMBER, Kind.DURATION):
             number = self.number()
             if not abs(number.value) <= MOST_SECONDS:
                 raise self.error(number.start, "duration out of range")
-            return number
+            return Arithmetic(operator="", value=number.value, start=number.start)
         if self.accept("("):
             inner = self._duration_arithmetic(1, "duration", expected)
             self._expect_in_duration(")", context)
-            return inner if isinstance(inner, DurationNode) else DurationNode(token.start, "+", right=inner)
+            return inner if inner.operator else Arithmetic(operator="+", right=inner, start=token.start)
         word = self.accept(*PREPROCESSORS - {"start", "end"})
         if word is None:
             raise self.unexpected(context, expected)
         self._expect_in_duration("(", context)
-        node = DurationNode(token.start, word.text)
+        left = right = None
         if word.text in ("min_of", "max_of"):
-            node.left = self._duration_arithmetic(1, "duration", expected)
+            left = self._duration_arithmetic(1, "duration", expected)
             self._expect_in_duration(",", context)
-            node.right = self._duration_arithmetic(1, "duration", expected)
+            right = self._duration_arithmetic(1, "duration", expected)
         self._expect_in_duration(")", context)
-        return node
+        return Arithmetic(operator=word.text, left=left, right=right, start=token.start)
 
     def _expect_in_duration(self, mark: str, context: str) -> None:
         if not self.accept(mark):
@@ -265,13 +364,20 @@ class _Grammar(DurationCursor):
             case Kind.STRING:
                 return StringNode(token.start, self._unquoted(self.take()))
             case Kind.MARK if token.text == "(":
-                return self._parenthesis()
+                self.take()
+                inner = self._expression(1)
+                if not self.accept(")"):
+                    raise self.unexpected()
+                return ParenthesisNode(token.start, inner)
             case Kind.MARK if token.text == "{":
                 return self._selector()
             case Kind.KEYWORD if token.text in AGGREGATORS and self.follows("(", "by", "without"):
                 return self._aggregation()
-            case Kind.WORD | Kind.KEYWORD if self._is_call(token):
-                return self._call()
+            case Kind.WORD | Kind.KEYWORD if (
+                (token.kind is Kind.WORD and ":" not in token.text) or token.text in PREPROCESSORS
+            ) and self.follows("("):
+                self.take()
+                return CallNode(token.start, token.text, self._arguments())
             case Kind.WORD | Kind.KEYWORD if token.text not in _NO_METRICS:
                 return self._selector()
             case Kind.OPERATOR if token.text in ("and", "or", "unless"):
@@ -280,22 +386,11 @@ class _Grammar(DurationCursor):
             case _:
                 raise self.unexpected()
 
-    def _is_call(self, token: Token) -> bool:
-        is_function = (token.kind is Kind.WORD and ":" not in token.text) or token.text in PREPROCESSORS
-        return is_function and self.follows("(")
-
     def _unquoted(self, token: Token) -> str:
         try:
             return unquote(token.text)
         except GoSyntaxError as error:
             raise self.error(token.start, str(error)) from error
-
-    def _parenthesis(self) -> Node:
-        start = self.take().start
-        inner = self._expression(1)
-        if not self.accept(")"):
-            raise self.unexpected()
-        return ParenthesisNode(start, inner)
 
     def _arguments(self) -> list[Node]:
         self.take()
@@ -312,10 +407,6 @@ class _Grammar(DurationCursor):
             if not self.accept(")"):
                 raise self.unexpected()
             return found
-
-    def _call(self) -> Node:
-        name = self.take()
-        return CallNode(name.start, name.text, self._arguments())
 
     def _aggregation(self) -> Node:
         operator = self.take()

@@ -154,17 +154,16 @@ class _Lexer:
                 f"the expression has {self._patterns} regular expressions; at most {MAX_PATTERNS} are taken"
             )
 
-    def _inside(self) -> str:
-        """The kind of range or braces that is open here, whatever parentheses stand in it."""
-        return next((bracket for bracket in reversed(self._opened) if bracket != "("), "")
-
     def _token(self, position: int) -> Token:
         text, sign = self._text, self._text[position]
-        inside = self._inside()
+        # The kind of range or braces that is open here, whatever parentheses stand in it.
+        inside = next((bracket for bracket in reversed(self._opened) if bracket != "("), "")
         if sign in "([{":
             return self._open(sign, position, inside)
         if sign in ")]}":
-            return self._close(sign, position)
+            if not self._opened or _CLOSES[self._opened.pop()] != sign:
+                raise invalid(text, position, f"unexpected {_NAMES[sign]} '{sign}'")
+            return Token(Kind.MARK, sign, position, sign)
         if sign in "\"'`":
             return self._string(position)
         if (sign.isdigit() and sign.isascii()) or (sign == "." and text[position + 1 : position + 2].isdigit()):
@@ -182,11 +181,6 @@ class _Lexer:
         self._opened.append(bracket)
         self._deepest = max(self._deepest, len(self._opened))
         self._levels += bracket == "["
-        return Token(Kind.MARK, bracket, position, bracket)
-
-    def _close(self, bracket: str, position: int) -> Token:
-        if not self._opened or _CLOSES[self._opened.pop()] != bracket:
-            raise invalid(self._text, position, f"unexpected {_NAMES[bracket]} '{bracket}'")
         return Token(Kind.MARK, bracket, position, bracket)
 
     def _string(self, position: int) -> Token:

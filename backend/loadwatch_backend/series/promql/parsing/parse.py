@@ -33,14 +33,10 @@ from loadwatch_backend.series.promql.parsing.expression import (
     ValueType,
     milliseconds_of,
 )
-from loadwatch_backend.series.promql.parsing.grammar import parse_syntax
-from loadwatch_backend.series.promql.parsing.lexer import invalid, place_of
-from loadwatch_backend.series.promql.parsing.syntax import (
+from loadwatch_backend.series.promql.parsing.grammar import (
     AggregationNode,
     BinaryNode,
     CallNode,
-    Duration,
-    DurationNode,
     MatcherNode,
     Node,
     NumberNode,
@@ -51,7 +47,9 @@ from loadwatch_backend.series.promql.parsing.syntax import (
     SignNode,
     StringNode,
     SubqueryNode,
+    parse_syntax,
 )
+from loadwatch_backend.series.promql.parsing.lexer import invalid, place_of
 from loadwatch_backend.series.store.errors import PatternError
 from loadwatch_backend.series.store.patterns import full_matcher, value_test
 from loadwatch_backend.series.store.port import Matcher, MatchOperator
@@ -72,7 +70,7 @@ class _Translation:
     def __init__(self, text: str) -> None:
         self._text = text
 
-    def _error(self, node: Node, message: str) -> QueryParseError:
+    def _error(self, node: Node | Arithmetic, message: str) -> QueryParseError:
         return invalid(self._text, node.start, message)
 
     def typed(self, node: Node) -> Typed:
@@ -168,17 +166,14 @@ class _Translation:
             at_edge=edge,
         )
 
-    def _duration(self, node: Duration | None, *, positive: bool = False) -> tuple[int, Arithmetic | None]:
+    def _duration(self, node: Arithmetic | None, *, positive: bool = False) -> tuple[int, Arithmetic | None]:
         """Milliseconds; or what is known only when the query's own range and step are."""
-        if node is None:
-            return 0, None
-        arithmetic = _arithmetic(node)
-        if arithmetic.is_constant:
-            try:
-                return milliseconds_of(arithmetic, 0, 0, positive=positive), None
-            except ValueError as error:
-                raise self._error(node, str(error)) from error
-        return 0, arithmetic
+        if node is None or not node.is_constant:
+            return 0, node
+        try:
+            return milliseconds_of(node, 0, 0, positive=positive), None
+        except ValueError as error:
+            raise self._error(node, str(error)) from error
 
     # Functions and operators -----------------------------------------------------------------------------------------
 
@@ -282,13 +277,6 @@ def _at(node: Shifted) -> tuple[int | None, Edge | None]:
     if isinstance(node.at, str):
         return None, Edge(node.at)
     return (None if node.at is None else round(node.at * 1000)), None
-
-
-def _arithmetic(node: Duration) -> Arithmetic:
-    if not isinstance(node, DurationNode):
-        return Arithmetic(operator="", value=node.value)
-    left, right = (None if one is None else _arithmetic(one) for one in (node.left, node.right))
-    return Arithmetic(operator=node.operator, left=left, right=right)
 
 
 _CACHED_TEXT = 2_000

@@ -4,7 +4,8 @@ Source of the rules: promql/engine.go (PreprocessExpr), durations.go and info.go
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from loadwatch_backend.series.promql.parsing.expression import (
     Aggregation,
@@ -27,8 +28,7 @@ _ANY_INFO = Matcher(_METRIC_NAME, MatchOperator.REGEX, ".+_info")
 _POSITIVE = (MatchOperator.EQUAL, MatchOperator.REGEX)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueryTimes:
+class QueryTimes(NamedTuple):
     """When a query is evaluated: at start, start + step, ... up to end. An instant has a step of 0."""
 
     start_ms: int
@@ -39,10 +39,6 @@ class QueryTimes:
     def range_ms(self) -> int:
         """From start to end."""
         return self.end_ms - self.start_ms
-
-    def edge_ms(self, edge: Edge) -> int:
-        """The time of `start()` or `end()`."""
-        return self.start_ms if edge is Edge.START else self.end_ms
 
 
 def resolve(expression: Expression, times: QueryTimes) -> Expression:
@@ -90,7 +86,7 @@ def _shift(shifted: Selector | Subquery, times: QueryTimes) -> dict[str, int | N
     if shifted.offset_later is not None:
         offset = milliseconds_of(shifted.offset_later, times.step_ms, times.range_ms, positive=False)
     if shifted.at_edge is not None:
-        at = times.edge_ms(shifted.at_edge)
+        at = times.start_ms if shifted.at_edge is Edge.START else times.end_ms
     return {"offset_ms": offset, "offset_later": None, "at_ms": at, "at_edge": None}
 
 
@@ -142,7 +138,7 @@ def _references(node: Expression, at_ms: int | None, offset_ms: int) -> Iterator
             yield from _references(node.expression, *_within(node, at_ms, offset_ms))
         case Call(function="info"):
             yield from _references(node.arguments[0], at_ms, offset_ms)
-        case Call(function="vector" | "hour" | "minute" | "month" | "year") if not _has_vector(node):
+        case Call(function="vector") | Call(function="hour" | "minute" | "month" | "year", arguments=()):
             yield None
         case Aggregation():
             yield from _references(node.expression, at_ms, offset_ms)
@@ -157,7 +153,3 @@ def _within(shifted: Selector | Subquery, at_ms: int | None, offset_ms: int) -> 
     if shifted.at_ms is not None:
         return shifted.at_ms, shifted.offset_ms
     return at_ms, offset_ms + shifted.offset_ms
-
-
-def _has_vector(call: Call) -> bool:
-    return bool(call.arguments) and call.function != "vector"

@@ -27,7 +27,7 @@ _ARRAYS = {
 _BINARY = nanoarrow.c_schema(nanoarrow.binary())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Columns:
     """Samples column by column, as they come from the disk."""
 
@@ -37,17 +37,9 @@ class Columns:
     ordered: bool = False
     """By series and time, without repeats; perhaps with samples outside of what was asked for."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SegmentRows:
-    """Rows of the table of segments; `data` has one entry for each."""
-
-    series: U32
-    hours: I64
-    first_ms: I64
-    last_ms: I64
-    samples: I64
-    data: Sequence[bytes]
+    def pick(self, rows: I64 | npt.NDArray[np.bool_]) -> "Columns":
+        """Some of the samples."""
+        return Columns(self.series[rows], self.timestamps[rows], self.values[rows])
 
 
 def sample_stream(series: U32, timestamps: I64, values: F64) -> nanoarrow.ArrayStream:
@@ -59,20 +51,6 @@ def sample_stream(series: U32, timestamps: I64, values: F64) -> nanoarrow.ArrayS
     ]
     return nanoarrow.ArrayStream(
         nanoarrow.c_array_from_buffers(_SAMPLES, count, [None], null_count=0, children=children)
-    )
-
-
-def segment_stream(rows: SegmentRows) -> nanoarrow.ArrayStream:
-    """The rows as one record batch."""
-    return table_stream(
-        {
-            "series_id": rows.series,
-            "hour": rows.hours.astype(np.int32),
-            "first_ms": rows.first_ms,
-            "last_ms": rows.last_ms,
-            "samples": rows.samples.astype(np.uint32),
-            "data": rows.data,
-        }
     )
 
 
@@ -97,7 +75,7 @@ def fetch_columns(result: duckdb.DuckDBPyConnection) -> Columns:
     """What a statement that selects series_id, ts and value found."""
     # DuckDB's stubs leave the arrays' types open; the statements fix them.
     columns = cast("dict[str, npt.NDArray[Any]]", result.fetchnumpy())  # pyright: ignore[reportUnknownMemberType] - untyped
-    return Columns(series=columns["series_id"], timestamps=columns["ts"], values=columns["value"])
+    return Columns(columns["series_id"], columns["ts"], columns["value"])
 
 
 def joined(parts: Sequence[Columns]) -> Columns:
@@ -105,7 +83,7 @@ def joined(parts: Sequence[Columns]) -> Columns:
     if len(parts) == 1:
         return parts[0]
     return Columns(
-        series=np.concatenate([np.empty(0, np.uint32), *(part.series for part in parts)]),
-        timestamps=np.concatenate([np.empty(0, np.int64), *(part.timestamps for part in parts)]),
-        values=np.concatenate([np.empty(0, np.float64), *(part.values for part in parts)]),
+        np.concatenate([np.empty(0, np.uint32), *(part.series for part in parts)]),
+        np.concatenate([np.empty(0, np.int64), *(part.timestamps for part in parts)]),
+        np.concatenate([np.empty(0, np.float64), *(part.values for part in parts)]),
     )

@@ -17,8 +17,8 @@ from loadwatch_formats.backups import DAY, HOUR, METADATA, SAMPLES, SERIES, WHOL
 from loadwatch_backend.series.store.embedded import sealed
 from loadwatch_backend.series.store.embedded.arrow import sample_stream
 from loadwatch_backend.series.store.embedded.block import LATEST_MS, TIME_BITS, TIME_MASK, build_block
+from loadwatch_backend.series.store.embedded.damage import disk_errors, reason_of
 from loadwatch_backend.series.store.embedded.database import Database
-from loadwatch_backend.series.store.embedded.disk_errors import disk_errors, reason_of
 from loadwatch_backend.series.store.embedded.sealed import PIECE_ROWS
 from loadwatch_backend.series.store.embedded.settings import DAY_MS, HOUR_MS, EmbeddedSettings
 from loadwatch_backend.series.store.errors import CopyDamagedError
@@ -53,7 +53,7 @@ def copy_samples(database: Database, target: Path) -> Iterator[tuple[str, int]]:
     """See `SampleCopier.copy_samples`."""
     (target / SAMPLES).mkdir(exist_ok=True)
     with disk_errors():
-        hours = database.hours()
+        hours = sorted(database.rows_by_hour())
     for start_ms in hours:
         name = f"{SAMPLES}{datetime.fromtimestamp(start_ms / 1000, UTC):%Y%m%dT%H}Z.parquet"
         with _ONE_HOUR, disk_errors(), database.reading() as cursor:

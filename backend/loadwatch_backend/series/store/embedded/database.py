@@ -8,23 +8,21 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
+from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 
 import duckdb
 import numpy as np
 
 from loadwatch_backend.core.cancellation import Cancellation
-from loadwatch_backend.series.store.embedded import damage, opening, sealed
+from loadwatch_backend.series.store.embedded import damage, opening, rollups, sealed
 from loadwatch_backend.series.store.embedded.arrow import Columns, fetch_columns, joined, sample_stream
 from loadwatch_backend.series.store.embedded.block import F64, I64, LATEST_MS, U32
-from loadwatch_backend.series.store.embedded.rollups import table as rollups
-from loadwatch_backend.series.store.embedded.rollups.table import DayPiece
-from loadwatch_backend.series.store.embedded.sealed import Move, Piece
+from loadwatch_backend.series.store.embedded.sealed import Piece
 from loadwatch_backend.series.store.embedded.series_index import FlatLabels
 from loadwatch_backend.series.store.embedded.settings import HOUR_MS, EmbeddedSettings
 from loadwatch_backend.series.store.levels import Span
@@ -77,16 +75,16 @@ _FORGET_ROLLUPS = "DELETE FROM rollups WHERE series_id IN (SELECT unnest(?::UINT
 _FORGET_SERIES = "DELETE FROM series WHERE id IN (SELECT unnest(?::UINTEGER[]))"
 _METADATA = "SELECT metric, type, help, unit FROM metadata"
 _READ_AT_START = ("series", "metadata")
-_EVERY_ID = "true"
 _SLICE_BYTES = 8 << 20
 _SLICE_SERIES = 16_384
 _CLOSE_SECONDS = 10.0
 _CLOSE_PAUSE_SECONDS = 0.01
 _NEVER = Cancellation()
+Arguments = ParamSpec("Arguments")
+Answer = TypeVar("Answer")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredSeries:
+class StoredSeries(NamedTuple):
     """One series as it is on disk; the span is None when no sample of it is left."""
 
     id: int
@@ -231,12 +229,8 @@ class Database:
                     size += sum(map(len, labels))
                     times = [time for row in (*[row[2:] for row in same], hot.get(series_id, others)) for time in row]
                     known = [time for time in times if time is not None]
-                    yield StoredSeries(
-                        id=series_id,
-                        labels=tuple(map(sys.intern, labels)),
-                        first_ms=min(known, default=None),
-                        last_ms=max(known, default=None),
-                    )
+                    span = min(known, default=None), max(known, default=None)
+                    yield StoredSeries(series_id, tuple(map(sys.intern, labels)), *span)
                 first_id += count
                 count = max(count // 2, 1) if size > _SLICE_BYTES else min(count * 2, _SLICE_SERIES)
 
@@ -250,11 +244,6 @@ class Database:
         with self.reading() as cursor:
             rows = cursor.execute(_METADATA).fetchall()
         return {metric: MetricMetadata(type=kind, help=text, unit=unit) for metric, kind, text, unit in rows}
-
-    def count_sealed(self, ids: U32, start_ms: int, end_ms: int) -> int:
-        """Sealed samples of the rising `ids` that `select` would read at least."""
-        with self.reading() as cursor:
-            return sealed.count_whole(cursor, id_condition(ids), start_ms, end_ms)
 
     def select(self, ids: U32, start_ms: int, end_ms: int, most_rows: int, cancellation: Cancellation) -> list[Columns]:
         """Samples of the rising `ids`, older ones of a time before newer ones; at most `most_rows` that are not sealed.
@@ -275,23 +264,18 @@ class Database:
             old = [rows("sorted")] if self._old_rows else []
             return [*old, sealed.read_rows(cursor, condition, start_ms, end_ms, cancellation), rows("hot")]
 
-    def slice_hot(self, start_ms: int, end_ms: int) -> Columns:
-        """All samples in order of arrival with start_ms <= time <= end_ms."""
-        with self.reading() as cursor:
-            return fetch_columns(cursor.execute(_SLICE.format(table="hot"), [start_ms, end_ms]))
-
-    def slice_sealed(self, start_ms: int, end_ms: int) -> Columns:
-        """All sealed samples with start_ms <= time <= end_ms, older ones of a time before newer ones."""
-        with self.reading() as cursor:
-            return self._sealed(cursor, start_ms, end_ms, _EVERY_ID)
-
     def slice_all(self, cursor: duckdb.DuckDBPyConnection, start_ms: int, end_ms: int, ids: str) -> Columns:
         """All samples of a span, of the series that a condition names; older ones of a time before newer ones."""
-        statement = f"{_SLICE.format(table='hot')} AND {ids}"
-        hot = fetch_columns(cursor.execute(statement, [start_ms, end_ms]))
-        return joined([self._sealed(cursor, start_ms, end_ms, ids), hot])
+        hot = self.slice_hot(cursor, start_ms, end_ms, ids)
+        return joined([self.slice_sealed(cursor, start_ms, end_ms, ids), hot])
 
-    def _sealed(self, cursor: duckdb.DuckDBPyConnection, start_ms: int, end_ms: int, ids: str) -> Columns:
+    @staticmethod
+    def slice_hot(cursor: duckdb.DuckDBPyConnection, start_ms: int, end_ms: int, ids: str = "true") -> Columns:
+        """As `slice_all`, of those in order of arrival."""
+        return fetch_columns(cursor.execute(f"{_SLICE.format(table='hot')} AND {ids}", [start_ms, end_ms]))
+
+    def slice_sealed(self, cursor: duckdb.DuckDBPyConnection, start_ms: int, end_ms: int, ids: str = "true") -> Columns:
+        """As `slice_all`, of those that are sealed."""
         parts = [sealed.read(cursor, ids, start_ms, end_ms, _NEVER)]
         if self._old_rows:
             statement = f"{_SLICE.format(table='sorted')} AND {ids}"
@@ -320,10 +304,6 @@ class Database:
         lasts = [last for _, last in spans if last is not None]
         return min(firsts, default=None), max(lasts, default=None)
 
-    def hours(self) -> list[int]:
-        """The first millisecond of each hour that has samples, in rising order."""
-        return sorted(self.rows_by_hour())
-
     def rows_by_hour(self) -> dict[int, int]:
         """How many rows the hours have that have any, by their first millisecond."""
         found: dict[int, int] = {}
@@ -343,30 +323,9 @@ class Database:
             row = cursor.execute(_HOT_ROWS).fetchone()
         return (row[0], row[1]) if row else (0, None)
 
-    def pieces_to_seal(self, before_ms: int) -> list[Piece]:
-        """Pieces for `seal`: rows of `hot` before a time."""
-        with self.reading() as cursor:
-            return sealed.pieces(cursor, "hot", before_ms)
-
     def pieces_to_convert(self) -> list[Piece]:
-        """Pieces for `convert`: what an earlier version sealed, the newest first."""
-        if not self._old_rows:
-            return []
-        with self.reading() as cursor:
-            return sealed.pieces(cursor, "sorted", LATEST_MS + 1)[::-1]
-
-    def seal(self, piece: Piece) -> int:
-        """Move rows of `hot` to the segments, the last of each (series, time); returns how many.
-
-        Runs beside commits: rows that arrive meanwhile are not in this transaction's snapshot and stay in `hot`.
-        """
-        with self.reading() as cursor:
-            return sealed.seal(cursor, "hot", piece, newer=True)
-
-    def convert(self, piece: Piece) -> int:
-        """Move rows of `sorted` to the segments; returns how many."""
-        with self.reading() as cursor:
-            return sealed.seal(cursor, "sorted", piece, newer=False)
+        """Pieces to seal of what an earlier version sealed, the newest first."""
+        return self.run(sealed.pieces, "sorted", LATEST_MS + 1)[::-1] if self._old_rows else []
 
     def delete_before(self, cutoff_ms: int, pinned: Sequence[Span], rollups_ms: int) -> int:
         """Delete samples before a time, except those within the pinned (start, end) spans; returns how many.
@@ -413,30 +372,10 @@ class Database:
                 hours.update(range(row[0] // HOUR_MS, row[1] // HOUR_MS + 1))
         return sorted(hour for hour in hours if start_ms // HOUR_MS <= hour <= end_ms // HOUR_MS)
 
-    def unrolled_hours(self) -> list[int]:
-        """Hours for `roll_up`, the newest first."""
-        with self.reading() as cursor:
-            return rollups.unrolled_hours(cursor)
-
     def rolled_series(self) -> set[int]:
         """Ids of the series that have rollups, or shall have some."""
         with self.reading() as cursor:
             return {one for (one,) in cursor.execute(_ROLLED_SERIES).fetchall()}
-
-    def roll_up(self, hour: int) -> None:
-        """Make the rollups of an hour that an earlier version sealed."""
-        with self.reading() as cursor:
-            sealed.roll_up(cursor, hour)
-
-    def days_to_join(self, before_ms: int) -> list[DayPiece]:
-        """Pieces for `join`: rollups of days that ended before a time."""
-        with self.reading() as cursor:
-            return rollups.pieces_to_join(cursor, before_ms)
-
-    def join(self, piece: DayPiece) -> None:
-        """Make one row of rollups of those of each series of a day."""
-        with self.reading() as cursor:
-            rollups.join(cursor, piece)
 
     def dead_bytes(self) -> tuple[int, int]:
         """Bytes of the file that hold nothing, and those that hold something, as of the last checkpoint."""
@@ -444,16 +383,6 @@ class Database:
             row = cursor.execute("SELECT block_size, used_blocks, free_blocks FROM pragma_database_size()").fetchone()
         size, used, free = row if row else (0, 0, 0)
         return size * free, size * used
-
-    def moves(self) -> list[Move]:
-        """All segments and rollups in pieces for `move`."""
-        with self.reading() as cursor:
-            return sealed.moves(cursor)
-
-    def move(self, one: Move) -> None:
-        """Write rows again as they are: DuckDB puts them into the first free room of the file."""
-        with self.reading() as cursor:
-            sealed.move(cursor, one)
 
     def nbytes(self) -> int:
         """Size of the file and its log on disk."""
@@ -481,6 +410,19 @@ class Database:
         """Delete series of which no sample is left, with their rollups."""
         self._connection.execute(_FORGET_ROLLUPS, [list(ids)])
         self._connection.execute(_FORGET_SERIES, [list(ids)])
+
+    def run(
+        self,
+        job: Callable[Concatenate[duckdb.DuckDBPyConnection, Arguments], Answer],
+        *arguments: Arguments.args,
+        **options: Arguments.kwargs,
+    ) -> Answer:
+        """A job of `sealed` or `rollups` as one transaction.
+
+        Runs beside commits: rows that arrive meanwhile are not in its snapshot and stay in `hot`.
+        """
+        with self.reading() as cursor:
+            return job(cursor, *arguments, **options)
 
     @contextmanager
     def reading(self) -> Generator[duckdb.DuckDBPyConnection]:

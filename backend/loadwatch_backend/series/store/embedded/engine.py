@@ -4,46 +4,38 @@ import math
 import os
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
 import numpy as np
-import numpy.typing as npt
 import structlog
 
 from loadwatch_backend.core.clock import SteadyClock
 from loadwatch_backend.core.periodic import Periodic
-from loadwatch_backend.series.store.embedded import copies
+from loadwatch_backend.series.store.embedded import copies, rollups
 from loadwatch_backend.series.store.embedded.arrow import joined
 from loadwatch_backend.series.store.embedded.block import (
     LATEST_MS,
-    Block,
     build_block,
     join_cuts,
     newest_samples,
     series_spans,
 )
 from loadwatch_backend.series.store.embedded.codec import DamagedSegmentError
-from loadwatch_backend.series.store.embedded.damage import earlier_losses, is_damage
+from loadwatch_backend.series.store.embedded.damage import disk_errors, earlier_losses, is_damage, reason_of
 from loadwatch_backend.series.store.embedded.database import Database
-from loadwatch_backend.series.store.embedded.disk_errors import disk_errors, reason_of
 from loadwatch_backend.series.store.embedded.lock import acquire_lock
 from loadwatch_backend.series.store.embedded.opening import unreadable
-from loadwatch_backend.series.store.embedded.reading import SAMPLE_TABLES, Check, SampleReader
-from loadwatch_backend.series.store.embedded.rollups.reading import RollupReader
+from loadwatch_backend.series.store.embedded.reading import SAMPLE_TABLES, Check, RollupReader, SampleReader
 from loadwatch_backend.series.store.embedded.series_index import Ids, SeriesIndex
 from loadwatch_backend.series.store.embedded.settings import DAY_MS, HOUR_MS, EmbeddedSettings
-from loadwatch_backend.series.store.embedded.survey import survey_store
-from loadwatch_backend.series.store.embedded.upkeep import SealedAhead, Upkeep
+from loadwatch_backend.series.store.embedded.upkeep import SealedAhead, Upkeep, survey_store
 from loadwatch_backend.series.store.embedded.writer import Head, Writer
 from loadwatch_backend.series.store.errors import StoreReadError, StoreWriteError
 from loadwatch_backend.series.store.levels import Level, MinuteColumns, Span
 from loadwatch_backend.series.store.losses import loss_text, lost_hours
 from loadwatch_backend.series.store.port import (
-    Batch,
-    CommitListener,
     Labels,
     Matcher,
     MatchOperator,
@@ -52,7 +44,6 @@ from loadwatch_backend.series.store.port import (
     Selection,
     StoreStatistics,
     StoreSurvey,
-    TouchListener,
 )
 
 log = structlog.get_logger(__name__)
@@ -76,7 +67,7 @@ class EmbeddedStore:
         self._lock = lock
         self.database = database
         self._index = SeriesIndex(settings.series_limit, settings.label_bytes)
-        self._head = Head(settings.head_bytes, self._touch)
+        self._head = Head(settings.head_bytes, lambda block: self._index.touch(block.series, *series_spans(block)))
         self._metadata = database.metadata()
         self._pinned: Callable[[], Sequence[tuple[int, int]]] | None = None
         self._deleted_rows = 0
@@ -92,6 +83,8 @@ class EmbeddedStore:
         self.writer = Writer(
             settings, database, self._index, self._head, wall, (oldest, newest), self._index.last_ms([_HEARTBEATS])
         )
+        self.resolve, self.find, self.append = self._index.resolve, self._index.find, self.writer.queue.append
+        self.on_commit, self.on_touch = self.writer.listeners.on_commit, self.writer.listeners.on_touch
         self._stopping = threading.Event()
         self.upkeep = Upkeep(database, lambda: self.writer.queue.run(database.checkpoint).result(), self._stopping)
         with database.reading() as cursor:
@@ -115,21 +108,9 @@ class EmbeddedStore:
 
     # The port -------------------------------------------------------------------------------------------------
 
-    def resolve(self, series: Sequence[Labels], *, most_new: int | None = None) -> npt.NDArray[np.uint32]:
-        """See `Writer.resolve`."""
-        return self._index.resolve(series, most_new)
-
-    def find(self, series: Sequence[Labels]) -> npt.NDArray[np.int64]:
-        """See `SeriesFinder.find`."""
-        return self._index.find(series)
-
     def generation(self) -> int:
         """See `Writer.generation`."""
         return self._index.generation
-
-    def append(self, batch: Batch) -> "Future[None]":
-        """See `Writer.append`."""
-        return self.writer.queue.append(batch)
 
     def select(
         self,
@@ -262,14 +243,6 @@ class EmbeddedStore:
         """See `Reader.newest_ms`."""
         return self.writer.heard_ms
 
-    def on_commit(self, listener: CommitListener) -> Callable[[], None]:
-        """See `Watcher.on_commit`."""
-        return self.writer.listeners.on_commit(listener)
-
-    def on_touch(self, listener: TouchListener) -> Callable[[], None]:
-        """See `Watcher.on_touch`."""
-        return self.writer.listeners.on_touch(listener)
-
     def keep_pinned(self, windows: Callable[[], Sequence[tuple[int, int]]]) -> None:
         """See `SampleStore.keep_pinned`."""
         self._pinned = windows
@@ -380,10 +353,6 @@ class EmbeddedStore:
         self._head.view()  # So that the index knows of the newest samples.
         return self._index.match_any(matchers, start_ms, end_ms)
 
-    def _touch(self, block: Block) -> None:
-        first, last = series_spans(block)
-        self._index.touch(block.series, first, last)
-
     def _load_index(self) -> None:
         spans: list[tuple[int, int, int]] = []
 
@@ -430,7 +399,9 @@ class EmbeddedStore:
         if not self._ahead.covers(end_ms):
             return True
         start_ms = max(end_ms - self._slice_ms + 1, self._ahead.first_ms)
-        columns = joined([self._ahead.cut(start_ms, end_ms), self.database.slice_hot(start_ms, end_ms)])
+        columns = joined(
+            [self._ahead.cut(start_ms, end_ms), self.database.run(self.database.slice_hot, start_ms, end_ms)]
+        )
         rows = len(columns.series)
         if self._head.nbytes + rows * _BYTES_PER_SAMPLE > self._settings.head_bytes * 0.9:
             return False
@@ -507,7 +478,7 @@ class EmbeddedStore:
             rolled = self.database.rolled_series()
             ids = [one for one in silent if one not in rolled]
             too_many = len(self._index) - len(ids) - int(self._settings.series_limit * _MOST_REMEMBERED)
-            if too_many > 0 and len(ids) < len(silent) and not self.database.unrolled_hours():
+            if too_many > 0 and len(ids) < len(silent) and not self.database.run(rollups.unrolled_hours):
                 ended = [one for one in silent if one in rolled][:too_many]
                 log.warning("rollups of series that ended are deleted: new series need room", series=len(ended))
                 ids += ended

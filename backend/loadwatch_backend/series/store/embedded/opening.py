@@ -8,9 +8,8 @@ import structlog
 
 from loadwatch_backend.core.data_directory import DataDirectoryError
 from loadwatch_backend.core.database.set_aside import SAMPLES, SAMPLES_LOG, advice, salvage_command
-from loadwatch_backend.series.store.embedded import sealed
+from loadwatch_backend.series.store.embedded import rollups, sealed
 from loadwatch_backend.series.store.embedded.damage import is_damage
-from loadwatch_backend.series.store.embedded.rollups import table as rollups
 
 FILE = SAMPLES
 FORMAT = 3

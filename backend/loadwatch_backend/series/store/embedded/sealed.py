@@ -8,16 +8,18 @@ row that is small. All of it happens within the transaction of the cursor that i
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import duckdb
 import numpy as np
+import numpy.typing as npt
 
 from loadwatch_backend.core.cancellation import Cancellation
-from loadwatch_backend.series.store.embedded.arrow import Columns, SegmentRows, fetch_columns, joined, segment_stream
-from loadwatch_backend.series.store.embedded.block import LATEST_MS, TIME_BITS, TIME_MASK, Block, build_block
+from loadwatch_backend.series.store.embedded import rollups
+from loadwatch_backend.series.store.embedded.arrow import Columns, fetch_columns, joined, table_stream
+from loadwatch_backend.series.store.embedded.block import I64, LATEST_MS, TIME_BITS, TIME_MASK, U32, Block, build_block
 from loadwatch_backend.series.store.embedded.codec import decode, encode
-from loadwatch_backend.series.store.embedded.rollups import table as rollups
-from loadwatch_backend.series.store.embedded.rollups.packing import of_block
+from loadwatch_backend.series.store.embedded.rollups import of_block
 from loadwatch_backend.series.store.embedded.settings import HOUR_MS
 from loadwatch_backend.series.store.levels import joined_spans
 
@@ -111,6 +113,17 @@ class Piece:
         return [self.first_ms, self.last_ms, self.low_id, self.high_id]
 
 
+class SegmentRows(NamedTuple):
+    """Columns of the table; `data` has one entry for each row."""
+
+    series_id: U32
+    hour: npt.NDArray[np.int32]
+    first_ms: I64
+    last_ms: I64
+    samples: U32
+    data: Sequence[bytes]
+
+
 # Reading --------------------------------------------------------------------------------------------------------------
 
 
@@ -156,7 +169,7 @@ def _decoded(result: duckdb.DuckDBPyConnection, cancellation: Cancellation) -> I
         counts = np.array(samples, np.int64)
         size = min(max(_DECODED_SAMPLES * len(rows) // max(int(counts.sum()), 1), least), most)
         timestamps, values = decode(blobs, counts, np.array(first_ms, np.int64))
-        yield Columns(series=np.repeat(np.array(series, np.uint32), counts), timestamps=timestamps, values=values)
+        yield Columns(np.repeat(np.array(series, np.uint32), counts), timestamps, values)
 
 
 def _is_mostly_inside(columns: Columns, start_ms: int, end_ms: int) -> bool:
@@ -166,9 +179,7 @@ def _is_mostly_inside(columns: Columns, start_ms: int, end_ms: int) -> bool:
 
 def _cut(columns: Columns, start_ms: int, end_ms: int) -> Columns:
     kept = (columns.timestamps >= start_ms) & (columns.timestamps <= end_ms)
-    if kept.all():
-        return columns
-    return Columns(series=columns.series[kept], timestamps=columns.timestamps[kept], values=columns.values[kept])
+    return columns if kept.all() else columns.pick(kept)
 
 
 # Sealing --------------------------------------------------------------------------------------------------------------
@@ -228,11 +239,11 @@ def put(cursor: duckdb.DuckDBPyConnection, columns: Columns, *, newer: bool) -> 
     block = build_block(columns.series, columns.timestamps, columns.values)
     count = len(block)
     rows = _bounds_of(block)
-    incoming = segment_stream(rows)
+    incoming = table_stream(rows._asdict())
     cursor.execute(_COMING)
     del incoming
     cursor.execute(_SPANS)
-    cursor.execute(_TOUCHED, [int(rows.hours.min()), int(rows.hours.max()), SMALL_SAMPLES])
+    cursor.execute(_TOUCHED, [int(rows.hour.min()), int(rows.hour.max()), SMALL_SAMPLES])
     there = list(_decoded(cursor.execute(_READ_TOUCHED), _NEVER))
     if there:
         cursor.execute(_DELETE_TOUCHED)
@@ -248,10 +259,7 @@ def put(cursor: duckdb.DuckDBPyConnection, columns: Columns, *, newer: bool) -> 
 
 
 def _roll_up(cursor: duckdb.DuckDBPyConnection, block: Block, rows: SegmentRows) -> None:
-    minutes = of_block(block)
-    rollups.put(
-        cursor, rollups.Rolled(series=rows.series, first_ms=rows.first_ms, last_ms=rows.last_ms, minutes=minutes)
-    )
+    rollups.put(cursor, rollups.Rolled(rows.series_id, rows.first_ms, rows.last_ms, of_block(block)))
 
 
 def roll_up(cursor: duckdb.DuckDBPyConnection, hour: int) -> None:
@@ -274,11 +282,11 @@ def _bounds_of(block: Block) -> SegmentRows:
     starts = np.flatnonzero(np.concatenate(([True], (hours[1:] != hours[:-1]) | (ranks[1:] != ranks[:-1]))))
     samples = np.diff(np.append(starts, len(times)))
     return SegmentRows(
-        series=block.series[ranks[starts]],
-        hours=hours[starts],
+        series_id=block.series[ranks[starts]],
+        hour=hours[starts].astype(np.int32),
         first_ms=times[starts],
         last_ms=times[starts + samples - 1],
-        samples=samples,
+        samples=samples.astype(np.uint32),
         data=[b""] * len(starts),
     )
 
@@ -289,20 +297,11 @@ def _insert(cursor: duckdb.DuckDBPyConnection, block: Block, rows: SegmentRows) 
     np.cumsum(rows.samples, out=offsets[1:])
     places: list[int] = offsets.tolist()
     first = 0
-    while first < len(rows.series):
+    while first < len(rows.data):
         last = max(bisect_right(places, places[first] + _ENCODED_AT_ONCE) - 1, first + 1)
         begin, end = places[first], places[last]
-        part = slice(first, last)
-        incoming = segment_stream(
-            SegmentRows(
-                series=rows.series[part],
-                hours=rows.hours[part],
-                first_ms=rows.first_ms[part],
-                last_ms=rows.last_ms[part],
-                samples=rows.samples[part],
-                data=encode(offsets[first : last + 1] - begin, times[begin:end], block.values[begin:end]),
-            )
-        )
+        data = encode(offsets[first : last + 1] - begin, times[begin:end], block.values[begin:end])
+        incoming = table_stream({name: column[first:last] for name, column in rows._asdict().items()} | {"data": data})
         cursor.execute(_INSERT)
         del incoming
         first = last

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from array import array
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Sequence
 from itertools import repeat
 
 import numpy as np
@@ -303,7 +303,13 @@ class SeriesIndex:
         self._labels[series_id] = flat
         self._all.append(series_id)
         self._pending.append(series_id)
-        self._note_metric(series_id, _get(flat, "__name__"))
+        metric = _get(flat, "__name__")
+        number = self._metric_numbers.setdefault(metric, len(self._metric_names))
+        if number == len(self._metric_names):
+            self._metric_names.append(metric)
+        # Ids that were given out before the last start and are gone leave holes.
+        self._metric_of.extend(repeat(0, series_id - len(self._metric_of)))
+        self._metric_of.append(number)
         for name, value in zip(flat[::2], flat[1::2], strict=True):
             posting = self._postings.setdefault(name, {}).get(value)
             if posting is None:
@@ -311,14 +317,6 @@ class SeriesIndex:
             else:
                 posting.append(series_id)
         self._forget_matches()
-
-    def _note_metric(self, series_id: int, name: str) -> None:
-        number = self._metric_numbers.setdefault(name, len(self._metric_names))
-        if number == len(self._metric_names):
-            self._metric_names.append(name)
-        # Ids that were given out before the last start and are gone leave holes.
-        self._metric_of.extend(repeat(0, series_id - len(self._metric_of)))
-        self._metric_of.append(number)
 
     def _match(self, matchers: tuple[Matcher, ...]) -> Ids:
         equal = [m for m in matchers if m.operator is MatchOperator.EQUAL and m.value]
@@ -351,8 +349,15 @@ class SeriesIndex:
             else:
                 candidates = list(values)
         test = value_test(matcher)
-        clock = _Clock(matcher)
-        met = [test(value) for value in clock.watch(candidates)]
+        met: list[bool] = []
+        end = time.monotonic() + MATCHING_SECONDS
+        for value in candidates:
+            if time.monotonic() > end:
+                raise PatternError(
+                    f"the regular expression {matcher.value[:200]!r} takes more than {MATCHING_SECONDS:g} s for the"
+                    f" {len(candidates)} values of the label {matcher.label!r}: make it simpler, or add matchers with ="
+                )
+            met.append(test(value))
         if by_series:
             return ids[np.fromiter(met, np.bool_, len(ids))]
         with_empty = test("")
@@ -361,25 +366,6 @@ class SeriesIndex:
             union = _union(posting for value in chosen if (posting := values.get(value)) is not None)
         contained = _contained(ids, union)
         return ids[~contained if with_empty else contained]
-
-
-class _Clock:
-    """Ends a regular expression that takes too long for the values that it is tried on."""
-
-    def __init__(self, matcher: Matcher) -> None:
-        self._matcher = matcher
-        self._end = time.monotonic() + MATCHING_SECONDS
-
-    def watch(self, values: Sequence[str]) -> Iterator[str]:
-        """The values, for as long as there is time; raises PatternError after that."""
-        for value in values:
-            if time.monotonic() > self._end:
-                raise PatternError(
-                    f"the regular expression {self._matcher.value[:200]!r} takes more than {MATCHING_SECONDS:g} s for"
-                    f" the {len(values)} values of the label {self._matcher.label!r}: make it simpler, or add matchers"
-                    " with ="
-                )
-            yield value
 
 
 def _get(flat: FlatLabels, name: str) -> str:

@@ -1,7 +1,8 @@
 """The samples of a data directory whose server is stopped, hour by hour, for what takes them elsewhere."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,8 @@ import numpy.typing as npt
 from loadwatch_backend.core.data_directory import DataDirectoryError
 from loadwatch_backend.series.store.embedded import opening
 from loadwatch_backend.series.store.embedded.block import TIME_BITS, TIME_MASK, build_block
+from loadwatch_backend.series.store.embedded.damage import disk_errors
 from loadwatch_backend.series.store.embedded.database import Database, id_condition
-from loadwatch_backend.series.store.embedded.disk_errors import disk_errors
 from loadwatch_backend.series.store.embedded.lock import acquire_lock
 from loadwatch_backend.series.store.embedded.series_index import Ids, unflatten
 from loadwatch_backend.series.store.embedded.settings import EmbeddedSettings
@@ -22,39 +23,12 @@ _SEARCHED_IDS = 4_096
 
 
 class StoredHours:
-    """Holds the directory's lock until `close`; nothing of it is changed but its log, which is folded in."""
+    """Given by `open_stored_hours`."""
 
-    def __init__(self, settings: EmbeddedSettings) -> None:
-        """Open the store that is there.
-
-        Raises:
-            DataDirectoryError: there is none, it cannot be read, or a process uses it.
-        """
-        directory = settings.data_directory
-        if not (directory / opening.FILE).exists():
-            raise DataDirectoryError(
-                f"{directory} holds no samples ({opening.FILE}): name the server's data directory with --data or"
-                " LOADWATCH_DATA"
-            )
-        self._lock = acquire_lock(directory)
-        try:
-            self._database = Database(settings)
-        except BaseException:
-            os.close(self._lock)
-            raise
+    def __init__(self, database: Database) -> None:
+        self._database = database
         with disk_errors():
-            self._labels = {one.id: one.labels for one in self._database.series()}
-
-    def close(self) -> None:
-        """Let go of the directory."""
-        self._database.close()
-        os.close(self._lock)
-
-    def __enter__(self) -> "StoredHours":
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self.close()
+            self._labels = {one.id: one.labels for one in database.series()}
 
     def hours(self) -> dict[int, int]:
         """How many samples the hours have at most, by their first millisecond, rising; raises StoreReadError."""
@@ -119,8 +93,23 @@ def _joined(parts: Sequence[Selection]) -> Selection:
     )
 
 
-def open_stored_hours(directory: Path, database_bytes: int, database_threads: int) -> StoredHours:
-    """The store of a data directory; raises as StoredHours."""
-    return StoredHours(
-        EmbeddedSettings(data_directory=directory, database_bytes=database_bytes, database_threads=database_threads)
+@contextmanager
+def open_stored_hours(directory: Path, database_bytes: int, database_threads: int) -> Generator[StoredHours]:
+    """The store of a data directory, whose lock is held; nothing of it is changed but its log, which is folded in.
+
+    Raises:
+        DataDirectoryError: there is none, it cannot be read, or a process uses it.
+    """
+    if not (directory / opening.FILE).exists():
+        raise DataDirectoryError(
+            f"{directory} holds no samples ({opening.FILE}): name the server's data directory with --data or"
+            " LOADWATCH_DATA"
+        )
+    settings = EmbeddedSettings(
+        data_directory=directory, database_bytes=database_bytes, database_threads=database_threads
     )
+    with ExitStack() as stack:
+        stack.callback(os.close, acquire_lock(directory))
+        database = Database(settings)
+        stack.callback(database.close)
+        yield StoredHours(database)

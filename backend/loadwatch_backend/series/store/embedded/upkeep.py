@@ -2,16 +2,20 @@
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import structlog
 
+from loadwatch_backend.series.store.embedded import rollups, sealed
 from loadwatch_backend.series.store.embedded.arrow import Columns
 from loadwatch_backend.series.store.embedded.database import Database
-from loadwatch_backend.series.store.embedded.sealed import Piece
+from loadwatch_backend.series.store.embedded.series_index import Ids, SeriesIndex
 from loadwatch_backend.series.store.embedded.settings import DAY_MS, HOUR_MS
+from loadwatch_backend.series.store.losses import Loss
+from loadwatch_backend.series.store.port import GroupUse, StoreSurvey, TableUse
 
 log = structlog.get_logger(__name__)
 
@@ -39,7 +43,7 @@ class SealedAhead:
         rows = self._database.sealed_rows(first_ms, end_ms)
         if rows > _AHEAD_ROWS:
             first_ms = end_ms - (end_ms - first_ms) * _AHEAD_ROWS // rows
-        self._columns = self._database.slice_sealed(first_ms, end_ms)
+        self._columns = self._database.run(self._database.slice_sealed, first_ms, end_ms)
         self.first_ms, self._last_ms = first_ms, end_ms
 
     def covers(self, time_ms: int) -> bool:
@@ -51,8 +55,7 @@ class SealedAhead:
         columns = self._columns
         if columns is None:
             raise ValueError("nothing was looked at")
-        kept = np.flatnonzero((columns.timestamps >= start_ms) & (columns.timestamps <= end_ms))
-        return Columns(series=columns.series[kept], timestamps=columns.timestamps[kept], values=columns.values[kept])
+        return columns.pick(np.flatnonzero((columns.timestamps >= start_ms) & (columns.timestamps <= end_ms)))
 
     def forget(self) -> None:
         """Let go of the memory."""
@@ -66,8 +69,8 @@ class Upkeep:
         self._database = database
         self._checkpoint = checkpoint
         self._stopping = stopping
-        self._to_convert: Sequence[Piece] | None = None
-        self._to_roll_up: Sequence[int] | None = None
+        self._left: dict[str, Sequence[Any]] = {}
+        """Of what an earlier version left."""
         self.joined_day: int | None = None
         self._moved_at: float | None = None
         self.sealed_rows = 0
@@ -76,8 +79,8 @@ class Upkeep:
     def seal(self, before_ms: int) -> int:
         """Seal what came before a time; returns how many samples."""
         count = 0
-        for piece in self._database.pieces_to_seal(before_ms):
-            moved = self._database.seal(piece)
+        for piece in self._database.run(sealed.pieces, "hot", before_ms):
+            moved = self._database.run(sealed.seal, "hot", piece, newer=True)
             self.sealed_rows += moved
             if self.joined_day is not None and piece.first_ms // DAY_MS < self.joined_day:
                 # Of an import, or of an agent that was away: days that were joined have rows apart again.
@@ -89,51 +92,52 @@ class Upkeep:
 
     def convert(self) -> float | None:
         """Convert one piece of what an earlier version sealed; the seconds it took, or None when there is nothing."""
-        if self._to_convert is None:
-            self._to_convert = self._database.pieces_to_convert()
-            if self._to_convert:
-                log.info("sealed samples of an earlier version are converted", pieces=len(self._to_convert))
-        if not self._to_convert:
-            return None
-        begin = time.monotonic()
-        # After an error it is looked for anew: this piece may be done, and its table gone.
-        (piece, *left), self._to_convert = self._to_convert, None
-        self._database.convert(piece)
-        self._checkpoint()
-        self._to_convert = left
-        if not self._to_convert:
-            log.info("all sealed samples of an earlier version are converted")
-        return time.monotonic() - begin
+        return self._next(
+            "pieces",
+            self._database.pieces_to_convert,
+            lambda piece: self._database.run(sealed.seal, "sorted", piece, newer=False),
+            "sealed samples of an earlier version are converted",
+            "all sealed samples of an earlier version are converted",
+        )
 
     def roll_up(self) -> float | None:
         """Make the rollups of an hour that an earlier version sealed; returns as `convert`."""
-        if self._to_roll_up is None:
-            self._to_roll_up = self._database.unrolled_hours()
-            if self._to_roll_up:
-                log.info("rollups are made of samples of an earlier version", hours=len(self._to_roll_up))
-        if not self._to_roll_up:
-            return None
+        return self._next(
+            "hours",
+            lambda: self._database.run(rollups.unrolled_hours),
+            lambda hour: self._database.run(sealed.roll_up, hour),
+            "rollups are made of samples of an earlier version",
+            "all samples of an earlier version have rollups",
+        )
+
+    def _next(
+        self, what: str, find: Callable[[], Sequence[Any]], work: Callable[[Any], object], begun: str, ended: str
+    ) -> float | None:
+        # Taken out until it is done: after an error it is looked for anew, because it may be done, and its table gone.
+        waiting = self._left.pop(what, None)
+        if waiting is None and (waiting := find()):
+            log.info(begun, **{what: len(waiting)})
         begin = time.monotonic()
-        (hour, *left), self._to_roll_up = self._to_roll_up, None
-        self._database.roll_up(hour)
-        self._checkpoint()
-        self._to_roll_up = left
-        if not self._to_roll_up:
-            log.info("all samples of an earlier version have rollups")
-        return time.monotonic() - begin
+        if waiting:
+            work(waiting[0])
+            self._checkpoint()
+        self._left[what] = waiting[1:]
+        if len(waiting) == 1:
+            log.info(ended)
+        return time.monotonic() - begin if waiting else None
 
     def join_days(self, before_ms: int) -> None:
         """Make one row of rollups for each series of the days that ended before a time."""
         day = before_ms // DAY_MS
         if self.joined_day == day:
             return
-        for piece in self._database.days_to_join(before_ms):
+        for piece in self._database.run(rollups.pieces_to_join, before_ms):
             if self._stopping.is_set():
                 return
-            self._database.join(piece)
+            self._database.run(rollups.join, piece)
             self._checkpoint()
         # Hours that have no rollups yet are joined when they have.
-        if not self._to_roll_up:
+        if not self._left.get("hours"):
             self.joined_day = day
 
     def give_back_room(self, *, asked: bool = False) -> None:
@@ -149,9 +153,79 @@ class Upkeep:
             return
         self._moved_at = time.monotonic()
         before = self._database.nbytes()
-        for one in self._database.moves():
+        for one in self._database.run(sealed.moves):
             if self._stopping.is_set():
                 return
-            self._database.move(one)
+            self._database.run(sealed.move, one)
             self._checkpoint()
         log.info("room was given back to the disk", bytes_before=before, bytes_after=self._database.nbytes())
+
+
+_BLOCKS = "SELECT block_size, free_blocks FROM pragma_database_size()"
+_TABLE_BLOCKS = """
+SELECT count(DISTINCT block_id) FROM (
+    SELECT block_id FROM pragma_storage_info('{table}') WHERE persistent
+    UNION ALL SELECT unnest(additional_block_ids) FROM pragma_storage_info('{table}') WHERE persistent
+)
+"""
+_WEIGHT = "octet_length(data) + 50"
+_USES = {
+    "hot": "SELECT series_id, count(*), count(*) FROM hot GROUP BY series_id",
+    "segments": "SELECT series_id, sum(samples)::BIGINT, sum({weight})::BIGINT FROM segments GROUP BY series_id",
+    "sorted": "SELECT series_id, count(*), count(*) FROM sorted GROUP BY series_id",
+}
+"""Of each table: series, samples, and a weight by which it shares the table's bytes."""
+
+
+def survey_store(
+    database: Database, index: SeriesIndex, span_ms: tuple[int | None, int | None], losses: Sequence[Loss]
+) -> StoreSurvey:
+    """See `Surveyor.survey`; `span_ms` is that of all samples.
+
+    All of one state of the tables; of a damaged file series have bytes by their samples, whose data is not read.
+    """
+    tables: list[TableUse] = []
+    sizes: list[npt.NDArray[np.float64]] = []
+    with database.reading() as cursor:
+        block_bytes, free_blocks = cursor.execute(_BLOCKS).fetchone() or (0, 0)
+        for table in database.tables():
+            (blocks,) = cursor.execute(_TABLE_BLOCKS.format(table=table)).fetchone() or (0,)
+            rows = cursor.execute(_USES[table].format(weight="samples" if losses else _WEIGHT)).fetchall()
+            found = np.array(rows, np.float64).reshape(-1, 3)
+            # What came in since the last checkpoint stands in the log alone.
+            used = blocks * block_bytes + (database.log_bytes() if table == "hot" else 0)
+            found[:, 2] *= used / max(int(found[:, 2].sum()), 1)
+            sizes.append(found)
+            tables.append(TableUse(samples=int(found[:, 1].sum()), bytes=used))
+        minutes, *_ = cursor.execute("SELECT sum(minutes) FROM rollups").fetchone() or (0,)
+        (blocks,) = cursor.execute(_TABLE_BLOCKS.format(table="rollups")).fetchone() or (0,)
+    by_series = np.concatenate(sizes)
+    return StoreSurvey(
+        file_bytes=database.nbytes(),
+        free_bytes=free_blocks * block_bytes,
+        hot=tables[0],
+        sealed=TableUse(samples=sum(one.samples for one in tables[1:]), bytes=sum(one.bytes for one in tables[1:])),
+        rollups=TableUse(samples=int(minutes or 0), bytes=blocks * block_bytes),
+        series=len(index),
+        oldest_ms=span_ms[0],
+        newest_ms=span_ms[1],
+        metrics=group_uses(index.postings("__name__"), by_series),
+        jobs=group_uses(index.postings("job"), by_series),
+        losses=losses,
+        labels=sorted(index.value_counts().items(), key=lambda item: (-item[1], item[0])),
+    )
+
+
+def group_uses(postings: Mapping[str, Ids], by_series: npt.NDArray[np.float64]) -> list[GroupUse]:
+    """Series, samples and bytes by the values of one label, the largest first; the empty value is that of none.
+
+    `postings` has the ids of all series with each value, and `by_series` rows of id, samples and bytes.
+    """
+    room = 1 + max((int(ids.max(initial=0)) for ids in postings.values()), default=0)
+    series = by_series[:, 0].astype(np.int64)
+    samples, used = (np.bincount(series, by_series[:, column], minlength=room) for column in (1, 2))
+    groups = [
+        GroupUse(name=value, series=len(ids), samples=int(samples[ids].sum()), bytes=round(float(used[ids].sum())))
+        for value, ids in postings.items()
+    ]
+    return sorted(groups, key=lambda group: (-group.bytes, -group.series, group.name))

@@ -7,10 +7,8 @@ the next, as in a log-structured merge tree. Readers take the tuple of blocks as
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 import duckdb
 import numpy as np
@@ -26,8 +24,8 @@ from loadwatch_backend.series.store.embedded.block import (
     drop_before,
     merge_blocks,
 )
+from loadwatch_backend.series.store.embedded.damage import is_durable, needs_reopening, reason_of
 from loadwatch_backend.series.store.embedded.database import Database
-from loadwatch_backend.series.store.embedded.disk_errors import is_durable, needs_reopening, reason_of
 from loadwatch_backend.series.store.embedded.series_index import SeriesIndex
 from loadwatch_backend.series.store.embedded.settings import EmbeddedSettings
 from loadwatch_backend.series.store.errors import StoreClosedError, StoreWriteError
@@ -224,7 +222,12 @@ class Writer:
             if work.taken or work.metadata:
                 self._write(work)
             for job, future in work.jobs:
-                self._settle(job, future)
+                try:
+                    self._reopen()
+                    future.set_result(job())
+                except BaseException as error:
+                    self._broken = self._broken or needs_reopening(error)
+                    future.set_exception(error)
 
     def _write(self, work: Work) -> None:
         new_series: list[tuple[int, tuple[str, ...]]] = []
@@ -242,7 +245,12 @@ class Writer:
                 self._broken = True
                 log.error("the log could not be folded into the file", error=str(error))
         except Exception as error:
-            self._fail(work, new_series, error)
+            # Nothing of the commit is on disk.
+            self._index.give_back(new_series)
+            self._broken = self._broken or needs_reopening(error)
+            log.error("commit failed", error=str(error), requests=len(work.taken))
+            # The whole text has paths of this machine; it is in the log.
+            self.queue.fail(work, StoreWriteError(f"the samples could not be written to disk: {reason_of(error)}"))
             return
         self._remember(series, timestamps, values)
         sent_ms = newest_sent(work.taken)
@@ -259,22 +267,6 @@ class Writer:
             self._database.reopen()
             self._index.settle(self._database.series_ids())
             self._broken = False
-
-    def _settle(self, job: Callable[[], Any], future: "Future[Any]") -> None:
-        try:
-            self._reopen()
-            future.set_result(job())
-        except BaseException as error:
-            self._broken = self._broken or needs_reopening(error)
-            future.set_exception(error)
-
-    def _fail(self, work: Work, new_series: list[tuple[int, tuple[str, ...]]], error: Exception) -> None:
-        """Nothing of the commit is on disk."""
-        self._index.give_back(new_series)
-        self._broken = self._broken or needs_reopening(error)
-        log.error("commit failed", error=str(error), requests=len(work.taken))
-        # The whole text has paths of this machine; it is in the log.
-        self.queue.fail(work, StoreWriteError(f"the samples could not be written to disk: {reason_of(error)}"))
 
     def _remember(self, series: U32, timestamps: I64, values: F64) -> None:
         if not len(series):

@@ -9,8 +9,9 @@ import ssl
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 import orjson
@@ -27,7 +28,56 @@ from loadwatch_backend.series.store.errors import (
     PatternError,
     QueryLimitError,
 )
-from loadwatch_backend.series.store.prometheus.settings import Login, RemoteSettings
+
+MEBIBYTE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Login:
+    """Who we are at the engine, by the settings LOADWATCH_STORE_…; secrets are read again whenever files change."""
+
+    tenant: str = ""
+    tenant_header: str = ""
+    user: str = ""
+    password: Secret | None = None
+    token: Secret | None = None
+    ca_file: Path | None = None
+    cert_file: Path | None = None
+    key_file: Path | None = None
+    aws_region: str = ""
+    """Requests are signed for Amazon Managed Prometheus of this region."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteSettings:
+    """Where the engine is, and limits of ours."""
+
+    data_directory: Path
+    url: str
+    """What Prometheus' paths follow for reading: `<url>/api/v1/query`."""
+    write_url: str
+    """The whole address of remote write."""
+    instance: str = ""
+    """Our name among the servers that share the engine; empty where nobody else is heard of."""
+    login: Login = field(default_factory=Login)
+    timeout_seconds: float = 30.0
+    queue_bytes: int = 1024 * MEBIBYTE
+    queue_ms: int = 6 * 3_600_000
+    """Age of the oldest sample that waits at which no more are taken."""
+    queue_samples: int = 2_000_000
+    """Samples that may wait for our own disk."""
+    request_samples: int = 10_000
+    """Samples, and so series, of one remote-write request."""
+    recent_bytes: int = 256 * MEBIBYTE
+    series_limit: int = 500_000
+    label_bytes: int = 256 << 20
+    query_samples: int = 20_000_000
+    answer_bytes: int = 256 * MEBIBYTE
+    """Of an answer that is passed through."""
+    settle_seconds: float = 360.0
+    """How long what was delivered stays in memory too: the engine may need a moment to show it, and most engines never
+    show the stale markers, which count for a look-back of five minutes."""
+
 
 _CONNECT_SECONDS = 5.0
 _SPARED_SECONDS = 5.0
@@ -41,8 +91,7 @@ Signer = Callable[[str, str, Mapping[str, str], bytes], dict[str, str]]
 """All headers of a request of this method, URL, headers and body, signed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stream:
+class Stream(NamedTuple):
     """An answer that is being read."""
 
     response: BaseHTTPResponse
@@ -137,12 +186,19 @@ class Connection:
         with self._open("POST", self._settings.write_url, body, headers, _MOST_ERROR_BYTES, Cancellation()) as stream:
             return stream.response.status, stream.response.headers.get("Retry-After"), stream.error()
 
-    def get(self, path: str, pairs: Pairs, most_bytes: int) -> bytes:
-        """The whole answer to a GET below the reading address; raises as `post`."""
+    def get(self, path: str, pairs: Pairs, most_bytes: int) -> Any:
+        """The data of the answer to a GET of `/api/v1/<path>`; raises as `post` and `Stream.whole`."""
         query = urlencode(pairs)
-        url = f"{self._settings.url}{path}{'?' if query else ''}{query}"
+        url = f"{self._settings.url}/api/v1/{path}{'?' if query else ''}{query}"
         with self._open("GET", url, b"", {}, most_bytes, Cancellation()) as stream:
-            return stream.whole()
+            body = stream.whole()
+        try:
+            document: Any = orjson.loads(body)
+            if document["status"] != "success":
+                raise EngineAwayError(f"the engine answered with an error: {str(document.get('error'))[:500]}")
+            return document["data"]
+        except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+            raise EngineAwayError(f"the engine's answer cannot be read: {body[:200]!r}") from error
 
     def post(
         self, path: str, pairs: Pairs, most_bytes: int, cancellation: Cancellation
@@ -177,7 +233,9 @@ class Connection:
         except EngineSettingsError as error:
             raise EngineAwayError(str(error), refused=True) from error
         except HTTPError as error:
-            detail = f"the engine at {place_of(url)} does not answer: {_words(error)}"
+            words = next((text for kind, text in _CAUSES if isinstance(error, kind)), type(error).__name__)
+            words = f"TLS: {error}" if isinstance(error, urllib3.exceptions.SSLError) else words
+            detail = f"the engine at {place_of(url)} does not answer: {words}"
             now = time.monotonic()
             # Others that were answered meanwhile tell that one question was too much, not that nobody answers.
             if reads and self._answered < began:
@@ -208,7 +266,7 @@ class Connection:
         login = self._settings.login
         headers = {"User-Agent": "loadwatch", **given}
         if login.tenant:
-            headers[login.tenant_header] = login.tenant
+            headers[login.tenant_header or "X-Scope-OrgID"] = login.tenant
         if login.user:
             pair = f"{login.user}:{_reveal(login.password)}".encode()
             headers["Authorization"] = f"Basic {base64.b64encode(pair).decode()}"
@@ -231,12 +289,6 @@ _CAUSES: Sequence[tuple[type[Exception], str]] = (
     (urllib3.exceptions.ConnectTimeoutError, "no connection within 5 s"),
     (urllib3.exceptions.ProtocolError, "the connection broke off"),
 )
-
-
-def _words(error: HTTPError) -> str:
-    if isinstance(error, urllib3.exceptions.SSLError):
-        return f"TLS: {error}"
-    return next((text for kind, text in _CAUSES if isinstance(error, kind)), type(error).__name__)
 
 
 def _make_signer(region: str) -> Signer:
@@ -275,9 +327,9 @@ def _tls_context(login: Login) -> ssl.SSLContext:
     what = f"{login.ca_file} (LOADWATCH_STORE_CA_FILE) as certificates"
     try:
         context = ssl.create_default_context(cafile=None if login.ca_file is None else str(login.ca_file))
-        if login.certificate_file is not None:
-            what = f"{login.certificate_file} (LOADWATCH_STORE_CERT_FILE) with its key"
-            context.load_cert_chain(login.certificate_file, login.key_file, password="")
+        if login.cert_file is not None:
+            what = f"{login.cert_file} (LOADWATCH_STORE_CERT_FILE) with its key"
+            context.load_cert_chain(login.cert_file, login.key_file, password="")
     except (OSError, ssl.SSLError) as error:
         raise EngineSettingsError(f"cannot use {what}: {error.strerror or error}") from error
     return context

@@ -53,19 +53,23 @@ class DurableQueue:
         self._frames: deque[Frame] = deque()
         self._files: dict[Path, tuple[int, int]] = {}
         """In order, with sequence and time of arrival of the last frame of each."""
-        self._descriptor = -1
-        self._path = directory
-        self._size = 0
+        self._descriptor, self._path, self._size = -1, directory, 0
         self._closed = False
         self.found: list[Frame] = []
         """What was on disk at the start, delivered or not."""
-        self.samples = 0
-        self.nbytes = 0
+        self.samples = self.nbytes = 0
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self.position = self._read_position()
+        self.position = 0
         """Up to which sequence all is delivered."""
+        with suppress(OSError, ValueError):  # Without it what is there is sent once more.
+            self.position = int((directory / _POSITION).read_text())
         self._next = self.position + 1
-        self._open_segments()
+        for path in sorted(directory.glob(f"*{_SUFFIX}")):
+            self._files[path] = (0, 0)
+            frames = _frames_of(path)
+            self._next = max([self._next, *(frame.sequence + 1 for frame in frames)])
+            self.found += frames
+            self._take(frames)
 
     # What waits -----------------------------------------------------------------------------------------------
 
@@ -88,7 +92,12 @@ class DurableQueue:
         """
         with self._changed:
             if self._descriptor < 0 or self._size >= self._segment_bytes:
-                self._new_segment()
+                self._end_segment()
+                self._path, self._size = self._directory / f"{self._next:020d}{_SUFFIX}", 0
+                # A file of this name has no frame that was acknowledged, or the next number would be higher.
+                flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC
+                self._descriptor = os.open(self._path, flags, 0o600)
+                _force_directory(self._directory)
             begin, sequence = self._size, self._next
             frames: list[Frame] = []
             pieces: list[bytes] = []
@@ -100,7 +109,10 @@ class DurableQueue:
                 begin += _HEAD.size + len(body)
                 sequence += 1
             try:
-                self._write(b"".join(pieces))
+                view = memoryview(b"".join(pieces))
+                while view:
+                    view = view[os.write(self._descriptor, view) :]
+                os.fdatasync(self._descriptor)
             except OSError:
                 # What comes next begins a file of its own, behind which nothing is torn.
                 with suppress(OSError):
@@ -148,7 +160,10 @@ class DurableQueue:
                 self.nbytes -= frame.size + _HEAD.size
             if through > self.position:
                 self.position = through
-                self._write_position()
+                new = self._directory / f"{_POSITION}.new"
+                with suppress(OSError):  # Not written means sent again after a restart.
+                    new.write_text(f"{through}\n")
+                    new.replace(self._directory / _POSITION)
 
     def remove_delivered(self, before_ms: int) -> None:
         """Remove the files whose frames are all delivered and arrived before this time."""
@@ -178,32 +193,10 @@ class DurableQueue:
 
     # Files ----------------------------------------------------------------------------------------------------
 
-    def _write(self, data: bytes) -> None:
-        view = memoryview(data)
-        while view:
-            view = view[os.write(self._descriptor, view) :]
-        os.fdatasync(self._descriptor)
-
     def _end_segment(self) -> None:
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
-
-    def _new_segment(self) -> None:
-        self._end_segment()
-        path = self._directory / f"{self._next:020d}{_SUFFIX}"
-        # A file of this name has no frame that was acknowledged, or the next number would be higher.
-        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        self._path, self._size = path, 0
-        _force_directory(self._directory)
-
-    def _open_segments(self) -> None:
-        for path in sorted(self._directory.glob(f"*{_SUFFIX}")):
-            self._files[path] = (0, 0)
-            frames = _frames_of(path)
-            self._next = max([self._next, *(frame.sequence + 1 for frame in frames)])
-            self.found += frames
-            self._take(frames)
 
     def _take(self, frames: Sequence[Frame]) -> None:
         """Frames are on disk: those that are not delivered wait."""
@@ -213,18 +206,6 @@ class DurableQueue:
                 self._frames.append(frame)
                 self.samples += frame.samples
                 self.nbytes += frame.size + _HEAD.size
-
-    def _read_position(self) -> int:
-        try:
-            return int((self._directory / _POSITION).read_text())
-        except (OSError, ValueError):
-            return 0  # Then what is there is sent once more.
-
-    def _write_position(self) -> None:
-        new = self._directory / f"{_POSITION}.new"
-        with suppress(OSError):  # Not written means sent again after a restart.
-            new.write_text(f"{self.position}\n")
-            new.replace(self._directory / _POSITION)
 
 
 def replace_file(path: Path, content: bytes) -> None:

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from itertools import accumulate
+from pathlib import Path
 from typing import Any, cast
 from urllib.parse import quote
 
 import numpy as np
-import numpy.typing as npt
 import orjson
 import structlog
 
@@ -19,7 +19,7 @@ from loadwatch_backend.core.cancellation import Cancellation
 from loadwatch_backend.core.data_directory import DataDirectoryError
 from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.core.periodic import Periodic
-from loadwatch_backend.series.store.embedded.block import F64, I64, LATEST_MS, U32, Block, Cut, cut_block, series_spans
+from loadwatch_backend.series.store.embedded.block import F64, I64, LATEST_MS, U32, Cut, cut_block, series_spans
 from loadwatch_backend.series.store.embedded.lock import acquire_lock
 from loadwatch_backend.series.store.embedded.series_index import Ids, SeriesIndex
 from loadwatch_backend.series.store.errors import (
@@ -37,14 +37,11 @@ from loadwatch_backend.series.store.port import (
     Selection,
     StoreStatistics,
 )
-from loadwatch_backend.series.store.prometheus.connection import Connection, place_of
-from loadwatch_backend.series.store.prometheus.durable_queue import DurableQueue
-from loadwatch_backend.series.store.prometheus.metadata import MOST_BYTES, KnownMetadata, metadata_of
+from loadwatch_backend.series.store.prometheus.connection import Connection, RemoteSettings, place_of
+from loadwatch_backend.series.store.prometheus.durable_queue import DurableQueue, replace_file
 from loadwatch_backend.series.store.prometheus.posting import Sender, requests_of
-from loadwatch_backend.series.store.prometheus.reading import Budget, read_raw
+from loadwatch_backend.series.store.prometheus.reading import Budget, is_of_self, read_raw, selector_text
 from loadwatch_backend.series.store.prometheus.recent import Recent, join
-from loadwatch_backend.series.store.prometheus.selectors import is_of_self, selector_text
-from loadwatch_backend.series.store.prometheus.settings import RemoteSettings
 from loadwatch_backend.series.store.prometheus.wire import (
     SeriesSamples,
     WireError,
@@ -58,6 +55,7 @@ from loadwatch_backend.series.store.write_queue import Listeners, Work, WriteQue
 
 log = structlog.get_logger(__name__)
 
+MOST_BYTES = 256 << 20
 QUEUE_DIRECTORY = "engine-queue"
 _CLOSE_SECONDS = 3.0
 _FORGET_SECONDS = 600.0
@@ -88,6 +86,49 @@ _NEWS = f"{_UP} or max(max_over_time({_NEWEST}{{instance!=%s}}[2m] offset -1m))"
 """What others say, whose clocks may differ from the engine's."""
 
 
+class KnownMetadata:
+    """What senders said of their metrics, in a file of ours: most engines forget what remote write says of them.
+
+    Kept by one thread, read by any.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.entries: Mapping[str, MetricMetadata] = {}
+        try:
+            self.entries = metadata_of(orjson.loads(path.read_bytes()))
+        except FileNotFoundError:
+            pass
+        except (OSError, ValueError) as error:
+            log.warning("what senders said of their metrics cannot be read; they will say it again", error=str(error))
+
+    def keep(self, metadata: Mapping[str, MetricMetadata]) -> None:
+        """Remember more of it, on disk when this returns; raises OSError when the disk refuses."""
+        entries = {**self.entries, **metadata}
+        replace_file(self._path, orjson.dumps({name: [entry] for name, entry in entries.items()}))
+        self.entries = entries
+
+
+def metadata_of(document: Any) -> dict[str, MetricMetadata]:
+    """Of Prometheus' shape: name to a list of type, help and unit, of which the first counts.
+
+    Raises:
+        ValueError: it has another shape.
+    """
+    try:
+        return {
+            str(name): MetricMetadata(
+                type=str(entries[0].get("type") or "unknown"),
+                help=str(entries[0].get("help") or ""),
+                unit=str(entries[0].get("unit") or ""),
+            )
+            for name, entries in document.items()
+            if entries
+        }
+    except (AttributeError, TypeError, KeyError) as error:
+        raise ValueError("no metadata") from error
+
+
 class PrometheusStore:
     """Made by `open_prometheus`."""
 
@@ -99,17 +140,16 @@ class PrometheusStore:
         directory = settings.data_directory / QUEUE_DIRECTORY
         self._queue = DurableQueue(directory, clock)
         self._index = SeriesIndex(settings.series_limit, settings.label_bytes)
-        self._recent = Recent(settings.recent_bytes, self._touch)
+        self._recent = Recent(
+            settings.recent_bytes, lambda block: self._index.touch(block.series, *series_spans(block))
+        )
         self._metadata = KnownMetadata(directory / "metadata.json")
         self._theirs: Mapping[str, MetricMetadata] = {}
         self._theirs_until = 0.0
         self._waiting = WriteQueue(settings.queue_samples, _COMMIT_SAMPLES, self._behind)
         self._listeners = Listeners()
-        self.append, self.on_commit, self.on_touch = (
-            self._waiting.append,
-            self._listeners.on_commit,
-            self._listeners.on_touch,
-        )
+        self.append, self.resolve = self._waiting.append, self._index.resolve
+        self.on_commit, self.on_touch = self._listeners.on_commit, self._listeners.on_touch
         self._head_of = lru_cache(_CACHED_HEADS)(self._head)
         self._told_ms = self._others_ms = 0
         """When we told others of our newest sample; the newest that another server told of."""
@@ -129,10 +169,6 @@ class PrometheusStore:
             self._news.start()
 
     # Writing --------------------------------------------------------------------------------------------------
-
-    def resolve(self, series: Sequence[Labels], *, most_new: int | None = None) -> npt.NDArray[np.uint32]:
-        """See `Writer.resolve`."""
-        return self._index.resolve(series, most_new)
 
     def generation(self) -> int:
         """See `Writer.generation`."""
@@ -210,7 +246,7 @@ class PrometheusStore:
         if now >= self._theirs_until:
             self._theirs_until = now + _METADATA_SECONDS
             try:
-                self._theirs = metadata_of(self._get("metadata", [], MOST_BYTES) or {})
+                self._theirs = metadata_of(self._connection.get("metadata", [], MOST_BYTES) or {})
             except (ProblemError, ValueError) as error:
                 log.debug("the engine's metadata cannot be read", reason=str(error))
         return {**self._theirs, **self._metadata.entries}
@@ -384,31 +420,17 @@ class PrometheusStore:
         budget.take(sum(int((cut.stops - cut.starts).sum()) for cut in cuts))
         return self._index.labels(ids.tolist()), cuts
 
-    def _touch(self, block: Block) -> None:
-        first, last = series_spans(block)
-        self._index.touch(block.series, first, last)
-
-    def _get(self, path: str, pairs: Sequence[tuple[str, str]], most_bytes: int) -> Any:
-        body = self._connection.get(f"/api/v1/{path}", pairs, most_bytes)
-        try:
-            document: Any = orjson.loads(body)
-            if document["status"] != "success":
-                raise EngineAwayError(f"the engine answered with an error: {str(document.get('error'))[:500]}")
-            return document["data"]
-        except (orjson.JSONDecodeError, KeyError, TypeError) as error:
-            raise EngineAwayError(f"the engine's answer cannot be read: {body[:200]!r}") from error
-
     def _list(self, path: str, wanted: Sequence[Sequence[Matcher]], start_ms: int, end_ms: int) -> list[Any]:
         pairs = [("match[]", selector_text(one)) for one in wanted]
         pairs += [("start", f"{max(start_ms, 0) / 1000:.3f}"), ("end", f"{min(end_ms, _LATEST_ASKED_MS) / 1000:.3f}")]
-        found = self._get(path, pairs, self._settings.answer_bytes)
+        found = self._connection.get(path, pairs, self._settings.answer_bytes)
         if not isinstance(found, list | None):
             raise EngineAwayError(f"the engine's answer to {path} cannot be read")
         return cast("list[Any]", found or [])
 
     def _ask_for_news(self) -> None:
         # VictoriaMetrics shows the newest half minute to those alone who want nothing out of its cache.
-        found = self._get("query", [("query", self._news_query), ("nocache", "1")], _NEWS_BYTES)
+        found = self._connection.get("query", [("query", self._news_query), ("nocache", "1")], _NEWS_BYTES)
         self._news_query = _NEWS % orjson.dumps(self._settings.instance).decode()
         newest = {"up": 0, "": 0}
         with suppress(ValueError, KeyError, TypeError, IndexError, OverflowError):

@@ -10,6 +10,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import cramjam
 import numpy as np
@@ -19,10 +20,9 @@ from loadwatch_formats.backoff import backoff_seconds, parse_retry_after
 from loadwatch_backend.core.periodic import Periodic
 from loadwatch_backend.series.store.embedded.block import F64, I64, U32
 from loadwatch_backend.series.store.errors import EngineAwayError
-from loadwatch_backend.series.store.prometheus.connection import Connection
+from loadwatch_backend.series.store.prometheus.connection import Connection, RemoteSettings
 from loadwatch_backend.series.store.prometheus.durable_queue import DurableQueue, Frame
 from loadwatch_backend.series.store.prometheus.recent import Recent
-from loadwatch_backend.series.store.prometheus.settings import RemoteSettings
 from loadwatch_backend.series.store.prometheus.wire import compressed, encode_series, plain
 from loadwatch_backend.series.store.remote_pb2 import Sample, TimeSeries, WriteRequest
 
@@ -46,16 +46,6 @@ _TOO_OLD = ("too old sample", "out of bounds")
 """Prometheus before 2.44 answers 500 for what its out-of-order window does not reach, and will always."""
 _MOST_HALVES = 200
 """Requests that looking for refused samples may take, for one request."""
-
-
-class AgainError(Exception):
-    """The engine does not take it now."""
-
-    def __init__(self, reason: str, after: float | None = None, *, to_mend: bool = False) -> None:
-        """`to_mend`: our login or address is wrong."""
-        super().__init__(reason)
-        self.after = after
-        self.to_mend = to_mend
 
 
 def requests_of(
@@ -83,18 +73,15 @@ def post(connection: Connection, body: bytes, now_ms: int) -> str | None:
     """Why the engine will never take these samples; None where it has them.
 
     Raises:
-        AgainError: the same is to be sent again.
+        EngineAwayError: the same is to be sent again; `refused` where our login or address is wrong.
     """
-    try:
-        status, retry_after, reason = connection.write(body, _HEADERS)
-    except EngineAwayError as error:
-        raise AgainError(error.detail, to_mend=error.refused) from error
+    status, retry_after, reason = connection.write(body, _HEADERS)
     if status < 300:
         return None
     is_about_samples = status >= 500 and any(text in reason for text in _TOO_OLD)
     if not is_about_samples and (status >= 500 or status < 400 or status in _TO_MEND | _PASSING):
         after = parse_retry_after(retry_after, now_ms, _LONGEST_RETRY_AFTER)
-        raise AgainError(f"the engine answered {status}: {reason}", after, to_mend=status in _TO_MEND)
+        raise EngineAwayError(f"the engine answered {status}: {reason}", refused=status in _TO_MEND, after=after)
     return f"{status}: {reason}"
 
 
@@ -132,33 +119,26 @@ def _halves(rows: list[tuple[int, Sample]]) -> list[list[tuple[int, Sample]]]:
     return [half for half in (rows[middle:], rows[:middle]) if half]
 
 
+@dataclass
 class Sender:
     """Delivers the queue, oldest first; `close` leaves on disk what is not delivered."""
 
-    def __init__(
-        self,
-        settings: RemoteSettings,
-        connection: Connection,
-        queue: DurableQueue,
-        recent: Recent,
-        clock: Callable[[], int],
-        upkeep: Callable[[], None],
-    ) -> None:
-        """`upkeep` is called each second, and less often while the engine is away."""
-        self._settings = settings
-        self._connection = connection
-        self._queue = queue
-        self._recent = recent
-        self._clock = clock
-        self._upkeep = upkeep
-        self._stopping = threading.Event()
-        self._failures = 0
-        # Read by /metrics and the page.
-        self.delivered_samples = self.retries = 0
-        self.dropped_samples = 0
-        """Refused by the engine, or damaged on disk."""
-        self.fault = ""
-        """Why the last attempt failed; empty when it did not."""
+    _settings: RemoteSettings
+    _connection: Connection
+    _queue: DurableQueue
+    _recent: Recent
+    _clock: Callable[[], int]
+    _upkeep: Callable[[], None]
+    """Called each second, and less often while the engine is away."""
+    delivered_samples: int = 0
+    retries: int = 0
+    dropped_samples: int = 0
+    """Refused by the engine, or damaged on disk."""
+    fault: str = ""
+    """Why the last attempt failed; empty when it did not."""
+
+    def __post_init__(self) -> None:
+        self._stopping, self._failures = threading.Event(), 0
         self._periodic = Periodic("store-sender", self._work, 0.0)
         self.start = self._periodic.start
 
@@ -191,7 +171,7 @@ class Sender:
             self.fault = str(error) or type(error).__name__
             pause = backoff_seconds(self._failures, FIRST_PAUSE, LONGEST_PAUSE, random.random())
             self._failures += 1
-            return max(pause, (error.after or 0.0) if isinstance(error, AgainError) else 0.0)
+            return max(pause, error.after) if isinstance(error, EngineAwayError) else pause
 
     def _deliver(self, frames: list[Frame]) -> None:
         bodies: list[bytes] = []
@@ -220,5 +200,5 @@ class Sender:
 
     def _post(self, body: bytes) -> str | None:
         if self._stopping.is_set():
-            raise AgainError("the server is stopping")
+            raise EngineAwayError("the server is stopping")
         return post(self._connection, body, self._clock())

@@ -14,10 +14,47 @@ import orjson
 
 from loadwatch_backend.core.cancellation import Cancellation
 from loadwatch_backend.series.store.errors import EngineAwayError, QueryLimitError
-from loadwatch_backend.series.store.port import STALE_NAN, Matcher, MatchOperator, Reading
+from loadwatch_backend.series.store.patterns import value_test
+from loadwatch_backend.series.store.port import STALE_NAN, Matcher, MatchOperator, Reading, quoted
 from loadwatch_backend.series.store.prometheus.connection import Connection
-from loadwatch_backend.series.store.prometheus.selectors import NAME, is_plain_name, selector_text
-from loadwatch_backend.series.store.prometheus.wire import F64, I64, SeriesSamples
+from loadwatch_backend.series.store.prometheus.wire import SeriesSamples
+
+_CLASSIC = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*", re.ASCII)
+_OF_SELF = ("loadwatch_store_", "loadwatch_rule_")
+NAME = "__name__"
+ANY_METRIC = Matcher(NAME, MatchOperator.REGEX, ".+")
+
+
+def selector_text(matchers: Sequence[Matcher]) -> str:
+    """A series selector of PromQL; names beyond the classic ones are quoted, as Prometheus 3 takes them.
+
+    Raises:
+        PatternError: a regular expression is none.
+    """
+    # No engine takes a selector that asks for nothing.
+    asked = (*matchers, ANY_METRIC) if all(value_test(one)("") for one in matchers) else matchers
+    return "{" + ",".join(f"{label_text(one.label)}{one.operator}{quoted(one.value)}" for one in asked) + "}"
+
+
+def label_text(name: str) -> str:
+    """The name of a label."""
+    return name if _CLASSIC.fullmatch(name) else quoted(name)
+
+
+def is_plain_name(matchers: Sequence[Matcher]) -> bool:
+    """Whether they ask for one metric and nothing else."""
+    return len(matchers) == 1 and matchers[0].label == NAME and matchers[0].operator is MatchOperator.EQUAL
+
+
+def is_of_self(matchers: Sequence[Matcher]) -> bool:
+    """Whether they ask only for what this server says of its own queue and rules.
+
+    Its memory has the newest of that while the engine is away, which somebody has to be told of just then.
+    """
+    return any(
+        one.label == NAME and one.operator is MatchOperator.EQUAL and one.value.startswith(_OF_SELF) for one in matchers
+    )
+
 
 _SAMPLE_BYTES = 64
 """Of a sample in an answer at most, with its share of the labels."""
@@ -98,7 +135,7 @@ def _query(
     return found
 
 
-def matrix_rows(body: bytes) -> list[tuple[dict[str, str], I64, F64]]:
+def matrix_rows(body: bytes) -> list[SeriesSamples]:
     """Labels, times and values of each series of a matrix.
 
     Raises:
@@ -113,12 +150,12 @@ def matrix_rows(body: bytes) -> list[tuple[dict[str, str], I64, F64]]:
         document: Any = orjson.loads(head + b"".join(b'"values":0' + rest for _, _, rest in cut))
         if document["status"] != "success" or document["data"]["resultType"] != "matrix":
             raise ValueError("no matrix")
-        found: list[tuple[dict[str, str], I64, F64]] = []
+        found: list[SeriesSamples] = []
         for entry, (samples, _, _) in zip(document["data"]["result"], cut, strict=True):
             times, values = np.fromstring(samples.translate(None, b'[]"'), sep=",").reshape(-1, 2).T
             labels = {str(name): str(value) for name, value in entry["metric"].items()}
             # Seconds as a float are exact to the millisecond for all times that there are.
-            found.append((labels, np.rint(times * 1000).astype(np.int64), values))
+            found.append(SeriesSamples(labels, np.rint(times * 1000).astype(np.int64), values))
         return found
     except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
         raise EngineAwayError(f"the engine's answer is no matrix: {body[:200]!r}") from error

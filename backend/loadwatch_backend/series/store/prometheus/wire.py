@@ -5,8 +5,7 @@ generated messages of `remote.proto`.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import cast
+from typing import NamedTuple, cast
 
 import cramjam
 import numpy as np
@@ -29,8 +28,7 @@ class WireError(ValueError):
     """The bytes are not the message that they should be."""
 
 
-@dataclass(frozen=True, slots=True)
-class SeriesSamples:
+class SeriesSamples(NamedTuple):
     """One series of a message."""
 
     labels: dict[str, str]

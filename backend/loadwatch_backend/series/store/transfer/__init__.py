@@ -1,1 +1,0 @@
-"""Moves what the embedded store holds to a second engine, and counts what is there."""
