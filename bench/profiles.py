@@ -19,8 +19,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from loadwatch_backend.evidence.profiles.folding.merging import merge, subtract
-from loadwatch_backend.evidence.profiles.folding.tree import (
+from loadwatch_backend.evidence.profiles.merging import merge, subtract
+from loadwatch_backend.evidence.profiles.model import Ints, Profile
+from loadwatch_backend.evidence.profiles.reading.pprof_pb2 import Profile as Message
+from loadwatch_backend.evidence.profiles.reading.read import read_profile
+from loadwatch_backend.evidence.profiles.tree import (
     FunctionTable,
     ordered,
     side_by_side,
@@ -28,9 +31,6 @@ from loadwatch_backend.evidence.profiles.folding.tree import (
     table_of,
     tree_of,
 )
-from loadwatch_backend.evidence.profiles.model import Ints, Profile
-from loadwatch_backend.evidence.profiles.reading.pprof_pb2 import Profile as Message
-from loadwatch_backend.evidence.profiles.reading.read import read_profile
 
 from bench.machine import describe_machine, write_result
 

@@ -12,7 +12,7 @@ from loadwatch_backend.alerting.rules.read import read_rules
 from loadwatch_backend.app.changes.watcher import COUNT_METRIC
 from loadwatch_backend.catalogue.packs.library import shipped_catalogue
 from loadwatch_backend.catalogue.signals.interval import fill_window
-from loadwatch_backend.findings.timeouts.readings import METRICS as TIMEOUTS
+from loadwatch_backend.findings.timeouts.ladder import METRICS as TIMEOUTS
 from loadwatch_backend.series.promql.parsing.parse import parse_expression
 from loadwatch_collectors.sources.aws.presets import preset_metrics
 from loadwatch_collectors.sources.mysql.collector import REPLICATION, STATUSES, VARIABLES, status_series

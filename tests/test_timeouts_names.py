@@ -4,9 +4,16 @@ import math
 from dataclasses import fields
 
 import pytest
-from loadwatch_backend.findings.timeouts.readings import KINDS, Latest, Layer, OrderVerdict, Origin, find_paths
-from loadwatch_backend.findings.timeouts.rules import check_ladder
-from loadwatch_backend.findings.timeouts.rungs import build_rungs
+from loadwatch_backend.findings.timeouts.ladder import (
+    KINDS,
+    Latest,
+    Layer,
+    OrderVerdict,
+    Origin,
+    build_rungs,
+    check_ladder,
+    find_paths,
+)
 from loadwatch_collectors.collector import Sample
 from loadwatch_collectors.sources.timeouts import (
     AppTimeouts,

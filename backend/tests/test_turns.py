@@ -7,16 +7,13 @@ from typing import Any
 import httpx
 import pytest
 from loadwatch_backend.core.errors import NotFoundError
-from loadwatch_backend.evidence.profiles.views.service import Profiles
+from loadwatch_backend.evidence.profiles.service import Profiles
 from loadwatch_backend.runs.report.service import ReportService
 
 
 @pytest.mark.parametrize(
     ("service", "method", "path"),
-    [
-        (Profiles, "view", "/api/profiles/view?file=" + "0" * 32),
-        (ReportService, "render", "/api/runs/{run}/report"),
-    ],
+    [(Profiles, "view", "/api/profiles/view?file=" + "0" * 32), (ReportService, "render", "/api/runs/{run}/report")],
 )
 def test_many_that_wait_leave_the_api_to_others(
     server: Any, monkeypatch: pytest.MonkeyPatch, service: type, method: str, path: str

@@ -38,12 +38,11 @@ from loadwatch_backend.core.services import service
 from loadwatch_backend.core.version import VERSION
 from loadwatch_backend.evidence.endpoints import cost_router, tables_router
 from loadwatch_backend.evidence.files.endpoints import router as evidence_files_router
-from loadwatch_backend.evidence.profiles.capture.endpoints import agents_router as profile_agents_router
-from loadwatch_backend.evidence.profiles.capture.endpoints import router as profile_orders_router
-from loadwatch_backend.evidence.profiles.views.endpoints import router as profiles_router
-from loadwatch_backend.findings.advisor.endpoints import router as pool_advice_router
+from loadwatch_backend.evidence.profiles.endpoints import agents_router as profile_agents_router
+from loadwatch_backend.evidence.profiles.endpoints import orders_router as profile_orders_router
+from loadwatch_backend.evidence.profiles.endpoints import router as profiles_router
+from loadwatch_backend.findings.endpoints import pool_advice_router, timeouts_router
 from loadwatch_backend.findings.endpoints import router as findings_router
-from loadwatch_backend.findings.timeouts.endpoints import router as timeouts_router
 from loadwatch_backend.runs.annotations.endpoints import router as annotations_router
 from loadwatch_backend.runs.compare.endpoints import forecasts_router
 from loadwatch_backend.runs.compare.endpoints import router as compare_router

@@ -43,12 +43,12 @@ from loadwatch_backend.evidence.log_patterns import LogPatternService
 from loadwatch_backend.evidence.profiles.capture.orders import ProfileOrders
 from loadwatch_backend.evidence.profiles.capture.planning import FiringAlert, Process, RunNow, kinds_asked
 from loadwatch_backend.evidence.profiles.capture.watch import PAUSE_SECONDS, RETRY_SECONDS, ProfileWatch, read_processes
-from loadwatch_backend.evidence.profiles.views.service import Profiles
+from loadwatch_backend.evidence.profiles.service import Profiles
 from loadwatch_backend.evidence.routes import RouteTables
 from loadwatch_backend.evidence.run_tables import RunTables
 from loadwatch_backend.evidence.statements import StatementTables
 from loadwatch_backend.findings.advisor.service import PoolAdvisor
-from loadwatch_backend.findings.opinions.service import Opinions
+from loadwatch_backend.findings.opinions import Opinions
 from loadwatch_backend.findings.read import Span
 from loadwatch_backend.findings.service import Findings
 from loadwatch_backend.findings.timeouts.service import TimeoutService

@@ -388,7 +388,7 @@ _Totals = dict[RouteKey, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Keys:
+class RouteKeys:
     """Which route a series is of; `same` are names that are others' (`route_folding`)."""
 
     names: Requests
@@ -401,6 +401,10 @@ class _Keys:
             return None
         key = RouteKey(labels.get(self.names.method, ""), labels[self.names.route])
         return self.same.get(key, key)
+
+    def folded(self, requests: Grown) -> "RouteKeys":
+        """With one name for one route, by the requests of each source."""
+        return replace(self, same=folds(by_source(requests.labels, requests.values.sum(axis=1).tolist(), self.of)))
 
 
 def read_window(store: Reader, from_ms: int, to_ms: int) -> Window:
@@ -418,8 +422,7 @@ def read_window(store: Reader, from_ms: int, to_ms: int) -> Window:
     if job is None:
         return Window(source=RouteSource.NONE, span=(from_ms, to_ms), known=0.0)
     of_job = Matcher("job", MatchOperator.EQUAL, job)
-    plain = _Keys(names=names, job=job)
-    keys = replace(plain, same=folds(by_source(grown.labels, grown.values.sum(axis=1).tolist(), plain.of)))
+    keys = RouteKeys(names=names, job=job).folded(grown)
     requests = _totals(grown, keys)
     order = sorted(
         (key for key, count in requests.items() if count > 0),
@@ -514,15 +517,15 @@ def _edges(span: tuple[int, int], interval: int, phase: int, most: int) -> Edges
     return Edges(times=first + interval * places, step_ms=max(steps // most, 1) * interval)
 
 
-def _totals(grown: Grown, keys: _Keys) -> _Totals:
+def _totals(grown: Grown, keys: RouteKeys) -> _Totals:
     return {key: float(values.sum()) for key, values in grown.by(keys.of).items()}
 
 
-def _read(store: Reader, keys: _Keys, metric: str, edges: Edges, of_job: Matcher) -> _Totals:
+def _read(store: Reader, keys: RouteKeys, metric: str, edges: Edges, of_job: Matcher) -> _Totals:
     return _totals(read_grown(store, metric, edges, [of_job]), keys)
 
 
-def _statuses(grown: Grown, keys: _Keys) -> dict[RouteKey, dict[str, float]]:
+def _statuses(grown: Grown, keys: RouteKeys) -> dict[RouteKey, dict[str, float]]:
     def key(labels: Mapping[str, str]) -> tuple[RouteKey, str] | None:
         route, status = keys.of(labels), labels.get(keys.names.code, "")
         return (route, status) if route is not None and status else None
@@ -534,7 +537,7 @@ def _statuses(grown: Grown, keys: _Keys) -> dict[RouteKey, dict[str, float]]:
 
 
 def _buckets(
-    store: Reader, keys: _Keys, metric: str, edges: Edges, of_job: Matcher, kept: Sequence[RouteKey]
+    store: Reader, keys: RouteKeys, metric: str, edges: Edges, of_job: Matcher, kept: Sequence[RouteKey]
 ) -> dict[RouteKey, dict[float, float]]:
     """Growth by upper bound; none of routes with more series than are read."""
 
@@ -689,7 +692,7 @@ class RouteTables:
         if kept is not None:
             return kept.requests
         counted = read_requests(self.store, *run.span)
-        return _nothing if counted is None else counted.between
+        return (lambda *_: None) if counted is None else counted.between
 
     def _counted(self, run: RunWindow, *, whole: bool) -> Window:
         steady = None if whole else run.steady_ms
@@ -698,8 +701,3 @@ class RouteTables:
         if kept is not None:
             return kept
         return replace(read_window(self.store, *(steady or run.span)), steady=steady is not None)
-
-
-def _nothing(from_ms: int, to_ms: int) -> float | None:
-    del from_ms, to_ms
-    return None

@@ -83,7 +83,7 @@ def rhythm(store: Reader, metric: str, from_ms: int, to_ms: int) -> tuple[int, i
     middle = (from_ms + to_ms) // 2
     for begin, end in ((middle - 60_000, middle + 60_000), (from_ms, to_ms)):
         best: IntArray | None = None
-        for selection in _select(store, [_named(metric)], max(begin, from_ms), min(end, to_ms)):
+        for selection in select_parts(store, [_named(metric)], max(begin, from_ms), min(end, to_ms)):
             for low, high in zip(selection.offsets[:-1].tolist(), selection.offsets[1:].tolist(), strict=True):
                 if best is None or high - low > len(best):
                     best = selection.timestamps[low:high]
@@ -104,7 +104,7 @@ def read_grown(store: Reader, metric: str, edges: Edges, matchers: Iterable[Matc
     pieces: list[list[tuple[IntArray, FloatArray]]] = []
     asked = [_named(metric), *matchers]
     for from_ms in range(max(begin, 0), end + 1, SLICE_MS):
-        for selection in _select(store, asked, from_ms, min(from_ms + SLICE_MS - 1, end)):
+        for selection in select_parts(store, asked, from_ms, min(from_ms + SLICE_MS - 1, end)):
             _keep(rows, pieces, selection, edges.step_ms)
     labels = [dict(key) for key in rows]
     there = _presence(store, {one.get("job", "") for one in labels}, max(begin, 0), end)
@@ -150,7 +150,7 @@ def _presence(store: Reader, jobs: set[str], begin: int, end: int) -> dict[tuple
     if len(jobs) == 1:
         wanted.append(Matcher("job", MatchOperator.EQUAL, next(iter(jobs))))
     found: dict[tuple[str, str], IntArray] = {}
-    for selection in _select(store, wanted, begin, end):
+    for selection in select_parts(store, wanted, begin, end):
         bounds = selection.offsets.tolist()
         for labels, first, last in zip(selection.labels, bounds[:-1], bounds[1:], strict=True):
             key = (labels.get("job", ""), labels.get("instance", ""))
@@ -164,15 +164,20 @@ def _named(metric: str) -> Matcher:
     return Matcher("__name__", MatchOperator.EQUAL, metric)
 
 
-def _select(store: Reader, matchers: Sequence[Matcher], from_ms: int, to_ms: int) -> Iterable[Selection]:
+def select_parts(store: Reader, matchers: Sequence[Matcher], from_ms: int, to_ms: int) -> Iterable[Selection]:
+    """The samples of a span, in as many parts as the store's bounds ask for.
+
+    Raises:
+        ProblemError: of the store; QueryLimitError where a second holds more than it gives.
+    """
     try:
         yield store.select(matchers, max(from_ms, 0), to_ms)
     except QueryLimitError:
         if to_ms - from_ms < 1_000:
             raise
         middle = (from_ms + to_ms) // 2
-        yield from _select(store, matchers, from_ms, middle)
-        yield from _select(store, matchers, middle + 1, to_ms)
+        yield from select_parts(store, matchers, from_ms, middle)
+        yield from select_parts(store, matchers, middle + 1, to_ms)
 
 
 def _keep(

@@ -19,9 +19,8 @@ from loadwatch_backend.core.texts.words import Texts
 from loadwatch_backend.evidence.kept_digests import MALFORMED, Digest, KeptDigests, number
 from loadwatch_backend.evidence.missing import STATEMENT_COLLECTORS, Fault, fault_remarks, read_faults
 from loadwatch_backend.evidence.plans import PlanKey, StatementPlan, plan_of, read_plans
-from loadwatch_backend.evidence.request_counts import RequestCount, RequestsBy
 from loadwatch_backend.evidence.routes import RouteTables
-from loadwatch_backend.evidence.runs import HeldRun, RunWindow
+from loadwatch_backend.evidence.runs import HeldRun, RequestCount, RequestsBy, RunWindow
 from loadwatch_backend.evidence.series import BoolArray, Edges, Grown, read_grown, rhythm, sampled_edges
 from loadwatch_backend.series.store.port import Matcher, MatchOperator, Reader
 
@@ -62,6 +61,11 @@ class Counted:
     tmp_disk_tables: float | None = None
     no_index_used: float | None = None
     p95: float | None = None
+
+    @property
+    def mean_seconds(self) -> float:
+        """Of a call."""
+        return self.seconds / self.calls if self.calls else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -291,26 +295,17 @@ def _statement(line: Line, table: Table, base: Table | None, other: Line | None)
     counted = line.counted
     sent, examined = counted.rows_sent, counted.rows_examined
     return StatementOut(
+        **{name: getattr(counted, name) for name in SUMMED},
         id=line.id,
         fingerprint=line.fingerprint,
         database=counted.schema,
         digests=[digest for digest in counted.digests if digest not in WITHOUT_TEXT],
-        calls=counted.calls,
         calls_per_second=counted.calls / max(table.counted.seconds * table.counted.known, 1e-9),
         calls_per_request=_per_request(counted.calls, table),
-        seconds=counted.seconds,
         share=line.share,
-        mean_seconds=counted.seconds / counted.calls if counted.calls else 0.0,
+        mean_seconds=counted.mean_seconds,
         p95_seconds=counted.p95,
-        lock_seconds=counted.lock_seconds,
-        errors=counted.errors,
-        rows_affected=counted.rows_affected,
-        rows_sent=sent,
-        rows_examined=examined,
         rows_examined_per_row_sent=examined / sent if examined is not None and sent else None,
-        tmp_tables=counted.tmp_tables,
-        tmp_disk_tables=counted.tmp_disk_tables,
-        no_index_used=counted.no_index_used,
         plan=plan_of(table.plans, counted.schema, counted.digests),
         base=None
         if other is None or base is None
@@ -318,7 +313,7 @@ def _statement(line: Line, table: Table, base: Table | None, other: Line | None)
             calls=other.counted.calls,
             calls_per_request=_per_request(other.counted.calls, base),
             seconds=other.counted.seconds,
-            mean_seconds=other.counted.seconds / other.counted.calls if other.counted.calls else 0.0,
+            mean_seconds=other.counted.mean_seconds,
             share=other.share,
         ),
     )
@@ -376,6 +371,13 @@ def parse_digest(content: bytes, seconds: float, steady_ms: tuple[int, int] | No
         return None
 
 
+_IN_DIGEST = {
+    **{name: name for name in ("p95", "rows_affected", "rows_sent", "rows_examined", "tmp_tables", "tmp_disk_tables")},
+    **{"lock_seconds": "lock", "errors": "failed", "no_index_used": "no_index"},
+}
+"""Figures of a digest's row, by the fields that they become."""
+
+
 def _counted(row: Mapping[str, Any]) -> Counted:
     text = str(row["fingerprint"])
     return Counted(
@@ -384,21 +386,8 @@ def _counted(row: Mapping[str, Any]) -> Counted:
         digests=("other",) if text == "other" else (),
         calls=number(row["count"]),
         seconds=number(row["sum"]),
-        p95=_known(row, "p95"),
-        lock_seconds=_known(row, "lock"),
-        errors=_known(row, "failed"),
-        rows_affected=_known(row, "rows_affected"),
-        rows_sent=_known(row, "rows_sent"),
-        rows_examined=_known(row, "rows_examined"),
-        tmp_tables=_known(row, "tmp_tables"),
-        tmp_disk_tables=_known(row, "tmp_disk_tables"),
-        no_index_used=_known(row, "no_index"),
+        **{name: None if row.get(key) is None else number(row[key]) for name, key in _IN_DIGEST.items()},
     )
-
-
-def _known(row: Mapping[str, Any], name: str) -> float | None:
-    value = row.get(name)
-    return None if value is None else number(value)
 
 
 MOST_STATEMENTS = 300

@@ -1,7 +1,7 @@
-"""From a diagnosis to its document. Pure."""
+"""From a diagnosis to its document, and that against the one before. Pure."""
 
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from loadwatch_backend.core.texts.words import Words, message_of
 from loadwatch_backend.evidence.cost.model import Cost
@@ -10,26 +10,20 @@ from loadwatch_backend.findings.model import (
     Checked,
     Diagnosis,
     DiagnosisState,
-    Evidence,
     Finding,
     HeadlineKind,
-    Kind,
     Missing,
     Opinion,
     Severity,
 )
 from loadwatch_backend.findings.schemas import (
-    ChartOut,
-    CheckedOut,
+    Change,
+    ChangeOut,
     DiagnosisOut,
-    EvidenceOut,
     FindingOut,
     FindingsOut,
     HeadlineOut,
-    MissingOut,
     RouteFigure,
-    RuleOfThumb,
-    StepOut,
     TextOut,
 )
 
@@ -38,27 +32,29 @@ MOST_NAMED = 3
 MOST_UNWATCHED = 6
 HOST_NOISE = "host-noise"
 """A note that is no all-clear: programs that are not watched filled the host."""
+_OF_FIRST = ("title", "key", "severity", "certainty", "from_ms", "began_earlier", "resource")
+"""What a headline has of the finding that leads."""
 
 
 def findings_out(
     diagnosis: Diagnosis, said_ms: int, requests: int | None = None, cost: Cost | None = None
 ) -> FindingsOut:
     """The document of a diagnosis that is said at `said_ms`, of so many requests."""
-    return FindingsOut(
-        state=diagnosis.state,
-        engine=diagnosis.engine,
-        from_ms=diagnosis.from_ms,
-        to_ms=diagnosis.to_ms,
-        said_ms=said_ms,
-        requests=requests,
-        observations=[_text(one) for one in diagnosis.observations],
-        checked=[_checked(one) for one in diagnosis.checked],
-        unjudged=[_checked(one) for one in diagnosis.unjudged],
-        symptoms=[_text(one) for one in diagnosis.symptoms],
-        cannot_tell=_text(_why_unknown(diagnosis)) if diagnosis.state is DiagnosisState.CANNOT_TELL else None,
-        missing=[_missing(one) for one in diagnosis.missing],
-        routes=[] if cost is None else _routes(cost),
-        findings=[_finding(one, list(diagnosis.because_of.get(one.key, ()))) for one in diagnosis.findings],
+    return FindingsOut.model_validate(
+        {
+            **{name: getattr(diagnosis, name) for name in ("state", "engine", "from_ms", "to_ms")},
+            "said_ms": said_ms,
+            "requests": requests,
+            "observations": diagnosis.observations,
+            "checked": [_checked(one) for one in diagnosis.checked],
+            "unjudged": [_checked(one) for one in diagnosis.unjudged],
+            "symptoms": diagnosis.symptoms,
+            "cannot_tell": _why_unknown(diagnosis) if diagnosis.state is DiagnosisState.CANNOT_TELL else None,
+            "missing": [_missing(one) for one in diagnosis.missing],
+            "routes": [] if cost is None else _routes(cost),
+            "findings": [_finding(one, diagnosis.because_of.get(one.key, ())) for one in diagnosis.findings],
+        },
+        from_attributes=True,
     )
 
 
@@ -74,16 +70,10 @@ def headline_of(diagnosis: DiagnosisOut, findings: Sequence[FindingOut]) -> Head
         first = accusing[0]
         return HeadlineOut(
             kind=HeadlineKind.FOUND,
-            title=first.title,
             text=first.sentence,
-            key=first.key,
-            severity=first.severity,
-            certainty=first.certainty,
-            from_ms=first.from_ms,
-            began_earlier=first.began_earlier,
             instance=first.instances[0] if first.instances else first.labels.get("instance", ""),
-            resource=first.resource,
             more=len(accusing) - 1,
+            **{name: getattr(first, name) for name in _OF_FIRST},
         )
     noise = [one.sentence for one in shown if one.id == HOST_NOISE]
     full = [*noise, *diagnosis.observations][:1]
@@ -159,74 +149,66 @@ def _routes(cost: Cost) -> list[RouteFigure]:
     ]
 
 
-def _finding(finding: Finding, because_of: list[str]) -> FindingOut:
-    kind: Kind = finding.kind
-    return FindingOut(
-        id=finding.id,
-        key=finding.key,
-        title=_text(kind.title),
-        sentence=_text(finding.sentence),
-        severity=finding.weight,
-        certainty=finding.certainty,
-        from_ms=finding.from_ms,
-        to_ms=max(finding.to_ms, finding.from_ms),
-        labels=dict(finding.labels),
-        instances=list(finding.instances),
-        began_earlier=finding.began_earlier,
-        because_of=because_of,
-        resource=kind.resource,
-        evidence=[_evidence(one) for one in finding.evidence],
-        explanation=_text(kind.explanation),
-        steps=[
-            StepOut(text=_text(step.text) if place else _without_or(step.text), code=step.code)
-            for place, step in enumerate(finding.steps)
-        ],
-        rule_of_thumb=RuleOfThumb(text=_text(kind.rule.text), source=kind.rule.source),
-        refuted_by=_text(kind.refuted_by),
-    )
+_OF_FINDING = ("id", "key", "sentence", "certainty", "from_ms", "labels", "instances", "began_earlier", "evidence")
+_OF_KIND = ("title", "explanation", "refuted_by", "resource")
 
 
-def _evidence(evidence: Evidence) -> EvidenceOut:
-    chart = evidence.chart
-    return EvidenceOut(
-        text=_text(evidence.text),
-        link=evidence.link,
-        expression=evidence.expression,
-        unit=evidence.unit,
-        at_ms=evidence.at_ms,
-        value=evidence.value,
-        limit=evidence.limit,
-        chart=None
-        if chart is None
-        else ChartOut(
-            start_ms=max(chart.start_ms, 0),
-            step_ms=chart.step_ms,
-            values=[_rounded(float(value)) for value in chart.values],
-        ),
-    )
+def _finding(finding: Finding, because_of: Sequence[str]) -> Mapping[str, object]:
+    return {
+        **{name: getattr(finding, name) for name in _OF_FINDING},
+        **{name: getattr(finding.kind, name) for name in _OF_KIND},
+        "rule_of_thumb": finding.kind.rule,
+        "severity": finding.weight,
+        "to_ms": max(finding.to_ms, finding.from_ms),
+        "because_of": because_of,
+        "steps": [*(replace(one, text=_without_or(one.text)) for one in finding.steps[:1]), *finding.steps[1:]],
+    }
 
 
-def _checked(one: Checked) -> CheckedOut:
-    return CheckedOut(id=one.kind.id, title=_text(one.kind.title), text=_text(one.text))
+def _checked(one: Checked) -> Mapping[str, object]:
+    return {"id": one.kind.id, "title": one.kind.title, "text": one.text}
 
 
-def _missing(one: Missing) -> MissingOut:
-    return MissingOut(
-        id=one.kind.id, title=_text(one.kind.title), needs=list(one.needs), config=one.switched_on_by, usual=one.usual
-    )
+def _missing(one: Missing) -> Mapping[str, object]:
+    kind = one.kind
+    return {"id": kind.id, "title": kind.title, "needs": one.needs, "config": one.switched_on_by, "usual": one.usual}
 
 
-def _without_or(words: Words) -> TextOut:
+def _without_or(words: Words) -> Words:
     """The first step, where the one that it would be an alternative to is not there."""
     en = words.en.removeprefix("Or ")
     # A name that the step begins with stays as it is.
     en = en if en == words.en else en[:1].upper() + en[1:]
-    return TextOut(en=en, ja=words.ja.removeprefix("または"))
+    return Words(en, words.ja.removeprefix("または"))
 
 
 def _text(words: Words) -> TextOut:
     return TextOut(en=words.en, ja=words.ja)
 
 
-def _rounded(value: float) -> float | None:
-    return float(f"{value:.4g}") if math.isfinite(value) else None
+def compare_findings(said: FindingsOut | None, now: FindingsOut) -> list[ChangeOut]:
+    """The differences, those of findings that are there now first, in their order."""
+    before = {} if said is None else {finding.key: finding for finding in said.findings}
+    after = {finding.key: finding for finding in now.findings}
+    places = {key: place for place, key in enumerate(key for key in before if key in after)}
+    kept = [finding for finding in now.findings if finding.key in before]
+    changes: list[tuple[FindingOut, Change | None]] = [
+        (finding, "added" if finding.key not in before else _difference(before[finding.key], finding))
+        for finding in now.findings
+    ]
+    moved = {finding.key for place, finding in enumerate(kept) if places[finding.key] != place}
+    return [
+        *(_change(finding, change) for finding, change in changes if change is not None),
+        *(_change(after[key], "other-place") for key in after if key in moved),
+        *(_change(finding, "gone") for key, finding in before.items() if key not in after),
+    ]
+
+
+def _difference(before: FindingOut, now: FindingOut) -> Change | None:
+    if (before.certainty, before.severity) != (now.certainty, now.severity):
+        return "other-certainty"
+    return "other-figures" if before.sentence != now.sentence else None
+
+
+def _change(finding: FindingOut, change: Change) -> ChangeOut:
+    return ChangeOut(key=finding.key, title=finding.title, change=change)

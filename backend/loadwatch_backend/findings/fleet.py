@@ -18,7 +18,7 @@ from loadwatch_backend.findings.detectors.instances import sick as sick_instance
 from loadwatch_backend.findings.measures.hosts import CPU
 from loadwatch_backend.findings.measures.peers import FAR, instances_of
 from loadwatch_backend.findings.measures.process_ends import DATABASE
-from loadwatch_backend.findings.messages.read import message
+from loadwatch_backend.findings.messages import message
 from loadwatch_backend.findings.model import Evidence, Finding, Link, Severity
 from loadwatch_backend.findings.window import Window
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from loadwatch_backend.catalogue.signals.model import Unit
 from loadwatch_backend.core.texts.words import Words
-from loadwatch_backend.evidence.records.model import FloatArray
 
 if TYPE_CHECKING:
     from loadwatch_backend.findings.window import Window
@@ -46,11 +45,11 @@ class Certainty(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
-    """A few values over the window; value i covers `start_ms + i * step_ms` up to the next; NaN where there is none."""
+    """A few values over the window; value i is of `start_ms + i * step_ms` up to the next; None where there is none."""
 
     start_ms: int
     step_ms: int
-    values: FloatArray
+    values: Sequence[float | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

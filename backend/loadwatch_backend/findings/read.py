@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from loadwatch_backend.evidence.records.model import FloatArray
-from loadwatch_backend.evidence.series import LARGEST_VALUE
+from loadwatch_backend.evidence.series import LARGEST_VALUE, select_parts
 from loadwatch_backend.findings.programs import join_programs
 from loadwatch_backend.findings.window import BoolArray, Grid, Table, usual_interval_ms
-from loadwatch_backend.series.store.errors import QueryLimitError
 from loadwatch_backend.series.store.port import STALE_NAN_BITS, Matcher, MatchOperator, Reader, Selection
 
 MARGIN_MS = 60_000
@@ -57,7 +56,7 @@ def read_tables(store: Reader, metrics: Iterable[str], grid: Grid) -> dict[str, 
         matcher = Matcher("__name__", MatchOperator.REGEX, "|".join(names[first : first + NAMES_AT_ONCE]))
         # What came within the step that ends at the first instant belongs to it.
         for from_ms in range(grid.start_ms - grid.step_ms + 1, end_ms + 1, slice_ms):
-            for selection in _select(store, matcher, from_ms, min(from_ms + slice_ms - 1, end_ms)):
+            for selection in select_parts(store, [matcher], from_ms, min(from_ms + slice_ms - 1, end_ms)):
                 _place(found, selection, grid)
     return join_programs({name: growing.table(name, grid) for name, growing in found.items()})
 
@@ -91,19 +90,6 @@ class _Growing:
             interval_ms=usual_interval_ms(values, grid),
             back=name.startswith(BY_PERIOD),
         )
-
-
-def _select(store: Reader, matcher: Matcher, from_ms: int, to_ms: int) -> Iterable[Selection]:
-    try:
-        selection = store.select([matcher], max(from_ms, 0), to_ms)
-    except QueryLimitError:
-        if to_ms - from_ms < 1_000:
-            raise
-        middle = (from_ms + to_ms) // 2
-        yield from _select(store, matcher, from_ms, middle)
-        yield from _select(store, matcher, middle + 1, to_ms)
-        return
-    yield selection
 
 
 def _place(found: dict[str, _Growing], selection: Selection, grid: Grid) -> None:

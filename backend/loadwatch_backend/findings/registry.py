@@ -11,7 +11,6 @@ from loadwatch_backend.findings.detectors import (
     database_resources,
     host,
     ingest,
-    ingest_losses,
     instances,
     load,
     pool,
@@ -20,11 +19,11 @@ from loadwatch_backend.findings.detectors import (
     statements,
     traffic,
 )
+from loadwatch_backend.findings.engine import PEERS
 from loadwatch_backend.findings.load import STREAMED
 from loadwatch_backend.findings.measures.log_lines import LOG_METRICS
 from loadwatch_backend.findings.model import Detector
 from loadwatch_backend.findings.programs import INFO, START
-from loadwatch_backend.findings.unwatched import PEERS
 
 DETECTORS: Sequence[Detector] = (
     host.host_noise,
@@ -76,8 +75,8 @@ DETECTORS: Sequence[Detector] = (
     application.function_waits,
     application.lock_stall,
     ingest.lag_growing,
-    ingest_losses.rows_lost_at_kill,
-    ingest_losses.rows_lost,
+    ingest.rows_lost_at_kill,
+    ingest.rows_lost,
     load.generator_saturated,
     load.coordinated_omission,
     load.warm_up_in_window,

@@ -1,11 +1,14 @@
-"""What the interface says of findings; every text in both languages."""
+"""What the interface says of findings, and what people say of them; every text in both languages."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, model_validator
 
 from loadwatch_backend.catalogue.signals.model import Unit
 from loadwatch_backend.core.schemas import Count, Milliseconds, Schema
+from loadwatch_backend.core.texts.words import Words
+from loadwatch_backend.evidence.files.schemas import printable
 from loadwatch_backend.findings.model import Certainty, DiagnosisState, HeadlineKind, Link, Opinion, Severity
 
 Change = Literal["added", "gone", "other-certainty", "other-figures", "other-place"]
@@ -94,6 +97,22 @@ class FindingOut(Schema):
     resource: str = Field(
         default="", description="The resource of `GET /api/headroom` that ran out; empty where it is none of those."
     )
+
+    @property
+    def step(self) -> Words | None:
+        """What to do first."""
+        return Words(self.steps[0].text.en, self.steps[0].text.ja) if self.steps else None
+
+    def labels_for(self, instance: str | None) -> Mapping[str, str]:
+        """Its labels; those of a fleet with this instance where it is one of them, else with the worst."""
+        if not self.instances:
+            return self.labels
+        return {**self.labels, "instance": instance if instance and instance in self.instances else self.instances[0]}
+
+    @property
+    def accuses(self) -> bool:
+        """Whether it is worth a message: it says that something is wrong, and more than one sign says so."""
+        return self.severity is not Severity.INFO and self.certainty is not Certainty.POSSIBLE
 
 
 class CheckedOut(Schema):
@@ -191,3 +210,55 @@ class FindingsAgain(Schema):
     now: FindingsOut
     changes: list[ChangeOut]
     kept: bool = Field(description="Whether `now` is what the run says from now on.")
+
+
+KEY_LENGTH = 4_000
+REASON_LENGTH = 2_000
+MOST_LABELS = 5
+
+
+FindingId = Annotated[str, Field(pattern=r"^[a-z0-9-]{1,64}$", examples=["pool-exhausted"])]
+Line = Annotated[str, Field(max_length=200), AfterValidator(printable)]
+Author = Annotated[
+    str, Field(max_length=100, description="Who says it; left empty, who is signed in."), AfterValidator(printable)
+]
+Reason = Annotated[str, Field(max_length=REASON_LENGTH), AfterValidator(printable)]
+
+
+class MarkIn(Schema):
+    """Of a run: its finding of this key is wrong. Else: findings of this id are muted on targets with these labels."""
+
+    run: Annotated[str, Field(max_length=40)] = ""
+    key: Annotated[str, Field(max_length=KEY_LENGTH), AfterValidator(printable)] = Field(
+        default="", description="Of the run's finding."
+    )
+    finding_id: FindingId | None = None
+    labels: Annotated[dict[Line, Line], Field(max_length=MOST_LABELS)] = Field(
+        default_factory=dict[str, str],
+        description="None mute the finding everywhere.",
+        examples=[{"instance": "app-1"}],
+    )
+    reason: Reason = Field(default="", description="Required where a run's finding is marked wrong.")
+    author: Author = ""
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Self:
+        if self.run and not (self.key and self.reason.strip()):
+            raise ValueError("a finding of a run is marked wrong by its key, with a reason")
+        if not self.run and self.finding_id is None:
+            raise ValueError("a mute names finding_id")
+        return self
+
+
+class MarkedOut(MarkOut):
+    """A mark, with what it is about."""
+
+    run: str | None = Field(description="Whose finding is marked wrong; null for a mute.")
+    finding_id: str
+    labels: dict[str, str]
+
+
+class MarkList(Schema):
+    """Mutes and marks, the newest first."""
+
+    marks: list[MarkedOut]

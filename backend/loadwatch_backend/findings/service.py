@@ -13,8 +13,8 @@ from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.evidence.cost.model import Cost
 from loadwatch_backend.evidence.cost.service import Costs
 from loadwatch_backend.evidence.files.service import EvidenceFiles
+from loadwatch_backend.evidence.profiles.known import LockWaits
 from loadwatch_backend.evidence.profiles.run_waits import lock_waits_of_run
-from loadwatch_backend.evidence.profiles.waiting import LockWaits
 from loadwatch_backend.evidence.records.model import FloatArray, Seconds
 from loadwatch_backend.findings.documents import findings_out
 from loadwatch_backend.findings.engine import diagnose

@@ -4,41 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from loadwatch_backend.core.texts.words import Words
-from loadwatch_backend.findings.model import Certainty, Severity
-from loadwatch_backend.findings.schemas import FindingsOut, TextOut
+from loadwatch_backend.findings.schemas import FindingOut, FindingsOut
 
 STANDS_MS = 60_000
 """A finding is active for so long after it was last found: what is sampled each minute is found each minute."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ActiveFinding:
-    """One finding; see `model.Finding`. `because_of` are keys of its causes."""
-
-    id: str
-    key: str
-    sentence: TextOut
-    severity: Severity
-    certainty: Certainty
-    labels: Mapping[str, str]
-    from_ms: int
-    to_ms: int
-    because_of: Sequence[str]
-    step: Words | None = None
-    """What to do first."""
-    instances: Sequence[str] = ()
-
-    def labels_for(self, instance: str | None) -> Mapping[str, str]:
-        """Its labels; those of a fleet with this instance where it is one of them, else with the worst."""
-        if not self.instances:
-            return self.labels
-        return {**self.labels, "instance": instance if instance and instance in self.instances else self.instances[0]}
-
-    @property
-    def accuses(self) -> bool:
-        """Whether it is worth a message: it says that something is wrong, and more than one sign says so."""
-        return self.severity is not Severity.INFO and self.certainty is not Certainty.POSSIBLE
+ActiveFinding = FindingOut
+"""One that is not muted."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,23 +44,4 @@ class FindingsSnapshot:
 
 def snapshot_of(said: FindingsOut) -> FindingsSnapshot:
     """From what the interface says, without what is muted."""
-    return FindingsSnapshot(
-        at_ms=said.to_ms,
-        findings=[
-            ActiveFinding(
-                id=one.id,
-                key=one.key,
-                sentence=one.sentence,
-                severity=one.severity,
-                certainty=one.certainty,
-                labels=one.labels,
-                from_ms=one.from_ms,
-                to_ms=one.to_ms,
-                because_of=tuple(one.because_of),
-                step=None if not one.steps else Words(one.steps[0].text.en, one.steps[0].text.ja),
-                instances=tuple(one.instances),
-            )
-            for one in said.findings
-            if not one.muted
-        ],
-    )
+    return FindingsSnapshot(at_ms=said.to_ms, findings=[one for one in said.findings if not one.muted])

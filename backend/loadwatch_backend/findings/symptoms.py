@@ -5,7 +5,7 @@ import numpy as np
 from loadwatch_backend.core.texts.numbers import count, share
 from loadwatch_backend.core.texts.words import Words
 from loadwatch_backend.findings.measures.facts import LEAST_FAILED, OUTCOME_WORDS, SLOWER, usual
-from loadwatch_backend.findings.messages.read import message
+from loadwatch_backend.findings.messages import message
 from loadwatch_backend.findings.window import Totals, Window, episodes
 
 HARM_SHARE = 0.01

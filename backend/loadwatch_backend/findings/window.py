@@ -17,7 +17,7 @@ import numpy.typing as npt
 from loadwatch_backend.catalogue.signals.model import Demand, Pack, Sighting
 from loadwatch_backend.core.texts.words import Words
 from loadwatch_backend.evidence.cost.model import Cost
-from loadwatch_backend.evidence.profiles.waiting import LockWaits
+from loadwatch_backend.evidence.profiles.known import LockWaits
 from loadwatch_backend.evidence.records.model import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -459,6 +459,11 @@ class Window:
     def inside(self, values: FloatArray) -> FloatArray:
         """The part of [instant] that lies in the focus."""
         return values[..., self.focus]
+
+    def known(self, values: FloatArray) -> FloatArray:
+        """The known values of the focus, one after another."""
+        inside = self.inside(values)
+        return inside[np.isfinite(inside)]
 
     def total(self, rates: FloatArray, span: slice | None = None) -> float:
         """What a rate per second sums up to over the focus, or over some instants; 0 where nothing is known."""

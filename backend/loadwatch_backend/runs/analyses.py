@@ -21,7 +21,7 @@ from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.core.texts.words import SILENT, Words
 from loadwatch_backend.evidence.records.model import LoadResult, Seconds
 from loadwatch_backend.evidence.records.result_file import load
-from loadwatch_backend.findings.changes import compare_findings
+from loadwatch_backend.findings.documents import compare_findings
 from loadwatch_backend.findings.schemas import FindingsAgain, FindingsOut
 from loadwatch_backend.findings.service import LIVE_WINDOW_MS, LatestRun
 from loadwatch_backend.runs.analysis.analyst import Analyst

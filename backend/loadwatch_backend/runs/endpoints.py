@@ -11,8 +11,7 @@ from loadwatch_backend.access.principal import PrincipalKind, Scope
 from loadwatch_backend.core.schemas import PROBLEM_RESPONSES
 from loadwatch_backend.core.services import REPORTS, announced_size, request_body, service
 from loadwatch_backend.evidence.files.schemas import MOST_FILES, FileId
-from loadwatch_backend.findings.opinions.schemas import MarkedOut, MarkIn, MarkList
-from loadwatch_backend.findings.schemas import FindingsAgain
+from loadwatch_backend.findings.schemas import FindingsAgain, MarkedOut, MarkIn, MarkList
 from loadwatch_backend.runs.analysis.schemas import FiguresOut, PercentilesOut
 from loadwatch_backend.runs.archive.archives import Chosen
 from loadwatch_backend.runs.fields import ID_PATTERN

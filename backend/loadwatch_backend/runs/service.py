@@ -29,7 +29,7 @@ from loadwatch_backend.evidence.files.repository import find_files
 from loadwatch_backend.evidence.files.service import EvidenceFiles
 from loadwatch_backend.evidence.records.contract import ImportOptions, Progress
 from loadwatch_backend.evidence.records.figures import figures_of
-from loadwatch_backend.findings.opinions.service import Opinions
+from loadwatch_backend.findings.opinions import Opinions
 from loadwatch_backend.findings.service import Findings
 from loadwatch_backend.runs.analyses import CLOSE_SECONDS, DUE_SECONDS, Analyses, CatchUp
 from loadwatch_backend.runs.analysis.analyst import Analyst

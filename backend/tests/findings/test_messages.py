@@ -11,7 +11,7 @@ import pytest
 from loadwatch_backend.catalogue.signals.model import Demand, Resource, Unit
 from loadwatch_backend.core.language import Language
 from loadwatch_backend.core.texts.words import Formats, MessageError, Words
-from loadwatch_backend.findings.messages.read import FOLDER, messages, read_file
+from loadwatch_backend.findings.messages import FOLDER, messages, read_file
 from loadwatch_backend.findings.model import Link
 
 KIND = """

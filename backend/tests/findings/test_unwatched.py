@@ -2,10 +2,9 @@ from dataclasses import replace
 
 from loadwatch_backend.catalogue.packs.library import shipped_catalogue
 from loadwatch_backend.findings.documents import findings_out
-from loadwatch_backend.findings.engine import diagnose
+from loadwatch_backend.findings.engine import diagnose, find_unwatched
 from loadwatch_backend.findings.model import DiagnosisState
 from loadwatch_backend.findings.registry import DETECTORS
-from loadwatch_backend.findings.unwatched import find_unwatched
 from loadwatch_backend.findings.window import Totals, Window
 
 from backend.tests.findings.windows import START_MS, window

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from loadwatch_backend.evidence.records import seconds as seconds_module
+from loadwatch_backend.evidence.records import figures
 from loadwatch_backend.evidence.records.accumulator import ENDPOINTS_KEPT, ENDPOINTS_SHOWN, Accumulator, Summary
 from loadwatch_backend.evidence.records.columns import Columns
 from loadwatch_backend.evidence.records.model import OTHER_ENDPOINTS
@@ -69,14 +69,14 @@ def test_sums_and_percentiles(tmp_path: Path) -> None:
 
 
 def test_late_records_are_exact_however_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(seconds_module, "SPAN_ROWS", 1_000)  # so that seconds come together over several spans
+    monkeypatch.setattr(figures, "SPAN_ROWS", 1_000)  # so that seconds come together over several spans
     records = make_records(requests=20_000, seconds=600.0)
     _, summary = accumulate(tmp_path, *shuffled(records, 7))
     assert_exact(summary, records)
 
 
 def test_a_crowded_second_and_a_gap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(seconds_module, "SPAN_ROWS", 1_000)
+    monkeypatch.setattr(figures, "SPAN_ROWS", 1_000)
     crowd = make_records(requests=5_000, seconds=0.5)
     later = make_records(requests=10, seconds=1.0, start_ms=START_MS + 3_600_000)
     _, summary = accumulate(tmp_path, crowd, later)

@@ -1,5 +1,5 @@
 import numpy as np
-from loadwatch_backend.evidence.records.seconds import spans
+from loadwatch_backend.evidence.records.figures import spans
 
 
 def test_spans_hold_all_busy_seconds() -> None:

@@ -1,6 +1,6 @@
 import math
 
-from loadwatch_backend.findings.timeouts.readings import (
+from loadwatch_backend.findings.timeouts.ladder import (
     Kind,
     Latest,
     Layer,

@@ -6,7 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from loadwatch_backend.core.language import Language
 from loadwatch_backend.core.texts.words import Texts, catalogue
-from loadwatch_backend.findings.timeouts.readings import (
+from loadwatch_backend.findings.timeouts.ladder import (
+    PLACES,
+    REFERENCES,
+    RULES,
     Check,
     Kind,
     Layer,
@@ -14,9 +17,9 @@ from loadwatch_backend.findings.timeouts.readings import (
     Origin,
     TimeoutKey,
     TimeoutReading,
+    build_rungs,
+    check_ladder,
 )
-from loadwatch_backend.findings.timeouts.rules import REFERENCES, RULES, check_ladder
-from loadwatch_backend.findings.timeouts.rungs import PLACES, build_rungs
 from loadwatch_backend.findings.timeouts.writing import duration_text, span_text
 
 EN, JA = (Texts("timeouts", language) for language in Language)

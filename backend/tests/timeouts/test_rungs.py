@@ -1,7 +1,6 @@
 import math
 
-from loadwatch_backend.findings.timeouts.readings import Kind, Layer, Origin, TimeoutKey, TimeoutReading
-from loadwatch_backend.findings.timeouts.rungs import build_rungs
+from loadwatch_backend.findings.timeouts.ladder import Kind, Layer, Origin, TimeoutKey, TimeoutReading, build_rungs
 
 IDLE = TimeoutKey(Layer.APP, Kind.IDLE)
 
@@ -68,10 +67,7 @@ def test_measurements_that_differ_by_milliseconds_are_one() -> None:
 def test_a_probe_of_the_balancer_speaks_of_the_balancer() -> None:
     place = TimeoutKey(Layer.LOAD_BALANCER, Kind.IDLE)
     found = seen(written(60, "prod", place, Origin.DISCOVERY), probed(4, "agent-host", place=place))
-    assert found == [
-        ("load_balancer.idle.4", True, ("agent-host",), 1),
-        ("load_balancer.idle.60", False, ("prod",), 1),
-    ]
+    assert found == [("load_balancer.idle.4", True, ("agent-host",), 1), ("load_balancer.idle.60", False, ("prod",), 1)]
 
 
 def test_the_order_of_the_path() -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.evidence.profiles.digest import digest_of
-from loadwatch_backend.evidence.profiles.folding.merging import merge
-from loadwatch_backend.evidence.profiles.folding.tree import label_keys, stacks_of, sums_by_label, tree_of
+from loadwatch_backend.evidence.profiles.merging import merge
 from loadwatch_backend.evidence.profiles.reading.read import read_profile
+from loadwatch_backend.evidence.profiles.tree import label_keys, stacks_of, sums_by_label, tree_of
 
 from tests.fuzz.target import Run, Target
 

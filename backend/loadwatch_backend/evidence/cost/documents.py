@@ -14,13 +14,13 @@ from loadwatch_backend.evidence.cost.model import (
     Reason,
     RouteCost,
     Share,
+    Statement,
     StatementCost,
     StatementKey,
 )
 from loadwatch_backend.evidence.cost.solve import is_repeated
 from loadwatch_backend.evidence.plans import PlanKey, StatementPlan, plan_of
-from loadwatch_backend.evidence.request_counts import Normalised, RequestsBy
-from loadwatch_backend.evidence.runs import HeldRun
+from loadwatch_backend.evidence.runs import HeldRun, Normalised, RequestsBy
 from loadwatch_backend.evidence.statements import StatementSource, name_of
 
 
@@ -305,29 +305,22 @@ def _cpu(one: JobCpu) -> JobCpuOut:
     )
 
 
+_AS_COUNTED = Statement.__dataclass_fields__.keys() - {"key"}
+
+
 def _statement(
     one: StatementCost, whole: float, base: StatementCost | None, plans: Mapping[PlanKey, StatementPlan]
 ) -> CostStatement:
     of = one.statement
-    sent = of.rows_sent
     source = StatementSource.POSTGRESQL if of.key.digest.isdigit() else StatementSource.MYSQL
     return CostStatement(
         id=statement_id(of.key),
         line=name_of(source, of.key.schema, of.text, [of.key.digest])[0],
         db_schema=of.key.schema,
-        text=of.text,
-        calls=of.calls,
-        seconds=of.seconds,
+        **{name: getattr(of, name) for name in _AS_COUNTED},
         mean_seconds=_mean(of.seconds, of.calls),
         share=_ratio(of.seconds, whole),
-        lock_seconds=of.lock_seconds,
-        examined_per_sent=_mean(of.rows_examined, sent) if sent else None,
-        rows_examined=of.rows_examined,
-        rows_sent=sent,
-        rows_affected=of.rows_affected,
-        tmp_disk_tables=of.tmp_disk_tables,
-        no_index_used=of.no_index_used,
-        errors=of.errors,
+        examined_per_sent=_mean(of.rows_examined, of.rows_sent) if of.rows_sent else None,
         routes=[route.name for share in one.shares for route in share.routes],
         unexplained_share=_ratio(one.unexplained_seconds, of.seconds),
         base_mean_seconds=None if base is None else _mean(base.statement.seconds, base.statement.calls),

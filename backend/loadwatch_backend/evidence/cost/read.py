@@ -10,16 +10,8 @@ from loadwatch_formats.own_traffic import NAME
 
 from loadwatch_backend.evidence.cost.model import RouteTotals, Statement, StatementKey, Thirds
 from loadwatch_backend.evidence.records.model import FloatArray
-from loadwatch_backend.evidence.route_folding import (
-    OTHER_ROUTES,
-    REQUESTS,
-    Requests,
-    RouteKey,
-    busiest_job,
-    by_source,
-    folds,
-)
-from loadwatch_backend.evidence.routes import KeptSeconds, RouteSeconds
+from loadwatch_backend.evidence.route_folding import OTHER_ROUTES, REQUESTS, Requests, RouteKey, busiest_job
+from loadwatch_backend.evidence.routes import KeptSeconds, RouteKeys, RouteSeconds
 from loadwatch_backend.evidence.series import BoolArray, Edges, Grown, read_grown, rhythm, sampled_edges
 from loadwatch_backend.evidence.statements import SOURCES, Names
 from loadwatch_backend.series.store.port import Matcher, MatchOperator, Reader
@@ -105,18 +97,7 @@ def _of_samples(store: Reader, names: Requests, edges: Edges, halves: Edges) -> 
     job = busiest_job(grown.by(names.job_of))
     if job is None:
         return None
-
-    def counted(labels: Mapping[str, str]) -> RouteKey | None:
-        if labels.get("job", "") != job or not labels.get(names.route):
-            return None
-        return RouteKey(labels.get(names.method, ""), labels[names.route])
-
-    same = folds(by_source(grown.labels, grown.values.sum(axis=1).tolist(), counted))
-
-    def key(labels: Mapping[str, str]) -> RouteKey | None:
-        found = counted(labels)
-        return None if found is None else same.get(found, found)
-
+    key = RouteKeys(names=names, job=job).folded(grown).of
     return _Counts(
         requests=grown.by(key),
         not_modified=grown.by(lambda labels: key(labels) if labels.get(names.code) == "304" else None),

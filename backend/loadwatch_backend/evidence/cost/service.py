@@ -38,11 +38,10 @@ from loadwatch_backend.evidence.kept_digests import KeptDigests, read_content
 from loadwatch_backend.evidence.missing import PROFILE_COLLECTORS, profile_remarks, read_faults
 from loadwatch_backend.evidence.plans import read_plans
 from loadwatch_backend.evidence.profiles.model import Kind, ProfilesDifferError
-from loadwatch_backend.evidence.profiles.views.service import ProfileOut, Profiles, ProfileView, ViewAsk
+from loadwatch_backend.evidence.profiles.service import ProfileOut, Profiles, ProfileView, ViewAsk
 from loadwatch_backend.evidence.records.model import FloatArray
-from loadwatch_backend.evidence.request_counts import Normalised
 from loadwatch_backend.evidence.routes import parse_seconds
-from loadwatch_backend.evidence.runs import HeldRun, RunWindow
+from loadwatch_backend.evidence.runs import HeldRun, Normalised, RunWindow
 from loadwatch_backend.evidence.series import BoolArray
 from loadwatch_backend.series.store.port import Reader
 

@@ -38,7 +38,7 @@ class EvidenceKind(StrEnum):
     LOG_PATTERNS = "log_patterns"
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """Refuse what no keyboard sends and some databases cannot store, such as NUL."""
     for character in text:
         if ord(character) < 32 and character not in "\n\t":
@@ -62,8 +62,8 @@ def bounded(most: int) -> Callable[[dict[str, Any]], dict[str, Any]]:
 
 
 Facts = Annotated[dict[str, Any], AfterValidator(bounded(FACTS_BYTES))]
-Note = Annotated[str, Field(max_length=NOTE_LENGTH), AfterValidator(_printable)]
-Author = Annotated[str, Field(max_length=AUTHOR_LENGTH), AfterValidator(_printable)]
+Note = Annotated[str, Field(max_length=NOTE_LENGTH), AfterValidator(printable)]
+Author = Annotated[str, Field(max_length=AUTHOR_LENGTH), AfterValidator(printable)]
 FileId = Annotated[str, Field(pattern=FILE_ID_PATTERN)]
 
 
@@ -90,7 +90,7 @@ class EvidenceFile(Schema):
     id: FileId
     run: str
     kind: EvidenceKind
-    name: Annotated[str, Field(min_length=1, max_length=NAME_LENGTH), AfterValidator(_printable)]
+    name: Annotated[str, Field(min_length=1, max_length=NAME_LENGTH), AfterValidator(printable)]
     media_type: Annotated[str, Field(max_length=100)] = Field(description="What the content was recognised as.")
     bytes: Count
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]

@@ -46,6 +46,8 @@ from loadwatch_backend.evidence.files.tables import EvidenceFileRow
 logger = structlog.get_logger(__name__)
 
 _INCOMING = ".incoming"
+_SAME = ("media_type", "bytes", "sha256", "at_ms", "author", "note")
+"""What a row and its document hold in one form."""
 
 RunCheck = Callable[[Session, str], object]
 """Raises where there is no such run; it is of those who know runs."""
@@ -312,24 +314,13 @@ def insert_files(session: Session, rows: Sequence[EvidenceFileRow]) -> None:
 
 def file_out(row: EvidenceFileRow) -> EvidenceFile:
     """A row as its document."""
-    return EvidenceFile(
-        id=row.id,
-        run=row.run_id,
-        kind=EvidenceKind(row.kind),
-        name=row.name,
-        media_type=row.media_type,
-        bytes=row.bytes,
-        sha256=row.sha256,
-        at_ms=row.at_ms,
-        author=row.author,
-        note=row.note,
-        facts=orjson.loads(row.facts),
-    )
+    own = {name: getattr(row, name) for name in ("id", "kind", "name", *_SAME)}
+    return EvidenceFile(**own, run=row.run_id, facts=orjson.loads(row.facts))
 
 
 def _row(run_id: str, file_id: str, file: EvidenceFile) -> EvidenceFileRow:
     return EvidenceFileRow(
-        **file.model_dump(include={"media_type", "bytes", "sha256", "at_ms", "author", "note"}),
+        **file.model_dump(include=set(_SAME)),
         id=file_id,
         run_id=run_id,
         kind=file.kind.value,

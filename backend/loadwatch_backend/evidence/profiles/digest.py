@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadwatch_backend.evidence.profiles.folding.known import Callers, known_frame
-from loadwatch_backend.evidence.profiles.folding.tree import (
+from loadwatch_backend.evidence.profiles.known import Callers, known_frame
+from loadwatch_backend.evidence.profiles.model import Ints, Kind, Profile, SampleType
+from loadwatch_backend.evidence.profiles.tree import (
     BASE,
     NOW,
     Floats,
@@ -26,7 +27,6 @@ from loadwatch_backend.evidence.profiles.folding.tree import (
     table_of,
     tree_of,
 )
-from loadwatch_backend.evidence.profiles.model import Ints, Kind, Profile, SampleType
 
 EXPLAINED = 200
 """Rows from the top for which callers are looked up: each takes a pass through all frames."""

@@ -7,10 +7,10 @@ from contextlib import suppress
 from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.evidence.files.schemas import EvidenceFile, EvidenceKind
 from loadwatch_backend.evidence.files.service import EvidenceFiles, StoredEvidence
+from loadwatch_backend.evidence.profiles.known import LockWaits, lock_waits
 from loadwatch_backend.evidence.profiles.model import Kind
 from loadwatch_backend.evidence.profiles.reading.limits import cpu_limit
 from loadwatch_backend.evidence.profiles.reading.read import read_profile
-from loadwatch_backend.evidence.profiles.waiting import LockWaits, lock_waits
 
 MOST_FILES = 16
 WAITING = frozenset({Kind.MUTEX, Kind.BLOCK})

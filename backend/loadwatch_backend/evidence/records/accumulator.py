@@ -14,18 +14,16 @@ from loadwatch_formats.outcomes import OUTCOMES
 from loadwatch_formats.run_spans import LONGEST_RUN_DAYS
 
 from loadwatch_backend.evidence.records.columns import Columns, Names
-from loadwatch_backend.evidence.records.figures import figures_by_endpoint, figures_of_run, with_wait
-from loadwatch_backend.evidence.records.model import (
-    OTHER_ENDPOINTS,
-    Endpoint,
-    Figures,
-    FloatArray,
-    IntArray,
-    Latency,
-    Seconds,
+from loadwatch_backend.evidence.records.figures import (
+    LONGEST_NS,
+    NS,
+    figures_by_endpoint,
+    figures_of_run,
+    latency_by_second,
+    with_wait,
 )
+from loadwatch_backend.evidence.records.model import OTHER_ENDPOINTS, Endpoint, Figures, FloatArray, IntArray, Seconds
 from loadwatch_backend.evidence.records.parquet import RecordReader, RecordWriter
-from loadwatch_backend.evidence.records.seconds import LONGEST_NS, NS, latency_by_second
 
 ENDPOINTS_KEPT = 10_000
 """Distinct endpoint names of a run; the requests of later ones are counted together."""
@@ -52,13 +50,13 @@ class Summary:
     """What all requests come to."""
 
     figures: Figures
-    first_ns: int | None
-    end_ns: int | None
-    endpoints: Sequence[Endpoint]
-    endpoints_overflowed: bool
-    endpoints_distinct: int
-    errors: Sequence[tuple[str, int]]
-    seconds: Seconds | None
+    first_ns: int | None = None
+    end_ns: int | None = None
+    endpoints: Sequence[Endpoint] = ()
+    endpoints_overflowed: bool = False
+    endpoints_distinct: int = 0
+    errors: Sequence[tuple[str, int]] = ()
+    seconds: Seconds | None = None
 
 
 class Accumulator:
@@ -114,27 +112,7 @@ class Accumulator:
     def finish(self) -> Summary:
         """Closes the records and sums up. Of no requests there is no file of records."""
         if self._writer is None:
-            nothing = Figures(
-                requests=0,
-                duration_seconds=0.0,
-                rate=None,
-                success_ratio=None,
-                latency=Latency(),
-                outcomes={},
-                status_codes={},
-                bytes_in=None,
-                bytes_out=None,
-            )
-            return Summary(
-                figures=nothing,
-                first_ns=None,
-                end_ns=None,
-                endpoints=(),
-                endpoints_overflowed=False,
-                endpoints_distinct=0,
-                errors=(),
-                seconds=None,
-            )
+            return Summary(figures=Figures(requests=0, duration_seconds=0.0))
         self._writer.close(self.endpoints.names, self.errors.names)
         self._writer = None
         with RecordReader(self._path) as reader:

@@ -1,7 +1,7 @@
 """Some requests as arrays: what the accumulator takes and what is read back."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 import numpy.typing as npt
@@ -32,16 +32,8 @@ class Columns:
 
     def where(self, keep: npt.NDArray[np.bool_]) -> "Columns":
         """The requests that `keep` marks."""
-        return Columns(
-            time_ns=self.time_ns[keep],
-            latency_ns=self.latency_ns[keep],
-            status=self.status[keep],
-            outcome=self.outcome[keep],
-            endpoint=self.endpoint[keep],
-            bytes_in=None if self.bytes_in is None else self.bytes_in[keep],
-            bytes_out=None if self.bytes_out is None else self.bytes_out[keep],
-            error=None if self.error is None else self.error[keep],
-        )
+        columns = {one.name: getattr(self, one.name) for one in fields(self)}
+        return Columns(**{name: None if values is None else values[keep] for name, values in columns.items()})
 
 
 class Names:

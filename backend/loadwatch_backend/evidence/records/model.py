@@ -51,13 +51,13 @@ class Figures:
 
     requests: int
     duration_seconds: float
-    rate: float | None
-    success_ratio: float | None
-    latency: Latency
-    outcomes: Mapping[Outcome, int]
-    status_codes: Mapping[str, int]
-    bytes_in: int | None
-    bytes_out: int | None
+    rate: float | None = None
+    success_ratio: float | None = None
+    latency: Latency = Latency()
+    outcomes: Mapping[Outcome, int] = field(default_factory=dict[Outcome, int])
+    status_codes: Mapping[str, int] = field(default_factory=dict[str, int])
+    bytes_in: int | None = None
+    bytes_out: int | None = None
     wait_seconds: float | None = None
     throughput: float | None = None
 

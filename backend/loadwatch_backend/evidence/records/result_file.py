@@ -3,12 +3,11 @@
 import json
 import zipfile
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from loadwatch_formats.outcomes import OUTCOMES, Outcome
 from loadwatch_formats.run_spans import LONGEST_RUN_DAYS
 
@@ -28,6 +27,7 @@ from loadwatch_backend.evidence.records.model import (
 VERSION = 1
 _MOST_SECONDS = LONGEST_RUN_DAYS * 86_400 + 1
 _MOST_BYTES = 512 * 1024 * 1024
+_AS_WRITTEN = ("format", "tool", "tool_version", "name", "start_ms", "end_ms", "has_records")
 _ARRAYS = ("outcomes", "latency", "bytes_in", "bytes_out", "users", "fastest")
 
 
@@ -44,22 +44,9 @@ def save(result: LoadResult, files: RunFiles) -> None:
             np.savez_compressed(target, **present)
     else:
         files.seconds.unlink(missing_ok=True)
-    document = {
-        "version": VERSION,
-        "format": result.format,
-        "tool": result.tool,
-        "tool_version": result.tool_version,
-        "name": result.name,
-        "start_ms": result.start_ms,
-        "end_ms": result.end_ms,
-        "figures": asdict(result.figures),
-        "endpoints": [asdict(endpoint) for endpoint in result.endpoints],
-        "errors": [list(error) for error in result.errors],
-        "seconds": None if seconds is None else {"start_ms": seconds.start_ms, "exact": seconds.exact},
-        "remarks": [asdict(remark) for remark in result.remarks],
-        "has_records": result.has_records,
-        "facts": asdict(result.facts),
-    }
+    document = {"version": VERSION, **asdict(replace(result, seconds=None))}
+    if seconds is not None:
+        document["seconds"] = {"start_ms": seconds.start_ms, "exact": seconds.exact}
     partial = files.result.with_suffix(".part")
     partial.write_text(json.dumps(document, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")
     partial.replace(files.result)
@@ -78,18 +65,12 @@ def load(files: RunFiles) -> LoadResult:
                 f"{files.result.name} has version {document['version']}, newer than this server's. Update it."
             )
         return LoadResult(
-            format=document["format"],
-            tool=document["tool"],
-            tool_version=document["tool_version"],
-            name=document["name"],
-            start_ms=document["start_ms"],
-            end_ms=document["end_ms"],
+            **{name: document[name] for name in _AS_WRITTEN},
             figures=_figures(document["figures"]),
             endpoints=tuple(Endpoint(name=e["name"], figures=_figures(e["figures"])) for e in document["endpoints"]),
             errors=tuple((text, count) for text, count in document["errors"]),
             seconds=None if document["seconds"] is None else _seconds(document["seconds"], files.seconds),
             remarks=tuple(Remark(**(r | {"kind": RemarkKind(r["kind"])})) for r in document["remarks"]),
-            has_records=document["has_records"],
             facts=RampFacts(**document["facts"]),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile) as error:
@@ -108,22 +89,13 @@ def _seconds(document: Mapping[str, Any], path: Path) -> Seconds:
         if sum(member.file_size for member in archive.infolist()) > _MOST_BYTES:
             raise ValueError(f"{path.name} would unpack to more than {_MOST_BYTES} bytes")
     with np.load(path, allow_pickle=False) as archive:
-        arrays: dict[str, npt.NDArray[Any]] = {name: archive[name] for name in _ARRAYS if name in archive.files}
+        arrays: dict[str, Any] = {name: archive[name] if name in archive.files else None for name in _ARRAYS}
     rows = len(arrays["outcomes"])
     if rows > _MOST_SECONDS:
         raise ValueError(f"the run has {rows / 86_400:.1f} days; at most {LONGEST_RUN_DAYS}")
     shapes = {"outcomes": (rows, len(OUTCOMES)), "latency": (rows, 5)}
     kinds = {"outcomes": "i", "bytes_in": "i", "bytes_out": "i", "latency": "f", "users": "f", "fastest": "f"}
     for name, array in arrays.items():
-        if array.shape != shapes.get(name, (rows,)) or array.dtype.kind != kinds[name]:
+        if array is not None and (array.shape != shapes.get(name, (rows,)) or array.dtype.kind != kinds[name]):
             raise ValueError(f"{path.name}: {name} has the shape {array.shape} of {array.dtype}")
-    return Seconds(
-        start_ms=document["start_ms"],
-        outcomes=arrays["outcomes"],
-        latency=arrays.get("latency"),
-        bytes_in=arrays.get("bytes_in"),
-        bytes_out=arrays.get("bytes_out"),
-        users=arrays.get("users"),
-        exact=document["exact"],
-        fastest=arrays.get("fastest"),
-    )
+    return Seconds(start_ms=document["start_ms"], exact=document["exact"], **arrays)

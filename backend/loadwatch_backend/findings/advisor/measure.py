@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from loadwatch_backend.evidence.records.model import FloatArray
-from loadwatch_backend.findings.advisor.model import Demand, MeasuredPool, MeasuredServer, Measurement
+from loadwatch_backend.findings.advisor.advise import Demand, MeasuredPool, MeasuredServer, Measurement
 from loadwatch_backend.findings.load import STREAMED
 from loadwatch_backend.findings.measures.facts import POOL_METRICS, Pool, added, largest, pools
 from loadwatch_backend.findings.measures.pool_waits import full_and_waiting
@@ -243,8 +243,7 @@ def _mean(values: FloatArray, span: slice | BoolArray) -> float:
 
 
 def _last(window: Window, values: FloatArray) -> float | None:
-    known = window.inside(values)
-    known = known[np.isfinite(known)]
+    known = window.known(values)
     return float(known[-1]) if known.size else None
 
 

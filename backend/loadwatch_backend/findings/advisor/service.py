@@ -1,24 +1,22 @@
 """Advice on pools from the samples of a window; safe to use from any thread."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from pydantic import Field
 
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.errors import InvalidError
 from loadwatch_backend.core.schemas import Milliseconds, Schema
-from loadwatch_backend.findings.advisor.advise import advise
-from loadwatch_backend.findings.advisor.measure import HOST_CPU, METRICS, count_cores, measure
-from loadwatch_backend.findings.advisor.model import (
+from loadwatch_backend.findings.advisor.advise import (
     Advice,
     Advised,
     GroupAdvice,
     MeasuredPool,
-    MeasuredServer,
     SettingName,
     Weight,
+    advise,
 )
+from loadwatch_backend.findings.advisor.measure import HOST_CPU, METRICS, count_cores, measure
 from loadwatch_backend.findings.load import load_of_tables
 from loadwatch_backend.findings.read import Span, grid_of, read_tables
 from loadwatch_backend.findings.schemas import TextOut
@@ -127,57 +125,38 @@ class PoolAdviceOut(Schema):
 
 def advice_out(advice: Advice) -> PoolAdviceOut:
     """The document of the advice."""
-    return PoolAdviceOut(
-        from_ms=advice.measured.from_ms,
-        to_ms=advice.measured.to_ms,
-        servers=[one.instance for one in advice.measured.servers],
-        server=None if advice.server is None else _server(advice.server),
-        reserve=advice.reserve,
-        room=advice.room,
-        now=advice.now,
-        wanted=advice.wanted,
-        advised=advice.advised,
-        groups=[_group(one) for one in advice.groups],
-        notes=[PoolNoteOut.model_validate(one, from_attributes=True) for one in advice.notes],
+    measured = advice.measured
+    return PoolAdviceOut.model_validate(
+        {
+            **{name: getattr(advice, name) for name in ("reserve", "room", "now", "wanted", "advised", "notes")},
+            "from_ms": measured.from_ms,
+            "to_ms": measured.to_ms,
+            "servers": [one.instance for one in measured.servers],
+            "server": advice.server,
+            "groups": [_group(one) for one in advice.groups],
+        },
+        from_attributes=True,
     )
 
 
-def _server(server: MeasuredServer) -> PoolServerOut:
-    return PoolServerOut(
-        job=server.job,
-        instance=server.instance,
-        max_connections=server.max_connections,
-        connected=server.connected,
-        others=server.others,
-        users=[PoolServerUserOut(user=user, connections=number) for user, number in server.by_user.items()],
-        wait_timeout_seconds=server.wait_timeout_seconds,
-    )
+_OF_GROUP = ("job", "instances", "wanted", "most_instances", "notes", "code", "members")
 
 
-def _group(group: GroupAdvice) -> PoolGroupOut:
-    return PoolGroupOut(
-        job=group.job,
-        pool=group.name,
-        instances=group.instances,
-        seen=len(group.members),
-        wanted=group.wanted,
-        most_instances=group.most_instances,
-        settings=[_setting(one, group) for one in group.settings],
-        notes=[PoolNoteOut.model_validate(one, from_attributes=True) for one in group.notes],
-        code=group.code,
-        members=[PoolOut.model_validate(one, from_attributes=True) for one in group.members],
-    )
+def _group(group: GroupAdvice) -> Mapping[str, object]:
+    return {
+        **{name: getattr(group, name) for name in _OF_GROUP},
+        "pool": group.name,
+        "seen": len(group.members),
+        "settings": [_setting(one, group) for one in group.settings],
+    }
 
 
-def _setting(advised: Advised, group: GroupAdvice) -> PoolSettingOut:
+def _setting(advised: Advised, group: GroupAdvice) -> Mapping[str, object]:
     now = {_AS_SET[advised.name](one) for one in group.members}
-    return PoolSettingOut(
-        name=advised.name,
-        now=sorted(value for value in now if value is not None),
-        advised=advised.advised,
-        formula=TextOut(en=advised.formula.en, ja=advised.formula.ja),
-        source=advised.source,
-    )
+    return {
+        **{name: getattr(advised, name) for name in ("name", "advised", "formula", "source")},
+        "now": sorted(value for value in now if value is not None),
+    }
 
 
 _AS_SET: Mapping[SettingName, Callable[[MeasuredPool], float | None]] = {
@@ -203,17 +182,6 @@ class TooLongError(InvalidError, code="invalid-window", title="Invalid window"):
     """A window that is empty, or too long to be read."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """Which time, which database, and how many instances; see `advise`. A run goes before times."""
-
-    run: str = ""
-    start_ms: int | None = None
-    end_ms: int | None = None
-    server: str = ""
-    instances: Mapping[str, int]
-
-
 class PoolAdvisor:
     """Says how large pools should be."""
 
@@ -222,33 +190,35 @@ class PoolAdvisor:
         self._clock = clock
         self._run_span = run_span
 
-    def advise(self, asked: Asked) -> PoolAdviceOut:
-        """The advice over a window.
+    def advise(
+        self, run: str, start_ms: int | None, end_ms: int | None, server: str, instances: Mapping[str, int]
+    ) -> PoolAdviceOut:
+        """The advice over a window; a run goes before times. `server` and `instances` are as in `advise`.
 
         Raises:
             TooLongError: the window ends before it begins, or is longer than six hours.
             ProblemError: there is no such run; of the store.
         """
-        span = self._span(asked)
+        span = self._span(run, start_ms, end_ms)
         grid = grid_of(span, MARGIN_MS)
         tables = read_tables(self._store, METRICS, grid)
         window = Window(
             grid=grid, from_ms=span.from_ms, to_ms=span.to_ms, tables=tables, load=load_of_tables(tables, grid)
         )
         cores = self._cores(span.to_ms)
-        return advice_out(advise(measure(window, cores), asked.server, asked.instances))
+        return advice_out(advise(measure(window, cores), server, instances))
 
     def _cores(self, at_ms: int) -> dict[str, int]:
         grid = grid_of(Span(from_ms=max(at_ms - MOMENT_MS, 0), to_ms=at_ms), 0)
         return count_cores(read_tables(self._store, (HOST_CPU,), grid).get(HOST_CPU) or empty_table(grid))
 
-    def _span(self, asked: Asked) -> Span:
-        if asked.run:
-            span = self._run_span(asked.run)
+    def _span(self, run: str, start_ms: int | None, end_ms: int | None) -> Span:
+        if run:
+            span = self._run_span(run)
             # Of a run of a day the last hours: the rest is as much as can be read at once.
             return Span(from_ms=max(span.from_ms, span.to_ms - MOST_MS), to_ms=max(span.to_ms, span.from_ms + LEAST_MS))
-        end_ms = asked.end_ms if asked.end_ms is not None else self._clock()
-        start_ms = asked.start_ms if asked.start_ms is not None else max(end_ms - USUAL_MS, 0)
+        end_ms = self._clock() if end_ms is None else end_ms
+        start_ms = max(end_ms - USUAL_MS, 0) if start_ms is None else start_ms
         if end_ms - start_ms > MOST_MS:
             raise TooLongError(f"The window may have at most {MOST_MS // 3_600_000} hours; ask for a shorter one.")
         if end_ms <= start_ms:

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from loadwatch_backend.core.texts.words import SILENT, Words
+from loadwatch_backend.evidence.profiles.known import LockWaits
 from loadwatch_backend.evidence.profiles.model import Kind as Profiled
-from loadwatch_backend.evidence.profiles.waiting import LockWaits
 from loadwatch_backend.evidence.records.model import FloatArray
 from loadwatch_backend.findings.measures.costs import evidence_of_whole, whole
 from loadwatch_backend.findings.measures.evidence import evidence
@@ -24,7 +25,7 @@ from loadwatch_backend.findings.measures.facts import (
 from loadwatch_backend.findings.measures.hosts import HOST_METRICS, cores_of, host_of
 from loadwatch_backend.findings.measures.ingest_counters import ACCEPTED
 from loadwatch_backend.findings.measures.outcomes import Clear, Outcome, Unjudged, detector, finding, further
-from loadwatch_backend.findings.messages.read import message, step
+from loadwatch_backend.findings.messages import message, step
 from loadwatch_backend.findings.model import Finding, Severity
 from loadwatch_backend.findings.window import BoolArray, Episode, Load, Window, episodes
 
@@ -151,8 +152,7 @@ def lock_stall(window: Window) -> Iterator[Outcome]:
 
 def _quick(window: Window, load: Load) -> float:
     """The median of quick moments, seconds."""
-    known = window.inside(load.p50)
-    known = known[np.isfinite(known)]
+    known = window.known(load.p50)
     return float(np.quantile(known, 0.1)) if known.size else float("nan")
 
 
@@ -162,13 +162,12 @@ def _stall(window: Window, load: Load, labels: Mapping[str, str], in_flight: Flo
     if not np.isfinite(quick) or not most >= LEAST_PILE:
         return None
     slow = focused(window, load.p99 >= max(SLOW_SECONDS, SPREAD * quick))
-    seconds = int(np.isfinite(window.inside(load.p99)).sum())
+    seconds = len(window.known(load.p99))
     times = episodes(slow, least=1, gap=0)
     if int(slow.sum()) < LEAST_STALLS:
         return None
     # A pile that never goes away is a queue for something else; one that comes and goes is let through in a body.
-    known = window.inside(in_flight)
-    known = known[np.isfinite(known)]
+    known = window.known(in_flight)
     piled = focused(window, in_flight >= max(0.5 * most, LEAST_PILE))
     piles = len(episodes(piled, least=1, gap=0))
     used, cpu = _used(window, labels), window[PROCESS_CPU].where(**labels).rate
@@ -212,10 +211,7 @@ def _rest_is_idle(
     cpu: FloatArray,
 ) -> bool:
     """Whether pool, database and CPU had room while requests piled up; at least the pool has to be known."""
-
-    def there(values: FloatArray) -> float:
-        return _there(values, piled)
-
+    there = partial(_there, where=piled)
     if not there(used) <= 0.5 * there(in_flight):
         return False
     for pool in pools(window):

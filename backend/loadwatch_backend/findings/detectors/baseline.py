@@ -15,7 +15,7 @@ from loadwatch_backend.findings.measures.evidence import evidence
 from loadwatch_backend.findings.measures.facts import largest, usual
 from loadwatch_backend.findings.measures.hosts import HOST_METRICS, host_of
 from loadwatch_backend.findings.measures.outcomes import Clear, Outcome, detector, finding
-from loadwatch_backend.findings.messages.read import message, step
+from loadwatch_backend.findings.messages import message, step
 from loadwatch_backend.findings.model import Evidence, Finding
 from loadwatch_backend.findings.window import Load, Sweep, Trial, Window
 

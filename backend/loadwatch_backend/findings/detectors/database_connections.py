@@ -38,7 +38,7 @@ from loadwatch_backend.findings.measures.facts import (
     since_start,
 )
 from loadwatch_backend.findings.measures.outcomes import Clear, Observation, Outcome, detector, finding
-from loadwatch_backend.findings.messages.read import message, step
+from loadwatch_backend.findings.messages import message, step
 from loadwatch_backend.findings.model import Finding, Link
 from loadwatch_backend.findings.window import BoolArray, Episode, Window, least_instants
 

@@ -10,7 +10,7 @@ from loadwatch_backend.findings.measures.cloud import cloud_databases
 from loadwatch_backend.findings.measures.evidence import evidence
 from loadwatch_backend.findings.measures.facts import focused, largest, load_effects, longest_episode, selector
 from loadwatch_backend.findings.measures.outcomes import Clear, Observation, Outcome, detector, finding, further
-from loadwatch_backend.findings.messages.read import message, step
+from loadwatch_backend.findings.messages import message, step
 from loadwatch_backend.findings.model import Evidence, Finding
 from loadwatch_backend.findings.window import Episode, Table, Window, episodes
 

@@ -12,9 +12,9 @@ from loadwatch_backend.findings.measures.cloud import PERIOD_MS, cloud_databases
 from loadwatch_backend.findings.measures.demand import unmet
 from loadwatch_backend.findings.measures.evidence import evidence
 from loadwatch_backend.findings.measures.facts import largest, load_effects, longest_episode, selector, usual
-from loadwatch_backend.findings.measures.host_cpu import PROGRAM_CPU, PROGRAM_METRICS, programs
+from loadwatch_backend.findings.measures.hosts import PROGRAM_CPU, PROGRAM_METRICS, programs
 from loadwatch_backend.findings.measures.outcomes import Clear, Observation, Outcome, detector, finding
-from loadwatch_backend.findings.messages.read import message, step
+from loadwatch_backend.findings.messages import message, step
 from loadwatch_backend.findings.model import Evidence, Finding
 from loadwatch_backend.findings.window import Episode, Window
 

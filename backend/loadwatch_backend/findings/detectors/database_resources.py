@@ -12,17 +12,18 @@ from loadwatch_backend.findings.measures.databases import CONNECTED, RUNNING
 from loadwatch_backend.findings.measures.demand import broken, unmet
 from loadwatch_backend.findings.measures.evidence import evidence
 from loadwatch_backend.findings.measures.facts import added, largest, load_effects, longest_episode, selector, usual
-from loadwatch_backend.findings.measures.host_cpu import (
+from loadwatch_backend.findings.measures.hosts import (
     FOREIGN,
+    HOST_METRICS,
     PROGRAM_CPU,
     PROGRAM_METRICS,
     STOLEN,
     Program,
+    instance_of_host,
     programs,
 )
-from loadwatch_backend.findings.measures.hosts import HOST_METRICS, instance_of_host
 from loadwatch_backend.findings.measures.outcomes import Clear, Observation, Outcome, detector, finding
-from loadwatch_backend.findings.messages.read import message, step
+from loadwatch_backend.findings.messages import message, step
 from loadwatch_backend.findings.model import Evidence, Finding, Step
 from loadwatch_backend.findings.window import BoolArray, Episode, Table, Window
 

@@ -6,11 +6,11 @@ import numpy as np
 
 from loadwatch_backend.core.texts.words import SILENT
 from loadwatch_backend.evidence.records.model import FloatArray
-from loadwatch_backend.findings.limit import Limit
 from loadwatch_backend.findings.measures.costs import largest_sender
 from loadwatch_backend.findings.measures.demand import unmet
 from loadwatch_backend.findings.measures.evidence import evidence
 from loadwatch_backend.findings.measures.facts import (
+    Limit,
     clock_of,
     focused,
     largest,
@@ -19,11 +19,19 @@ from loadwatch_backend.findings.measures.facts import (
     selector,
     usual,
 )
-from loadwatch_backend.findings.measures.host_cpu import NOISE_METRICS, OWN_JOBS, STOLEN, HostCpu, host_cpus
-from loadwatch_backend.findings.measures.hosts import AGENT, CPU, instance_of_host
+from loadwatch_backend.findings.measures.hosts import (
+    AGENT,
+    CPU,
+    NOISE_METRICS,
+    OWN_JOBS,
+    STOLEN,
+    HostCpu,
+    host_cpus,
+    instance_of_host,
+)
 from loadwatch_backend.findings.measures.network import DECLARED, FULL, RECEIVED, SENT, SPEED, Way, ways
 from loadwatch_backend.findings.measures.outcomes import Clear, Observation, Outcome, detector, finding
-from loadwatch_backend.findings.messages.read import message, step
+from loadwatch_backend.findings.messages import message, step
 from loadwatch_backend.findings.model import Evidence, Finding, Step
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
 
@@ -153,7 +161,7 @@ def host_memory_growing(window: Window) -> Iterator[Outcome]:
 
 
 def _ends(window: Window, taken: FloatArray) -> tuple[float, float]:
-    known = taken[window.focus][np.isfinite(taken[window.focus])]
+    known = window.known(taken)
     return (float(known[0]), float(known[-1])) if known.size else (float("nan"), float("nan"))
 
 
@@ -286,10 +294,8 @@ def network_capped(window: Window) -> Iterator[Outcome]:
 
 def _flat_top(window: Window, way: Way) -> Episode | None:
     """Where the rate stood at its own maximum, second for second."""
-    inside = way.rate[window.focus]
-    known = inside[np.isfinite(inside)]
     # The highest second may be a burst that the cap lets through; the tenth of the highest ones is the top.
-    top = float(np.quantile(known, 0.9))
+    top = float(np.quantile(window.known(way.rate), 0.9))
     if top < LEAST_BYTES:
         return None
     least = least_instants(window.grid, way.interval_ms, seconds=FLAT_SECONDS)

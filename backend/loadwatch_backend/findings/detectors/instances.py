@@ -14,7 +14,7 @@ from loadwatch_backend.findings.measures.hosts import HOST_METRICS, cores_of
 from loadwatch_backend.findings.measures.ingest_counters import ACCEPTED, FAILED, LAG, OLDEST, QUEUE_LIMIT, REJECTED
 from loadwatch_backend.findings.measures.outcomes import Clear, Outcome, detector, finding
 from loadwatch_backend.findings.measures.peers import Peers, far_above, instances_of, jobs_of, peers
-from loadwatch_backend.findings.messages.read import message, step
+from loadwatch_backend.findings.messages import message, step
 from loadwatch_backend.findings.model import Evidence, Finding, Severity
 from loadwatch_backend.findings.window import Episode, Table, Window, episodes
 
@@ -330,8 +330,7 @@ def _settings(window: Window, job: str) -> Iterator[_Difference]:
         for labels, table in window[metric].where(job=job).by("db_name", "name"):
             values: dict[str, str] = {}
             for instance, series in instances_of(table).items():
-                inside = window.inside(series.max)
-                known = inside[np.isfinite(inside)]
+                known = window.known(series.max)
                 if known.size and known.min() == known.max() and _still_there(window, series):
                     values[instance] = figure(float(known[0]))
             what = " ".join([name, *labels.values()])

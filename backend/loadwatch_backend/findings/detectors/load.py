@@ -12,7 +12,7 @@ from loadwatch_backend.findings.measures.evidence import evidence
 from loadwatch_backend.findings.measures.facts import focused, largest, usual
 from loadwatch_backend.findings.measures.hosts import CPU, host
 from loadwatch_backend.findings.measures.outcomes import Clear, Outcome, detector, finding
-from loadwatch_backend.findings.messages.read import message, step
+from loadwatch_backend.findings.messages import message, step
 from loadwatch_backend.findings.model import Evidence, Finding
 from loadwatch_backend.findings.window import BoolArray, Episode, Generator, Load, Window, episodes
 
@@ -136,8 +136,7 @@ def _capped(users: FloatArray) -> bool:
 def _slow(window: Window, load: Load) -> BoolArray | None:
     """Where answers were slow and little was sent; None where that is too short, or no sign of users that wait."""
     median, rate = load.p50, load.rate
-    known = window.inside(median)
-    known = known[np.isfinite(known)]
+    known = window.known(median)
     if known.size < 2 * LEAST_SLOW_SECONDS:
         return None
     quick = float(np.quantile(known, 0.25))

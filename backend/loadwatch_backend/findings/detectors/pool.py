@@ -42,7 +42,7 @@ from loadwatch_backend.findings.measures.hosts import HOST_METRICS, cores_of
 from loadwatch_backend.findings.measures.outcomes import Clear, Observation, Outcome, detector, finding
 from loadwatch_backend.findings.measures.pool_waits import FULL, exhausted, mean_wait
 from loadwatch_backend.findings.measures.process_ends import LIFE_METRICS, process_starts
-from loadwatch_backend.findings.messages.read import message, step
+from loadwatch_backend.findings.messages import message, step
 from loadwatch_backend.findings.model import Evidence, Finding, Harm, Severity, Step
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
 

@@ -7,12 +7,12 @@ import numpy as np
 
 from loadwatch_backend.core.texts.words import SILENT, Words
 from loadwatch_backend.evidence.records.model import FloatArray
-from loadwatch_backend.findings.limit import Limit
 from loadwatch_backend.findings.measures.costs import whole
 from loadwatch_backend.findings.measures.demand import IN_FLIGHT, broken, queued, unmet
 from loadwatch_backend.findings.measures.evidence import evidence
 from loadwatch_backend.findings.measures.facts import (
     LEAST_FAILED,
+    Limit,
     largest,
     load_effects,
     longest_episode,
@@ -20,16 +20,20 @@ from loadwatch_backend.findings.measures.facts import (
     since_start,
     usual,
 )
-from loadwatch_backend.findings.measures.host_cpu import (
+from loadwatch_backend.findings.measures.hosts import (
+    AGENT,
+    CPU,
     FOREIGN,
+    PERIOD,
     PROGRAM_CPU,
     PROGRAM_METRICS,
+    QUOTA,
     STOLEN,
     Program,
+    instance_of_host,
     programs,
     smooth,
 )
-from loadwatch_backend.findings.measures.hosts import AGENT, CPU, PERIOD, QUOTA, instance_of_host
 from loadwatch_backend.findings.measures.ingest_counters import answered, rows_grown, tolerance
 from loadwatch_backend.findings.measures.outcomes import Clear, Observation, Outcome, Unjudged, detector, finding
 from loadwatch_backend.findings.measures.process_ends import (
@@ -42,7 +46,7 @@ from loadwatch_backend.findings.measures.process_ends import (
     process_starts,
     torn,
 )
-from loadwatch_backend.findings.messages.read import message, step
+from loadwatch_backend.findings.messages import message, step
 from loadwatch_backend.findings.model import Evidence, Finding, Link, Severity, Step
 from loadwatch_backend.findings.window import BoolArray, Episode, Table, Window
 
@@ -325,8 +329,7 @@ def _lower(window: Window, labels: Mapping[str, str], units: Table, bound: str) 
     table = window[IN_FORCE[bound]].where(**labels)
     in_force, allowed = _newest(window, table), _newest(window, units.where(bound=bound))
     # systemd gives no service more than the kernel allows, whatever the unit says.
-    kernel = window.inside(window[KERNEL_FILES].values)
-    allowed = min(allowed, float(np.min(kernel[np.isfinite(kernel)], initial=USUAL_NR_OPEN)))
+    allowed = min(allowed, float(np.min(window.known(window[KERNEL_FILES].values), initial=USUAL_NR_OPEN)))
     if not np.isfinite(in_force + allowed) or in_force >= allowed:
         return None
     key, metric = "limit-not-in-force.limit", IN_FORCE[bound]
@@ -335,8 +338,7 @@ def _lower(window: Window, labels: Mapping[str, str], units: Table, bound: str) 
 
 def _newest(window: Window, table: Table) -> float:
     """The newest value in the window; NaN where none is known, or it is no number (infinity)."""
-    known = window.inside(table.max)
-    known = known[np.isfinite(known)]
+    known = window.known(table.max)
     return float(known[-1]) if known.size else float("nan")
 
 

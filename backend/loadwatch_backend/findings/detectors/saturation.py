@@ -9,13 +9,12 @@ from loadwatch_backend.catalogue.signals.model import LEAST_FULL_MS, LEAST_SAMPL
 from loadwatch_backend.core.texts.numbers import count, figure, share, size
 from loadwatch_backend.core.texts.words import SILENT, Words
 from loadwatch_backend.evidence.records.model import FloatArray
-from loadwatch_backend.findings.limit import Limit
 from loadwatch_backend.findings.measures.demand import broken, of_whole_run
 from loadwatch_backend.findings.measures.evidence import show
-from loadwatch_backend.findings.measures.facts import focused, load_effects, program_name, since_start, usual
+from loadwatch_backend.findings.measures.facts import Limit, focused, load_effects, program_name, since_start, usual
 from loadwatch_backend.findings.measures.log_lines import MESSAGES, TEXTS
 from loadwatch_backend.findings.measures.outcomes import Clear, Observation, Outcome, Unjudged, gather
-from loadwatch_backend.findings.messages.read import kind, message
+from loadwatch_backend.findings.messages import kind, message
 from loadwatch_backend.findings.model import (
     Certainty,
     Detector,

@@ -9,10 +9,9 @@ from loadwatch_backend.core.texts.words import SILENT, Words
 from loadwatch_backend.evidence.records.model import FloatArray
 from loadwatch_backend.findings.measures.evidence import evidence
 from loadwatch_backend.findings.measures.facts import focused, largest, load_effects, longest_episode, usual
-from loadwatch_backend.findings.measures.host_cpu import smooth
-from loadwatch_backend.findings.measures.hosts import AGENT, CPU, instance_of_host
+from loadwatch_backend.findings.measures.hosts import AGENT, CPU, instance_of_host, smooth
 from loadwatch_backend.findings.measures.outcomes import Clear, Observation, Outcome, detector, finding
-from loadwatch_backend.findings.messages.read import message, step
+from loadwatch_backend.findings.messages import message, step
 from loadwatch_backend.findings.model import Evidence, Finding, Link, Severity, Step
 from loadwatch_backend.findings.window import BoolArray, Episode, Window, episodes, in_force, least_instants
 

@@ -20,7 +20,7 @@ from loadwatch_backend.findings.measures.costs import (
 from loadwatch_backend.findings.measures.evidence import evidence
 from loadwatch_backend.findings.measures.facts import load_effects
 from loadwatch_backend.findings.measures.outcomes import Clear, Outcome, detector, finding
-from loadwatch_backend.findings.messages.read import message, step
+from loadwatch_backend.findings.messages import message, step
 from loadwatch_backend.findings.model import Evidence, Finding, Severity
 from loadwatch_backend.findings.window import Window
 

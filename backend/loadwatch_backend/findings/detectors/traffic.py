@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from loadwatch_formats.metrics.timeouts import GIVEN, LONGER
@@ -11,7 +11,15 @@ from loadwatch_backend.core.language import Language
 from loadwatch_backend.core.texts.words import SILENT, Words
 from loadwatch_backend.evidence.cost.model import Cost, RouteTotals
 from loadwatch_backend.findings.measures.against import worse
-from loadwatch_backend.findings.measures.costs import evidence_of_whole, largest_sender, whole
+from loadwatch_backend.findings.measures.costs import (
+    LEAST_REQUESTS,
+    evidence_of_whole,
+    largest_sender,
+    named,
+    of_route,
+    total_requests,
+    whole,
+)
 from loadwatch_backend.findings.measures.evidence import evidence
 from loadwatch_backend.findings.measures.facts import (
     IMPACT_SHARE,
@@ -24,20 +32,17 @@ from loadwatch_backend.findings.measures.facts import (
 from loadwatch_backend.findings.measures.network import DECLARED, FULL, SENT, SPEED, Way, ways
 from loadwatch_backend.findings.measures.outcomes import Clear, Observation, Outcome, detector, finding, further
 from loadwatch_backend.findings.measures.process_ends import LIFE_METRICS, Death, deaths, torn
-from loadwatch_backend.findings.measures.routes import LEAST_REQUESTS, named, of_route, total_requests
-from loadwatch_backend.findings.messages.read import kind, message, step
+from loadwatch_backend.findings.messages import kind, message, step
 from loadwatch_backend.findings.model import Evidence, Finding, Severity, Step
-from loadwatch_backend.findings.timeouts.readings import (
+from loadwatch_backend.findings.timeouts.ladder import (
     BALANCER_IDLE,
     METRICS,
     Check,
     Ladder,
     Latest,
     OrderVerdict,
-    find_paths,
+    find_ladders,
 )
-from loadwatch_backend.findings.timeouts.rules import check_ladder
-from loadwatch_backend.findings.timeouts.rungs import build_rungs
 from loadwatch_backend.findings.timeouts.writing import write_ladder
 from loadwatch_backend.findings.window import Baseline, Episode, Window, episodes
 
@@ -155,8 +160,7 @@ def route_bytes(window: Window) -> Iterator[Outcome]:
     way = _carrier(window, sent / part)
     if way is None:
         return
-    inside = window.inside(way.rate)
-    level = float(np.quantile(inside[np.isfinite(inside)], 0.9))
+    level = float(np.quantile(window.known(way.rate), 0.9))
     if level < BYTES_NEAR * way.cap or part < BYTES_LEADS or sent < BYTES_LEADS * window.total(way.rate):
         each, cap = sent / _seconds(cost), way.cap
         yield Clear(message("route-bytes.clear", name=totals.key.name, each=each, cap=cap, interface=way.name))
@@ -290,16 +294,15 @@ def timeouts_order(window: Window) -> Iterator[Outcome]:
 
     One finding for each order that is wrong and has failures of its kind beside it.
     """
-    for path in find_paths(_latest(window)):
-        rungs = build_rungs(path.readings)
-        checks = [one for one in check_ladder(rungs, direct=path.direct) if one.rule in HURTS]
+    for ladder in find_ladders(_latest(window)):
+        checks = [one for one in ladder.checks if one.rule in HURTS]
         wrong = [one for one in checks if one.verdict is OrderVerdict.WRONG]
         if not wrong and any(one.verdict is OrderVerdict.RIGHT for one in checks):
-            name = path.job or "discovery"
+            name = ladder.job or "discovery"
             yield Clear(message("timeouts-out-of-order.clear", name=name))
         for check in wrong:
-            words = _words(Ladder(job=path.job, direct=path.direct, rungs=rungs, checks=(check,)))
-            yield _order_finding(window, check, path.job, words) or Observation(words[0])
+            words = _words(replace(ladder, checks=(check,)))
+            yield _order_finding(window, check, ladder.job, words) or Observation(words[0])
 
 
 def _words(ladder: Ladder) -> tuple[Words, Words]:

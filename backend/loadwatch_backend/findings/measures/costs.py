@@ -1,10 +1,13 @@
 """What findings say of routes and statements. Pure."""
 
+import json
+
 import numpy as np
 
 from loadwatch_backend.core.texts.words import Words
-from loadwatch_backend.evidence.cost.model import Cost, RouteCost, Share, Statement, StatementCost
+from loadwatch_backend.evidence.cost.model import Cost, RouteCost, RouteTotals, Share, Statement, StatementCost
 from loadwatch_backend.evidence.cost.solve import is_repeated
+from loadwatch_backend.evidence.route_folding import OTHER_ROUTES, RouteKey
 from loadwatch_backend.findings.measures.evidence import evidence
 from loadwatch_backend.findings.model import Evidence
 from loadwatch_backend.findings.window import Episode, Window
@@ -100,3 +103,31 @@ def largest_sender(window: Window) -> tuple[RouteCost, float] | None:
         return None
     first = max(sent, key=lambda one: one.totals.sent_bytes or 0.0)
     return first, (first.totals.sent_bytes or 0.0) / whole_bytes
+
+
+LEAST_REQUESTS = 200.0
+"""In what a share is taken of: fewer tell nothing of a mix."""
+
+
+def total_requests(cost: Cost) -> float:
+    """Of all routes."""
+    return sum(one.totals.requests for one in cost.routes)
+
+
+def named(cost: Cost) -> list[RouteTotals]:
+    """Routes, without the rest that has no name of its own."""
+    return [one.totals for one in cost.routes if one.totals.key != OTHER_ROUTES]
+
+
+def of_route(cost: Cost, key: RouteKey | None, code: str = "") -> str:
+    """PromQL of the requests per second of a route, or of all; with a status where one is named."""
+    names = cost.requests
+    if names is None:
+        return "vector(0)"
+    asked = {"job": cost.routes_job}
+    if key is not None:
+        asked |= {names.route: key.route, names.method: key.method}
+    if code:
+        asked[names.code] = code
+    labels = ",".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in asked.items() if value)
+    return f"sum(rate({names.count}{{{labels}}}[15s]))"

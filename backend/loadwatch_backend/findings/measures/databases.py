@@ -9,7 +9,7 @@ import numpy as np
 from loadwatch_backend.evidence.records.model import FloatArray
 from loadwatch_backend.findings.measures.evidence import evidence
 from loadwatch_backend.findings.measures.facts import largest, usual
-from loadwatch_backend.findings.messages.read import step
+from loadwatch_backend.findings.messages import step
 from loadwatch_backend.findings.model import Evidence, Step
 from loadwatch_backend.findings.window import BoolArray, Episode, Table, Window, episodes, in_force
 

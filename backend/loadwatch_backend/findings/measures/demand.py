@@ -8,8 +8,8 @@ from loadwatch_backend.catalogue.signals.model import Unit
 from loadwatch_backend.core.texts.words import SILENT, Words
 from loadwatch_backend.findings.measures.evidence import evidence
 from loadwatch_backend.findings.measures.facts import usual
-from loadwatch_backend.findings.measures.host_cpu import Program
-from loadwatch_backend.findings.messages.read import message
+from loadwatch_backend.findings.measures.hosts import Program
+from loadwatch_backend.findings.messages import message
 from loadwatch_backend.findings.model import Evidence, Link
 from loadwatch_backend.findings.window import Episode, Window
 

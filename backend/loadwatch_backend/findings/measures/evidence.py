@@ -1,5 +1,6 @@
 """Puts evidence together: the figure, its time, and a small chart of the window. Pure."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from loadwatch_backend.catalogue.signals.model import Unit
 from loadwatch_backend.core.texts.words import SILENT, Words
 from loadwatch_backend.evidence.records.model import FloatArray
-from loadwatch_backend.findings.messages.read import code, message, messages
+from loadwatch_backend.findings.messages import code, message, messages
 from loadwatch_backend.findings.model import Chart, Evidence, Link
 from loadwatch_backend.findings.programs import real_expression
 from loadwatch_backend.findings.window import Window
@@ -87,7 +88,7 @@ def chart(window: Window, values: FloatArray) -> Chart:
     known = np.isfinite(parted).any(axis=1)
     highest = np.where(known, np.max(np.where(np.isfinite(parted), parted, -np.inf), axis=1), np.nan)
     return Chart(
-        start_ms=window.grid.time_ms(window.whole.start) - window.grid.step_ms,
+        start_ms=max(window.grid.time_ms(window.whole.start) - window.grid.step_ms, 0),
         step_ms=per_part * window.grid.step_ms,
-        values=highest,
+        values=[float(f"{value:.4g}") if math.isfinite(value) else None for value in highest.tolist()],
     )

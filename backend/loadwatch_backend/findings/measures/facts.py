@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from loadwatch_backend.core.texts.numbers import selector as selector
 from loadwatch_backend.core.texts.words import Words
 from loadwatch_backend.evidence.records.model import FloatArray
 from loadwatch_backend.findings.measures.evidence import evidence
-from loadwatch_backend.findings.messages.read import message
+from loadwatch_backend.findings.messages import message
 from loadwatch_backend.findings.model import Evidence
 from loadwatch_backend.findings.window import (
     APART_MS,
@@ -263,3 +264,51 @@ def _slower(window: Window, load: Load, episode: Episode, delay: float) -> Evide
         at=min(episode.first + len(episode) // 2, window.grid.count - 1),
         reference=reference,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limit:
+    """One thing of which there is so much and no more, on the grid.
+
+    Attributes:
+        used: [instant], how much of it is in use; NaN where unknown.
+        full: [instant], where that is all of it, as `used >= 0.98 * limit`.
+        limit: [instant], how much there is; None where that is no figure.
+        settings, interval_ms, samples, seconds, gap: as in `longest_episode`, beside the limit.
+    """
+
+    window: Window
+    used: FloatArray
+    full: BoolArray
+    limit: FloatArray | None = None
+    settings: Sequence[FloatArray] = ()
+    interval_ms: int = 0
+    samples: int = 3
+    seconds: float = 3.0
+    gap: int = 5
+
+    @cached_property
+    def most(self) -> float:
+        """Highest use in the focus; NaN where unknown."""
+        return largest(self.used, self.window.focus)
+
+    @cached_property
+    def bound(self) -> float:
+        """How much there is, in the episode or else in the focus; NaN where unknown."""
+        if self.limit is None:
+            return float("nan")
+        return largest(self.limit, self.window.focus if self.episode is None else self.episode.span)
+
+    @cached_property
+    def episode(self) -> Episode | None:
+        """The episode to tell of in which it was full; None where it never was for long."""
+        return longest_episode(
+            self.window,
+            self.full,
+            self.interval_ms,
+            *(() if self.limit is None else (self.limit,)),
+            *self.settings,
+            samples=self.samples,
+            seconds=self.seconds,
+            gap=self.gap,
+        )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from loadwatch_backend.core.texts.words import SILENT, Words
 from loadwatch_backend.findings.measures.facts import since_start, together
-from loadwatch_backend.findings.messages.read import DECLARED, kind, message, messages
+from loadwatch_backend.findings.messages import DECLARED, kind, message, messages
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Look, Severity, Step
 from loadwatch_backend.findings.window import Episode, Window
 

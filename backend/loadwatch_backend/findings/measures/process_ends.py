@@ -7,7 +7,7 @@ import numpy as np
 
 from loadwatch_backend.evidence.records.model import FloatArray
 from loadwatch_backend.findings.measures.facts import LEAST_FAILED, program_name
-from loadwatch_backend.findings.measures.host_cpu import OWN_JOBS
+from loadwatch_backend.findings.measures.hosts import OWN_JOBS
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
 
 UP, START = "up", "process_start_time_seconds"

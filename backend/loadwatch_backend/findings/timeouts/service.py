@@ -2,9 +2,7 @@
 
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.language import Language
-from loadwatch_backend.findings.timeouts.readings import METRICS, Ladder, Latest, find_paths
-from loadwatch_backend.findings.timeouts.rules import check_ladder
-from loadwatch_backend.findings.timeouts.rungs import build_rungs
+from loadwatch_backend.findings.timeouts.ladder import METRICS, Ladder, Latest, find_ladders
 from loadwatch_backend.findings.timeouts.writing import TimeoutsOut, write_ladder
 from loadwatch_backend.series.store.port import STALE_NAN_BITS, Matcher, MatchOperator, Reader, Selection
 
@@ -28,12 +26,7 @@ class TimeoutService:
         """All ladders at an instant."""
         named = Matcher("__name__", MatchOperator.REGEX, "|".join(METRICS))
         selection = self._store.select([named], max(at_ms - LOOK_BACK_MS, 0), at_ms)
-        ladders: list[Ladder] = []
-        for path in find_paths(newest_samples(selection)):
-            rungs = build_rungs(path.readings)
-            checks = check_ladder(rungs, direct=path.direct)
-            ladders.append(Ladder(job=path.job, direct=path.direct, rungs=rungs, checks=checks))
-        return ladders
+        return find_ladders(newest_samples(selection))
 
 
 def newest_samples(selection: Selection) -> list[Latest]:

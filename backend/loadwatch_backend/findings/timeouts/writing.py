@@ -8,8 +8,9 @@ from pydantic import Field
 from loadwatch_backend.core.language import Language
 from loadwatch_backend.core.schemas import Milliseconds, Schema
 from loadwatch_backend.core.texts.words import Texts
-from loadwatch_backend.findings.timeouts.readings import (
+from loadwatch_backend.findings.timeouts.ladder import (
     KINDS,
+    REFERENCES,
     Check,
     Kind,
     Ladder,
@@ -20,7 +21,6 @@ from loadwatch_backend.findings.timeouts.readings import (
     Rung,
     TimeoutKey,
 )
-from loadwatch_backend.findings.timeouts.rules import REFERENCES
 
 
 class SaidOut(Schema):
@@ -121,28 +121,19 @@ def _layer(layer: Layer, rungs: Sequence[Rung], texts: Texts) -> LayerOut:
 
 def _rung(rung: Rung, texts: Texts) -> RungOut:
     return RungOut(
-        id=rung.id,
-        layer=rung.place.layer,
-        kind=rung.place.kind,
+        **{name: getattr(rung, name) for name in ("id", "at_least", "in_force", "last_ms")},
+        **rung.place._asdict(),
         title=_title(rung.place, texts),
         seconds=None if math.isinf(rung.seconds) else rung.seconds,
-        at_least=rung.at_least,
         text=_duration(rung, texts),
-        in_force=rung.in_force,
-        said=[SaidOut(origin=said.origin, field=said.field) for said in rung.said],
+        said=[SaidOut(**said._asdict()) for said in rung.said],
         names=list(rung.names),
-        last_ms=rung.last_ms,
     )
 
 
 def _missing(places: Iterable[TimeoutKey], texts: Texts) -> list[MissingTimeoutOut]:
     return [
-        MissingTimeoutOut(
-            layer=place.layer,
-            kind=place.kind,
-            title=_title(place, texts),
-            hint=texts(f"hint.{place.layer}.{place.kind}"),
-        )
+        MissingTimeoutOut(**place._asdict(), title=_title(place, texts), hint=texts(f"hint.{place.layer}.{place.kind}"))
         for place in places
     ]
 

@@ -28,7 +28,7 @@ from loadwatch_backend.evidence.records.files import RunFiles
 from loadwatch_backend.evidence.records.model import OTHER_ENDPOINTS, Endpoint, Figures, FloatArray, LoadResult
 from loadwatch_backend.evidence.series import LARGEST_VALUE
 from loadwatch_backend.findings import read as findings_read
-from loadwatch_backend.findings.detectors.ingest_losses import rows_lost
+from loadwatch_backend.findings.detectors.ingest import rows_lost
 from loadwatch_backend.findings.schemas import FindingsOut
 from loadwatch_backend.findings.service import About, Findings, RunLoad
 from loadwatch_backend.findings.window import Baseline, Counts, Generator, Start, Sweep, Totals, Trial

@@ -17,8 +17,8 @@ from loadwatch_backend.evidence.files.service import EvidenceFiles
 from loadwatch_backend.evidence.records.model import Seconds
 from loadwatch_backend.evidence.runs import OtherRun, RunWindow
 from loadwatch_backend.findings.documents import headline_of
-from loadwatch_backend.findings.opinions.schemas import MarkedOut, MarkIn, MarkList
-from loadwatch_backend.findings.opinions.service import Opinions
+from loadwatch_backend.findings.opinions import Opinions
+from loadwatch_backend.findings.schemas import MarkedOut, MarkIn, MarkList
 from loadwatch_backend.runs.analyses import Analyses
 from loadwatch_backend.runs.analysis.load import Span, figures_out, figures_over
 from loadwatch_backend.runs.analysis.measure import shortest_name

@@ -17,8 +17,8 @@ from loadwatch_backend.evidence.files.media import IMAGES, TEXT
 from loadwatch_backend.evidence.files.schemas import EvidenceFile
 from loadwatch_backend.evidence.files.service import StoredEvidence
 from loadwatch_backend.evidence.log_patterns import LogPatternList, LogTrend
-from loadwatch_backend.evidence.request_counts import RequestsBy
 from loadwatch_backend.evidence.routes import RouteRank, RunRoute, RunRoutes
+from loadwatch_backend.evidence.runs import RequestsBy
 from loadwatch_backend.evidence.statements import StatementOut, StatementsOut
 from loadwatch_backend.runs.analysis.schemas import FiguresOut
 from loadwatch_backend.runs.annotations.schemas import AnnotationOut

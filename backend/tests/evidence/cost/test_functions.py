@@ -12,9 +12,8 @@ from loadwatch_backend.evidence.files.service import StoredEvidence
 from loadwatch_backend.evidence.profiles.model import Kind
 from loadwatch_backend.evidence.profiles.reading.read import read_profile
 from loadwatch_backend.evidence.profiles.run_waits import add_up_waits
-from loadwatch_backend.evidence.profiles.views.service import ProfileOut, ProfileView, Side, known_words, make_view
-from loadwatch_backend.evidence.request_counts import Normalised
-from loadwatch_backend.evidence.runs import RunWindow
+from loadwatch_backend.evidence.profiles.service import ProfileOut, ProfileView, Side, known_words, make_view
+from loadwatch_backend.evidence.runs import Normalised, RunWindow
 
 from backend.tests.evidence.profiles.made import encoded, message
 

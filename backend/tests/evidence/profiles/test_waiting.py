@@ -1,8 +1,8 @@
 """Waits for locks by function, of real profiles; workers that wait for work do not count."""
 
 import pytest
+from loadwatch_backend.evidence.profiles.known import lock_waits
 from loadwatch_backend.evidence.profiles.model import ProfilesDifferError
-from loadwatch_backend.evidence.profiles.waiting import lock_waits
 
 from backend.tests.evidence.profiles.made import go, profile
 

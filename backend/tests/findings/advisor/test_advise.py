@@ -2,8 +2,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from loadwatch_backend.findings.advisor.advise import advise
-from loadwatch_backend.findings.advisor.model import (
+from loadwatch_backend.findings.advisor.advise import (
     Advice,
     Demand,
     GroupAdvice,
@@ -12,6 +11,7 @@ from loadwatch_backend.findings.advisor.model import (
     Measurement,
     SettingName,
     Weight,
+    advise,
 )
 
 SERVER = MeasuredServer(job="mysql", instance="db-1", max_connections=151, connected=60, others=20)

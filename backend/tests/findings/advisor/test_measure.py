@@ -2,8 +2,8 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
+from loadwatch_backend.findings.advisor.advise import Demand, MeasuredPool
 from loadwatch_backend.findings.advisor.measure import count_cores, measure
-from loadwatch_backend.findings.advisor.model import Demand, MeasuredPool
 
 from backend.tests.findings.windows import Values, load, over, rising, steps, window
 
@@ -71,10 +71,7 @@ def test_who_waits_is_counted_by_littles_law() -> None:
 
 def test_what_arrives_and_is_not_served_counts_in_place_of_the_queue() -> None:
     waiting = {"go_sql_wait_count_total": rising(900), "go_sql_wait_duration_seconds_total": rising(2000)}
-    series = pool(30, waiting) | {
-        f"ingest_accepted_total{APP}": rising(900),
-        f"ingest_stored_total{APP}": rising(300),
-    }
+    series = pool(30, waiting) | {f"ingest_accepted_total{APP}": rising(900), f"ingest_stored_total{APP}": rising(300)}
     found = demand(series)
     assert found.hold_seconds == pytest.approx(0.1)
     # 900 requests/s × 100 ms, and not the 2,000 who wait with a long patience.

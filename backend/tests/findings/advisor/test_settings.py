@@ -1,5 +1,4 @@
-from loadwatch_backend.findings.advisor.advise import Size, SizeReason, advise_settings, go_lines
-from loadwatch_backend.findings.advisor.model import MeasuredPool
+from loadwatch_backend.findings.advisor.advise import MeasuredPool, Size, SizeReason, advise_settings, go_lines
 
 UNKNOWN = MeasuredPool(job="app", instance="web-1", name="main")
 

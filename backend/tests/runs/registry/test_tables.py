@@ -8,7 +8,7 @@ from loadwatch_backend.catalogue.packs.library import Library
 from loadwatch_backend.core.database.relational import Relational, open_relational
 from loadwatch_backend.evidence.files.service import EvidenceFiles
 from loadwatch_backend.evidence.records.figures import figures_of
-from loadwatch_backend.findings.opinions.service import Opinions
+from loadwatch_backend.findings.opinions import Opinions
 from loadwatch_backend.findings.service import Findings
 from loadwatch_backend.runs.analyses import Analyses
 from loadwatch_backend.runs.analysis.analyst import Analyst

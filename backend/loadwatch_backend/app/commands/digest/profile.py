@@ -15,10 +15,10 @@ from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.core.language import Language
 from loadwatch_backend.core.texts.words import Texts
 from loadwatch_backend.evidence.profiles.digest import FunctionRow, ProfileDigest, digest_of
-from loadwatch_backend.evidence.profiles.folding.merging import merge
-from loadwatch_backend.evidence.profiles.folding.tree import Order, StackChanges, label_keys, sums_by_label
+from loadwatch_backend.evidence.profiles.merging import merge
 from loadwatch_backend.evidence.profiles.model import Profile
 from loadwatch_backend.evidence.profiles.reading.read import LIMITS, read_profile
+from loadwatch_backend.evidence.profiles.tree import Order, StackChanges, label_keys, sums_by_label
 from loadwatch_backend.series.store.patterns import Pattern
 
 _STACKS = 3

@@ -1,6 +1,7 @@
 """Where orders for profiles meet the database."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import asdict
 from typing import Any, cast
 
 from sqlalchemy import CursorResult, delete, func, select, update
@@ -16,18 +17,9 @@ def add_orders(session: Session, wanted: Sequence[Wanted], now_ms: int) -> Seque
     """Write new orders; they have their ids then."""
     rows = [
         ProfileOrderRow(
-            run_id=one.run_id,
-            job=one.job,
-            instance=one.instance,
-            kind=one.kind,
-            seconds=one.seconds,
-            cause=str(one.cause),
-            cause_id=one.cause_id,
-            asked_by=one.asked_by,
+            **{**asdict(one), "cause": str(one.cause)},
             state=OrderState.WAITING,
             created_ms=now_ms,
-            taken_ms=None,
-            ended_ms=None,
             reason="",
             file_id="",
         )

@@ -18,7 +18,7 @@ from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.core.text import parse_number
 from loadwatch_backend.evidence.records.model import OUTCOME_CODES, FloatArray, Seconds
 from loadwatch_backend.findings import read as findings_read
-from loadwatch_backend.findings.measures.host_cpu import NOISE_METRICS, host_cpus
+from loadwatch_backend.findings.measures.hosts import NOISE_METRICS, host_cpus
 from loadwatch_backend.findings.read import grid_of, read_tables
 from loadwatch_backend.findings.window import BoolArray, Window
 from loadwatch_backend.runs.analysis.counters import SeriesReader, Values

@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given
-from loadwatch_backend.evidence.profiles.folding.tree import Requests, gone_stacks, new_stacks, side_by_side, tree_of
 from loadwatch_backend.evidence.profiles.model import ProfilesDifferError
+from loadwatch_backend.evidence.profiles.tree import Requests, gone_stacks, new_stacks, side_by_side, tree_of
 
 from backend.tests.evidence.profiles.folding.test_table import STACKS
 from backend.tests.evidence.profiles.made import KINDS, go, profile

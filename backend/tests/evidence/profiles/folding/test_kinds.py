@@ -1,7 +1,7 @@
 import pytest
-from loadwatch_backend.evidence.profiles.folding.tree import column_of, kind_of
 from loadwatch_backend.evidence.profiles.model import Kind, ProfilesDifferError
 from loadwatch_backend.evidence.profiles.reading.read import read_profile
+from loadwatch_backend.evidence.profiles.tree import column_of, kind_of
 
 from backend.tests.evidence.profiles.made import KINDS, PY_SPY, go, profile
 

@@ -1,8 +1,8 @@
 import pytest
 from loadwatch_backend.core.texts.words import catalogue
-from loadwatch_backend.evidence.profiles.folding.known import KNOWN, known_frame
-from loadwatch_backend.evidence.profiles.folding.tree import stacks_of
+from loadwatch_backend.evidence.profiles.known import KNOWN, known_frame
 from loadwatch_backend.evidence.profiles.model import Kind
+from loadwatch_backend.evidence.profiles.tree import stacks_of
 
 from backend.tests.evidence.profiles.made import go
 

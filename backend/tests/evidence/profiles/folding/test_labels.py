@@ -1,5 +1,5 @@
-from loadwatch_backend.evidence.profiles.folding.tree import label_keys, sums_by_label
 from loadwatch_backend.evidence.profiles.reading.read import read_profile
+from loadwatch_backend.evidence.profiles.tree import label_keys, sums_by_label
 
 from backend.tests.evidence.profiles.made import encoded, go, message
 

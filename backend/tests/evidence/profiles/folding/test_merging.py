@@ -1,9 +1,9 @@
 import pytest
 from hypothesis import given
-from loadwatch_backend.evidence.profiles.folding.merging import merge, subtract
-from loadwatch_backend.evidence.profiles.folding.tree import stacks_of, table_of
+from loadwatch_backend.evidence.profiles.merging import merge, subtract
 from loadwatch_backend.evidence.profiles.model import Profile, ProfilesDifferError
 from loadwatch_backend.evidence.profiles.reading.read import read_profile
+from loadwatch_backend.evidence.profiles.tree import stacks_of, table_of
 
 from backend.tests.evidence.profiles.folding.test_table import STACKS
 from backend.tests.evidence.profiles.made import KINDS, encoded, go, message, profile

@@ -1,7 +1,7 @@
 import pytest
-from loadwatch_backend.evidence.profiles.folding.known import Callers, own_functions
-from loadwatch_backend.evidence.profiles.folding.tree import stacks_of
+from loadwatch_backend.evidence.profiles.known import Callers, own_functions
 from loadwatch_backend.evidence.profiles.model import Function
+from loadwatch_backend.evidence.profiles.tree import stacks_of
 
 from backend.tests.evidence.profiles.made import go, profile
 

@@ -1,7 +1,7 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_backend.evidence.profiles.folding.tree import add_up, joined, spread, stacks_of
+from loadwatch_backend.evidence.profiles.tree import add_up, joined, spread, stacks_of
 
 from backend.tests.evidence.profiles.made import profile
 

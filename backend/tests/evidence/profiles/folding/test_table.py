@@ -5,15 +5,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_backend.evidence.profiles.folding.tree import Order, ordered, stacks_of, table_of
+from loadwatch_backend.evidence.profiles.tree import Order, ordered, stacks_of, table_of
 
 from backend.tests.evidence.profiles.made import GO, KINDS, profile
 from bench.profiles import compared
 
 STACKS = st.lists(
     st.tuples(
-        st.lists(st.sampled_from("abcdef"), max_size=8).map(";".join),
-        st.integers(min_value=-(2**40), max_value=2**40),
+        st.lists(st.sampled_from("abcdef"), max_size=8).map(";".join), st.integers(min_value=-(2**40), max_value=2**40)
     ),
     max_size=30,
 )

@@ -3,8 +3,8 @@ from typing import Any
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_backend.evidence.profiles.folding.tree import Tree, side_by_side, stacks_of, tree_of
 from loadwatch_backend.evidence.profiles.reading.read import read_profile
+from loadwatch_backend.evidence.profiles.tree import Tree, side_by_side, stacks_of, tree_of
 
 from backend.tests.evidence.profiles.folding.test_table import STACKS
 from backend.tests.evidence.profiles.made import go, profile

@@ -1,9 +1,9 @@
 import pytest
-from loadwatch_backend.evidence.profiles.folding.tree import stacks_of, table_of
 from loadwatch_backend.evidence.profiles.model import ProfileLimitError, UnknownProfileError, UnreadableProfileError
 from loadwatch_backend.evidence.profiles.reading.collapsed import read_collapsed
 from loadwatch_backend.evidence.profiles.reading.limits import ProfileLimits
 from loadwatch_backend.evidence.profiles.reading.read import read_profile
+from loadwatch_backend.evidence.profiles.tree import stacks_of, table_of
 
 from backend.tests.evidence.profiles.made import PY_SPY
 

@@ -1,7 +1,7 @@
 import pytest
-from loadwatch_backend.evidence.profiles.folding.tree import stacks_of
 from loadwatch_backend.evidence.profiles.model import Profile, UnreadableProfileError
 from loadwatch_backend.evidence.profiles.reading.read import read_profile
+from loadwatch_backend.evidence.profiles.tree import stacks_of
 
 from backend.tests.evidence.profiles.made import encoded, message
 

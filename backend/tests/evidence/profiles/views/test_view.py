@@ -1,7 +1,7 @@
 import pytest
 from loadwatch_backend.core.language import Language
-from loadwatch_backend.evidence.profiles.views.service import ProfileView, Side, known_words, make_view
-from loadwatch_backend.evidence.request_counts import Normalised
+from loadwatch_backend.evidence.profiles.service import ProfileView, Side, known_words, make_view
+from loadwatch_backend.evidence.runs import Normalised
 
 from backend.tests.evidence.profiles.made import KINDS, go, profile
 

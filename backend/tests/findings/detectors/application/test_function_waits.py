@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from loadwatch_backend.evidence.profiles.known import LockWaits
 from loadwatch_backend.evidence.profiles.model import Kind
-from loadwatch_backend.evidence.profiles.waiting import LockWaits
 from loadwatch_backend.findings.detectors.application import function_waits as DETECTOR
 from loadwatch_backend.findings.model import Certainty, Severity
 from loadwatch_backend.findings.window import Window

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
-from loadwatch_backend.findings.detectors.ingest_losses import rows_lost as DETECTOR
+from loadwatch_backend.findings.detectors.ingest import rows_lost as DETECTOR
 from loadwatch_backend.findings.model import Certainty
 from loadwatch_backend.findings.window import Counts
 

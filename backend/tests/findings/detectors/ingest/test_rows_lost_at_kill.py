@@ -2,7 +2,7 @@
 
 import numpy as np
 from loadwatch_backend.evidence.records.model import FloatArray
-from loadwatch_backend.findings.detectors.ingest_losses import rows_lost_at_kill as DETECTOR
+from loadwatch_backend.findings.detectors.ingest import rows_lost_at_kill as DETECTOR
 from loadwatch_backend.findings.model import Certainty
 from loadwatch_backend.findings.window import Counts
 

@@ -1,15 +1,15 @@
-"""Frames that everybody meets, by name: what it means that time is spent or waited there. The words are in texts."""
+"""Frames that everybody meets, by name: what time there means, and whose function waited. The words are in texts."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
-from loadwatch_backend.evidence.profiles.folding.tree import Stacks, add_up
-from loadwatch_backend.evidence.profiles.model import Function, Kind
+from loadwatch_backend.evidence.profiles.model import Function, Kind, Profile
+from loadwatch_backend.evidence.profiles.tree import Stacks, add_up, column_of, stacks_of
 
 # Which functions are the application's own, and which of them called a function of a library.
 #
@@ -235,3 +235,53 @@ def _is(pattern: str, name: str) -> bool:
     if "*" not in pattern.replace("(*", ""):
         return name == pattern
     return pattern.endswith("*") and name.startswith(pattern[:-1])
+
+
+NANO = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LockWaits:
+    """What was waited for locks in some profiles of one kind.
+
+    Attributes:
+        kind: `mutex`: by who held the lock; `block`: by who waited.
+        job: of the processes.
+        seconds: waited in each second, all together: so many waited at once on average.
+        functions: the part of each of the application's functions, the nearest to the lock.
+    """
+
+    kind: Kind
+    job: str
+    seconds: float
+    functions: Mapping[str, float]
+
+
+def lock_waits(profile: Profile) -> tuple[float, Mapping[str, float]]:
+    """Seconds that were waited for locks, and those of them that belong to the application's functions.
+
+    Go's mutex profile is of nothing else; in its block profile waits for channels, groups and the pool are left out,
+    since workers that have nothing to do wait there, too.
+
+    Raises:
+        ProfilesDifferError: it is neither.
+    """
+    stacks = stacks_of(profile, [column_of(profile, "delay")])
+    begins, ends = stacks.offsets[:-1], stacks.offsets[1:]
+    locks = np.array([_waits(one.name) for one in stacks.functions], np.bool_)
+    chosen = np.zeros(len(begins), np.bool_)
+    chosen[stacks.sample_of[np.flatnonzero(locks[stacks.frames])]] = True
+    values = np.where(chosen[:, None], stacks.values, 0)
+    total = float(values.sum()) * NANO
+    mine = np.flatnonzero(own_functions(stacks.functions)[stacks.frames])
+    if not len(mine):
+        return total, {}
+    after = np.searchsorted(mine, begins)
+    frame = mine[np.minimum(after, len(mine) - 1)]
+    below = (after < len(mine)) & (frame < ends)
+    sums = add_up(stacks.frames[frame[below]], values[below], len(stacks.functions))[:, 0]
+    return total, {stacks.functions[place].name: float(sums[place]) * NANO for place in np.flatnonzero(sums > 0)}
+
+
+def _waits(name: str) -> bool:
+    return known_frame(name, Kind.BLOCK) == "lock-wait" or known_frame(name, Kind.MUTEX) == "lock-held"

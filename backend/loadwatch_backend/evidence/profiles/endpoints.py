@@ -1,4 +1,4 @@
-"""Profiles of runs over HTTP."""
+"""Profiles of runs over HTTP; and orders for them: people order and look, agents ask and deliver."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -6,14 +6,24 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 
+from loadwatch_backend.access.endpoints import Actor
+from loadwatch_backend.core.errors import ForbiddenError
 from loadwatch_backend.core.language import Language
 from loadwatch_backend.core.schemas import PROBLEM_RESPONSES
 from loadwatch_backend.core.services import Lane, LaneBusyError, announced_size, request_body, service
 from loadwatch_backend.core.uploads import UploadTooLargeError
-from loadwatch_backend.evidence.files.schemas import FILE_ID_PATTERN
-from loadwatch_backend.evidence.profiles.capture.orders import RUN_ID_PATTERN
+from loadwatch_backend.evidence.files.schemas import FILE_ID_PATTERN, EvidenceFile
+from loadwatch_backend.evidence.profiles.capture.orders import (
+    RUN_ID_PATTERN,
+    AgentOrder,
+    AgentOrderList,
+    ProfileFailure,
+    ProfileOrderIn,
+    ProfileOrderList,
+    ProfileOrders,
+)
 from loadwatch_backend.evidence.profiles.reading.read import LIMITS
-from loadwatch_backend.evidence.profiles.views.service import ProfileList, ProfileOut, Profiles, ProfileView, ViewAsk
+from loadwatch_backend.evidence.profiles.service import ProfileList, ProfileOut, Profiles, ProfileView, ViewAsk
 
 router = APIRouter(prefix="/api", tags=["profiles"], responses=PROBLEM_RESPONSES)
 
@@ -92,3 +102,67 @@ async def _content(request: Request) -> AsyncGenerator[Callable[[], bytes]]:
         yield lambda: b"".join(pieces)
     finally:
         _held_bytes -= size
+
+
+orders_router = APIRouter(prefix="/api", tags=["profiles"], responses=PROBLEM_RESPONSES)
+agents_router = APIRouter(prefix="/api/profiles/orders", tags=["profiles"], responses=PROBLEM_RESPONSES)
+"""For agents, with the token of their samples."""
+
+Orders = Annotated[ProfileOrders, Depends(service(ProfileOrders))]
+
+
+def own_order(
+    orders: Orders, actor: Actor, order_id: Annotated[int, Path(ge=1, le=2**53, description="An order's id.")]
+) -> int:
+    """An order of a job that the token is not kept from."""
+    if actor.jobs and not actor.may_send(orders.job_of(order_id)):
+        raise ForbiddenError(f"{actor.name!r} may not send profiles of this job.")
+    return order_id
+
+
+OrderId = Annotated[int, Depends(own_order)]
+
+
+@orders_router.get("/runs/{run_id}/profile-orders", summary="List the profiles that were ordered of a run")
+def list_profile_orders(orders: Orders, run_id: Annotated[str, Path(pattern=RUN_ID_PATTERN)]) -> ProfileOrderList:
+    """What became of each, and which processes profiles can be taken of."""
+    return orders.of_run(run_id)
+
+
+@orders_router.post("/profile-orders", status_code=201, summary="Take profiles now")
+def order_profiles(orders: Orders, body: ProfileOrderIn, actor: Actor) -> ProfileOrderList:
+    """Of a run under way; the agents take them one after another."""
+    return orders.order(body, actor.name)
+
+
+@agents_router.get("", summary="List the profiles that agents are to take")
+def list_open_orders(
+    orders: Orders,
+    actor: Actor,
+    job: Annotated[list[str], Query(min_length=1, max_length=100, description="Jobs that the agent watches.")],
+) -> AgentOrderList:
+    """Of each process no more than one at a time."""
+    return orders.open([one for one in job if actor.may_send(one)])
+
+
+@agents_router.post("/{order_id}/begin", summary="Begin to take a profile")
+def begin_order(orders: Orders, order_id: OrderId) -> AgentOrder:
+    """Of two agents only one may."""
+    return orders.begin(order_id)
+
+
+@agents_router.post("/{order_id}/failure", status_code=204, summary="Say why a profile could not be taken")
+def fail_order(orders: Orders, order_id: OrderId, body: ProfileFailure) -> None:
+    """The order ends with these words."""
+    orders.fail(order_id, body.reason)
+
+
+@agents_router.post(
+    "/{order_id}/profile",
+    status_code=201,
+    summary="Deliver a profile",
+    openapi_extra={"requestBody": {"content": {"application/octet-stream": {}}, "required": True}},
+)
+async def deliver_order(orders: Orders, request: Request, order_id: OrderId) -> EvidenceFile:
+    """The profile as the process gave it, as the body; kept with the run."""
+    return await orders.deliver(order_id, request_body(request), announced_size(request))

@@ -18,9 +18,12 @@ from loadwatch_backend.core.schemas import Count, Milliseconds, Schema
 from loadwatch_backend.core.texts.words import Texts
 from loadwatch_backend.evidence.files.schemas import EvidenceFile, EvidenceKind
 from loadwatch_backend.evidence.files.service import EvidenceFiles, StoredEvidence
-from loadwatch_backend.evidence.profiles.folding.known import Callers, known_frame
-from loadwatch_backend.evidence.profiles.folding.merging import merge
-from loadwatch_backend.evidence.profiles.folding.tree import (
+from loadwatch_backend.evidence.profiles.known import Callers, known_frame
+from loadwatch_backend.evidence.profiles.merging import merge
+from loadwatch_backend.evidence.profiles.model import Kind, Profile, SampleType, UnknownProfileError
+from loadwatch_backend.evidence.profiles.reading.limits import check_cpu, cpu_limit
+from loadwatch_backend.evidence.profiles.reading.read import read_profile
+from loadwatch_backend.evidence.profiles.tree import (
     BASE,
     NOW,
     OTHER,
@@ -39,12 +42,8 @@ from loadwatch_backend.evidence.profiles.folding.tree import (
     table_of,
     tree_of,
 )
-from loadwatch_backend.evidence.profiles.model import Kind, Profile, SampleType, UnknownProfileError
-from loadwatch_backend.evidence.profiles.reading.limits import check_cpu, cpu_limit
-from loadwatch_backend.evidence.profiles.reading.read import read_profile
-from loadwatch_backend.evidence.request_counts import Normalised, RequestCount, RequestsBy, requests_between, weakest_of
 from loadwatch_backend.evidence.routes import RouteTables
-from loadwatch_backend.evidence.runs import Runs
+from loadwatch_backend.evidence.runs import Normalised, RequestCount, RequestsBy, Runs, requests_between, weakest_of
 
 
 class ProfileOut(Schema):
@@ -399,7 +398,7 @@ class Profiles:
     def of_run(self, run_id: str) -> "list[ProfileOut]":
         """Profiles of a run, the oldest first."""
         files = self._files.list(run_id, EvidenceKind.PROFILE)
-        requests = self._counter(run_id) if files else _nothing
+        requests = self._counter(run_id) if files else lambda *_: None
         return [_out(file, requests) for file in files]
 
     def _counter(self, run_id: str) -> Requests:
@@ -526,11 +525,6 @@ def _kind(opened: Sequence[StoredEvidence], side: Side) -> str:
     """What the files were kept as, where that is one kind; else what their content says."""
     told = {_text(one.file.facts, "kind") for one in opened}
     return told.pop() if len(told) == 1 and told <= PROFILE_KINDS.keys() else str(kind_of(side.profile))
-
-
-def _nothing(from_ms: int, to_ms: int) -> RequestCount | None:
-    del from_ms, to_ms
-    return None
 
 
 def _mean_of_sums(of: Mapping[tuple[str, str], Sequence[float | None]]) -> float | None:

@@ -9,7 +9,7 @@ from loadwatch_backend.core.database.relational import Relational, Session
 from loadwatch_backend.core.errors import InvalidError, NotFoundError
 from loadwatch_backend.findings.documents import headline_of
 from loadwatch_backend.findings.model import Opinion, key_of
-from loadwatch_backend.findings.opinions.repository import (
+from loadwatch_backend.findings.repository import (
     MOST_MUTES,
     add_mark,
     delete_mark,
@@ -18,9 +18,8 @@ from loadwatch_backend.findings.opinions.repository import (
     find_mutes,
     find_newest,
 )
-from loadwatch_backend.findings.opinions.schemas import MarkedOut, MarkIn, MarkList
-from loadwatch_backend.findings.opinions.tables import OpinionRow
-from loadwatch_backend.findings.schemas import FindingOut, FindingsOut, MarkOut
+from loadwatch_backend.findings.schemas import FindingOut, FindingsOut, MarkedOut, MarkIn, MarkList, MarkOut
+from loadwatch_backend.findings.tables import OpinionRow
 
 
 class MarkNotFoundError(NotFoundError, code="mark-not-found"):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from loadwatch_backend.findings.opinions.tables import OpinionRow
+from loadwatch_backend.findings.tables import OpinionRow
 
 MOST_MUTES = 500
 

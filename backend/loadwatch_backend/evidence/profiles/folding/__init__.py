@@ -1,1 +1,0 @@
-"""What a profile says: functions, trees, differences, labels. Pure, on numpy arrays."""

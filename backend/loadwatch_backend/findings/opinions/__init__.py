@@ -1,1 +1,0 @@
-"""What people mute, and what they mark wrong."""
