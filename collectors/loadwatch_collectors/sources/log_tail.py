@@ -15,13 +15,15 @@ import re
 import stat
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Self, cast
 
 from loadwatch_formats.compression import DAMAGE, opener_of
+
+from loadwatch_collectors.errors import CollectorError, PrivilegeError
 
 # The files of a log: the one that is written to, those that were rotated away, compressed or not.
 
@@ -364,6 +366,17 @@ AWAY_SECONDS = 10.0
 """How long a log may be away, as it is between the steps of a rotation, before that is an error."""
 _LARGEST_READ = 4 * 1024 * 1024
 _BLOCK = 1024 * 1024
+
+
+@contextmanager
+def reading_log(path: str, remedy: str = "let the agent's user read it, for example by its group") -> Generator[None]:
+    """Turn the system's errors into a collector's; `remedy` helps where a permission is missing."""
+    try:
+        yield
+    except PermissionError as error:
+        raise PrivilegeError(f"{path}: {error.strerror}; {remedy}") from error
+    except OSError as error:
+        raise CollectorError(f"{path}: {error.strerror or error}") from error
 
 
 class LogTail:

@@ -280,12 +280,18 @@ def parse_connections(*tables: str) -> Iterator[Connection]:
                 # The kernel tells some twice while others come and go.
                 told.add(ends)
                 (address, port), (peer, peer_port) = (one.split(":") for one in ends)
-                yield Connection(_address(address), int(port, 16), _address(peer), int(peer_port, 16), int(fields[9]))
+                yield Connection(
+                    read_address(address), int(port, 16), read_address(peer), int(peer_port, 16), int(fields[9])
+                )
 
 
 @functools.lru_cache(maxsize=4096)
-def _address(text: str) -> str:
-    """Words of 32 bits as the host has them; IPv4 in IPv6 is IPv4."""
+def read_address(text: str) -> str:
+    """An address as the kernel prints it: words of 32 bits as the host has them; IPv4 in IPv6 is IPv4.
+
+    Raises:
+        ValueError: it is none.
+    """
     words = [int(text[at : at + 8], 16) for at in range(0, len(text), 8)]
     found = ipaddress.ip_address(struct.pack(f"={len(words)}I", *words))
     mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
@@ -321,23 +327,11 @@ def read_peers(
     ]
 
 
-SYSCTLS = (
-    "kernel.pid_max",
-    "kernel.threads-max",
-    "net.core.netdev_max_backlog",
-    "net.core.rmem_max",
-    "net.core.wmem_max",
-    "net.ipv4.ip_local_port_range",
-    "net.ipv4.tcp_keepalive_time",
-    "net.ipv4.tcp_rmem",
-    "net.ipv4.tcp_slow_start_after_idle",
-    "net.ipv4.tcp_syn_retries",
-    "net.ipv4.tcp_syncookies",
-    "net.ipv4.tcp_wmem",
-    "net.netfilter.nf_conntrack_max",
-    "vm.max_map_count",
-    "vm.overcommit_memory",
-    "vm.swappiness",
+SYSCTLS = tuple(
+    "kernel.pid_max kernel.threads-max net.core.netdev_max_backlog net.core.rmem_max net.core.wmem_max"
+    " net.ipv4.ip_local_port_range net.ipv4.tcp_keepalive_time net.ipv4.tcp_rmem net.ipv4.tcp_slow_start_after_idle"
+    " net.ipv4.tcp_syn_retries net.ipv4.tcp_syncookies net.ipv4.tcp_wmem net.netfilter.nf_conntrack_max"
+    " vm.max_map_count vm.overcommit_memory vm.swappiness".split()
 )
 """Settings whose value is a number or a row of numbers; a host has some of them only."""
 TEXTS = ("net.core.default_qdisc", "net.ipv4.tcp_congestion_control")

@@ -235,14 +235,6 @@ def digest_rows(rows: Sequence[Texts]) -> list[Row]:
     return found
 
 
-def instance_rows(rows: Sequence[Texts], databases: dict[str, str]) -> list[Instance]:
-    """Prepared statements; `databases`: of the sessions that own them, by thread."""
-    return [
-        Instance((thread or "", statement or ""), text or "", databases.get(thread or "", ""), counts_of(counts))
-        for thread, statement, text, *counts in rows
-    ]
-
-
 def total_of(rows: Sequence[Texts]) -> Counts:
     """All executions of prepared statements together."""
     total = NOTHING
@@ -465,7 +457,7 @@ class MySQLStatementsCollector:
         self._read_at = began
         return [
             *self._totals.samples(now_ms),
-            *self._explainer.samples(now_ms),
+            *self._explainer.plans.samples(now_ms),
             *self._health(time.monotonic() - began),
         ]
 
@@ -551,7 +543,13 @@ class MySQLStatementsCollector:
         if threads - self._databases.keys():
             rows = self._session.query(SELECT_DATABASES)
             self._databases = {thread or "": database or "" for thread, database in rows}
-        executed = self._prepared.update(instance_rows(instances, self._databases), total)
+        owned = [
+            Instance(
+                (thread or "", statement or ""), text or "", self._databases.get(thread or "", ""), counts_of(counts)
+            )
+            for thread, statement, text, *counts in instances
+        ]
+        executed = self._prepared.update(owned, total)
         grown: dict[Key, Counts] = dict(executed.grown)
         texts: Mapping[Key, str] = _only(executed.texts, self._totals.wanted(grown))
         if executed.unseen[CALLS]:
