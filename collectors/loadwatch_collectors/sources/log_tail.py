@@ -17,9 +17,8 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO, Self, cast
+from typing import Any, BinaryIO, NamedTuple, Self, cast
 
 from loadwatch_formats.compression import DAMAGE, opener_of
 
@@ -38,8 +37,7 @@ _ROTATED = re.compile(r"[.-](?:[^a-zA-Z]*\d[\w.:+-]*|(?:old|bak)(?:\.\w+)?)")
 _KINDS = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogPosition:
+class LogPosition(NamedTuple):
     """A place in a file between two lines, and how the file is known again.
 
     Attributes:
@@ -57,7 +55,7 @@ class LogPosition:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object of the same fields."""
-        return asdict(self)
+        return self._asdict()
 
     @classmethod
     def from_json(cls, document: Any) -> Self:
@@ -176,7 +174,7 @@ class Part:
         if self._stat.st_size >= self._at and not begins_otherwise:
             return None
         # When it was last seen as it was then: what was copied since is younger.
-        return replace(self.position(), seen_s=before.st_mtime)
+        return self.position()._replace(seen_s=before.st_mtime)
 
     def behind(self) -> int:
         """Bytes that are there and were not read."""

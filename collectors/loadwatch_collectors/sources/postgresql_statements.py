@@ -37,6 +37,7 @@ from loadwatch_collectors.sources.statements import (
     Sums,
     Totals,
     counted,
+    now_ms,
 )
 from loadwatch_collectors.transport.postgresql_session import (
     BORROWED_KEYS,
@@ -224,7 +225,7 @@ class PostgreSQLStatementsCollector:
         self._session = PostgreSQLSession(settings, self._on_connect, shared=True)
         self._explainer = Explainer(lambda database: PostgreSQLSession(replace(settings, database=database)))
         self._sums = Sums()
-        self._totals = Totals(settings.statements, _now_ms(), names=FIELDS, labels=LABELS)
+        self._totals = Totals(settings.statements, now_ms(), names=FIELDS, labels=LABELS)
         self._schema = ""
         self._sees_all = True
         self._resets = self._evicted = self._transactions = self._calls = 0.0
@@ -347,8 +348,8 @@ class PostgreSQLStatementsCollector:
         transactions, calls = self._lately
         if transactions:
             health.append(Sample(COVERAGE, min(calls / transactions, 1.0)))
-        now_ms = _now_ms()
-        return [*self._totals.samples(now_ms), *self._explainer.plans.samples(now_ms), *health]
+        at_ms = now_ms()
+        return [*self._totals.samples(at_ms), *self._explainer.plans.samples(at_ms), *health]
 
     def _note(self, evicted: float, reset: str, transactions: float, calls: float, now: float) -> None:
         if self._known_transactions is not None and self._known_evicted is not None:
@@ -376,10 +377,6 @@ class PostgreSQLStatementsCollector:
             if query
         }
         return {key: texts[key] for key in wanted if key in texts}
-
-
-def _now_ms() -> int:
-    return int(time.time() * 1_000)
 
 
 POSTGRESQL_STATEMENTS = Source(

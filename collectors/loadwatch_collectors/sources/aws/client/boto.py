@@ -434,14 +434,8 @@ class BotocoreClient:
 
         def sign() -> str:
             with self._lock:
-                signer = RequestSigner(
-                    ServiceId("RDS"),
-                    self._region,
-                    "rds-db",
-                    "v4",
-                    self._credentials,
-                    self._current_session().session.events,
-                )
+                events = self._current_session().session.events
+                signer = RequestSigner(ServiceId("RDS"), self._region, "rds-db", "v4", self._credentials, events)
                 url = signer.generate_presigned_url(
                     request_dict={
                         "url_path": "/",
