@@ -44,16 +44,9 @@ Limit = Annotated[Amount, LIMIT]
 
 _DURATION_UNITS = {**GO_NANOSECONDS, "d": 24 * GO_NANOSECONDS["h"]}
 _BYTE_UNITS = {
-    "": 1,
-    "B": 1,
-    "KB": 10**3,
-    "MB": 10**6,
-    "GB": 10**9,
-    "TB": 10**12,
-    "KIB": 2**10,
-    "MIB": 2**20,
-    "GIB": 2**30,
-    "TIB": 2**40,
+    **{"": 1, "B": 1},
+    **{f"{prefix}B": 1000**power for power, prefix in enumerate("KMGT", 1)},
+    **{f"{prefix}IB": 1024**power for power, prefix in enumerate("KMGT", 1)},
 }
 _BYTES = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)")
 # Mb/s and Mbps are read by some as bits and by others as bytes, so neither is taken.

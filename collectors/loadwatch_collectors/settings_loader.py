@@ -5,7 +5,7 @@ import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, Union, cast, get_args, get_origin
+from typing import Annotated, Any, NamedTuple, TypeVar, Union, cast, get_args, get_origin
 
 from loadwatch_formats import yaml_nodes
 from loadwatch_formats.yaml_nodes import TAG, Entry, YamlError, compose, is_null, kind_of, pairs
@@ -25,8 +25,7 @@ _PARSERS: Mapping[str, tuple[Callable[[str], Any], str]] = {
 _SECRET_WORDS = ("password", "token", "secret", "passwd")
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """One configuration file: its name for errors, and its root node (None when it is empty)."""
 
     name: str

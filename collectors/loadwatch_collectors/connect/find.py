@@ -10,7 +10,6 @@ import json
 import pwd
 import re
 import socket
-import sys
 import time
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -26,6 +25,7 @@ from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.sources.dbstats import find_pools
 from loadwatch_collectors.sources.nginx import STATUS
 from loadwatch_collectors.sources.procfs import list_pids, read_or_empty, read_text, socket_inodes
+from loadwatch_collectors.sources.sockets import read_address
 
 DBSTATS_PATH = "/debug/dbstats"
 METRICS_PATH = "/metrics"
@@ -221,7 +221,6 @@ def _read_program(folder: Path) -> Program | None:
 
 
 _LISTEN = "0A"
-_WORD_DIGITS = 8
 _V4_LOOPBACK = "127.0.0.1"
 _V6_LOOPBACK = "::1"
 
@@ -244,7 +243,7 @@ def parse_listening(table: str) -> list[ListeningSocket]:
             continue
         address, _, port = fields[1].partition(":")
         with suppress(ValueError):
-            found.append(ListeningSocket(_read_address(address), int(port, 16), int(fields[7]), int(fields[9])))
+            found.append(ListeningSocket(read_address(address), int(port, 16), int(fields[7]), int(fields[9])))
     return found
 
 
@@ -259,16 +258,6 @@ def loopback_addresses(addresses: Sequence[str]) -> list[str]:
             # A socket of `::` takes IPv4 as well, unless it was told not to: then the second answers.
             found += [_V4_LOOPBACK] if address.version == 4 else [_V4_LOOPBACK, _V6_LOOPBACK]
     return list(dict.fromkeys(found))
-
-
-def _read_address(digits: str) -> str:
-    """An address as the kernel prints it: words of four bytes, each in the host's own order."""
-    if len(digits) not in (_WORD_DIGITS, 4 * _WORD_DIGITS):
-        raise ValueError("no address")
-    words = (int(digits[at : at + _WORD_DIGITS], 16) for at in range(0, len(digits), _WORD_DIGITS))
-    address = ipaddress.ip_address(b"".join(word.to_bytes(4, sys.byteorder) for word in words))
-    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
-    return str(mapped or address)
 
 
 _CONNECT_SECONDS = 0.5

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import structlog
 from loadwatch_formats.metrics.model import MetricInfo, metrics_of
 
-from loadwatch_collectors.collector import Collector, Labels, Sample, Source, TargetIdentity
+from loadwatch_collectors.collector import Collector, Sample, Source, TargetIdentity
 from loadwatch_collectors.config import AgentConfig, CollectorSettings
 from loadwatch_collectors.errors import OtherAgentError
 from loadwatch_collectors.pipeline.profiles import ProfileOrders
@@ -228,7 +228,9 @@ def _run(config: AgentConfig, token: str | None, stop: threading.Event) -> None:
             timeout_seconds=SELF.timeout_seconds,
             where="the agent itself",
         )
-        identity = describe_agent(clock.wall())
+        # By these two agents that watch the same thing are told apart.
+        started = datetime.fromtimestamp(clock.wall(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        identity = (("agent_host", socket.gethostname()), ("agent_pid", str(os.getpid())), ("agent_started", started))
         profiles = ProfileOrders(config)
         state = Path(config.spool.directory) / STATE_FOLDER
         collectors = [item.keeping_state(state) for item in config.collectors]
@@ -262,12 +264,6 @@ def _run(config: AgentConfig, token: str | None, stop: threading.Event) -> None:
         _log.info("the agent ends", waiting_samples=spool.waiting()[0] - held)
     finally:
         spool.close()
-
-
-def describe_agent(started_seconds: float) -> Labels:
-    """The labels by which two agents that watch the same thing are told apart: host, process, start."""
-    started = datetime.fromtimestamp(started_seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return (("agent_host", socket.gethostname()), ("agent_pid", str(os.getpid())), ("agent_started", started))
 
 
 def _process_clock() -> Callable[[], float]:

@@ -77,14 +77,9 @@ class ServerClock:
         self._wall = wall
         self._monotonic = monotonic
         self._lock = threading.Lock()
-        self._offset = 0.0
+        self.offset_seconds = 0.0
         self._measured = False
         self._boot = wall() - monotonic()
-
-    @property
-    def offset_seconds(self) -> float:
-        """What is taken from the host's clock at present."""
-        return self._offset
 
     def wall(self) -> float:
         """Seconds since the epoch, on the server's clock where the host's is off."""
@@ -92,9 +87,9 @@ class ServerClock:
             now = self._wall()
             boot = now - self._monotonic()
             if self._measured and abs(boot - self._boot) > TOLERATED_SECONDS:
-                self._offset += boot - self._boot
+                self.offset_seconds += boot - self._boot
                 self._boot = boot
-            return now - self._offset
+            return now - self.offset_seconds
 
     def note(self, skew_seconds: float, *, exact: bool) -> None:
         """A measurement: the host's own clock is ahead of the server's by so much."""
@@ -104,12 +99,12 @@ class ServerClock:
             self._measured = True
             # Half of what is tolerated ends a correction: a difference at the border must not move time to and fro.
             right = exact and abs(skew_seconds) <= TOLERATED_SECONDS / 2
-            if not right and abs(skew_seconds - self._offset) <= tolerated:
+            if not right and abs(skew_seconds - self.offset_seconds) <= tolerated:
                 return
             wanted = skew_seconds if abs(skew_seconds) > tolerated else 0.0
-            if wanted == self._offset:
+            if wanted == self.offset_seconds:
                 return
-            self._offset = wanted
+            self.offset_seconds = wanted
         if wanted:
             _log.warning(
                 "this host's clock is off; samples are stamped by the server's clock",

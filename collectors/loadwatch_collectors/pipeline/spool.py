@@ -351,7 +351,7 @@ class Spool:
         self._clock = clock
         self._most_held = held_samples
         self._changed = threading.Condition()
-        self._delivered, self._dropped = self._folder.read_record()
+        self._delivered, self.dropped_samples = self._folder.read_record()
         self._segments = deque(self._folder.find_segments())
         newest = self._segments[-1].last if self._segments else 0
         self._delivered = min(self._delivered, newest) if self._segments else self._delivered
@@ -371,11 +371,6 @@ class Spool:
             self._forget_delivered()
             self._drop_beyond_limits()
             self._remember()
-
-    @property
-    def dropped_samples(self) -> int:
-        """Samples that were given up since the folder was made: a limit, a damaged file, a server that refused them."""
-        return self._dropped
 
     @property
     def held_samples(self) -> int:
@@ -405,10 +400,10 @@ class Spool:
                 self.disk_error = None
             except OSError as error:
                 self.disk_error = f"{self._folder.directory}: {error.strerror or error}"
-            dropped = self._dropped
+            dropped = self.dropped_samples
             self._trim_held()
             self._drop_beyond_limits()
-            if self._dropped != dropped:
+            if self.dropped_samples != dropped:
                 self._remember()
             self._changed.notify_all()
             now = time.monotonic()
@@ -461,7 +456,7 @@ class Spool:
         """Give up what no server will take: so many `samples` of the batch are counted as dropped."""
         with self._changed:
             self._settle(arrived=True)
-            self._dropped += samples
+            self.dropped_samples += samples
             self._deliver(batch)
 
     def _deliver(self, batch: WriteRequest) -> None:
@@ -479,7 +474,7 @@ class Spool:
     def _settle(self, *, arrived: bool) -> None:
         """The fate of the batch that was read last is known; a batch that is read again has not arrived."""
         if not arrived:
-            self._dropped += self._given_up_unanswered
+            self.dropped_samples += self._given_up_unanswered
         self._given_up_unanswered = 0
         self._read_last = 0
 
@@ -488,12 +483,12 @@ class Spool:
         if sequence <= self._read_last:
             self._given_up_unanswered += samples
         else:
-            self._dropped += samples
+            self.dropped_samples += samples
 
     def _remember(self) -> None:
         with suppress(OSError):  # Not remembered means sent, or counted, again after a restart.
             # Whoever reads it finds this agent gone, and with it the answer to what was on its way.
-            self._folder.write_record(self._delivered, self._dropped + self._given_up_unanswered)
+            self._folder.write_record(self._delivered, self.dropped_samples + self._given_up_unanswered)
 
     def close(self) -> None:
         """Force what waits to disk and release the folder; what only memory has is counted as dropped."""
@@ -501,7 +496,7 @@ class Spool:
             self._closed = True
             self._changed.notify_all()
             self._settle(arrived=False)
-            self._dropped += self.held_samples
+            self.dropped_samples += self.held_samples
             self._remember()
             if self._reader is not None:
                 self._reader.close()

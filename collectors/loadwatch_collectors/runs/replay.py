@@ -193,7 +193,8 @@ def describe(one: Score) -> str:
     """One line: the case, whether it is right, what was expected and what was said."""
     mark = "right" if one.right else "WRONG" if one.first_right is False or one.label.healthy else "partly"
     said = " > ".join(one.said) or "nothing"
-    return f"{mark:6} {one.label.purpose:5} {one.label.case}: expected {expected_text(one.label)}; said {said}"
+    expected = " > ".join("|".join(sorted(ids)) for ids in one.label.expected) or "nothing"
+    return f"{mark:6} {one.label.purpose:5} {one.label.case}: expected {expected}; said {said}"
 
 
 def describe_totals(totals: Totals) -> str:
@@ -204,11 +205,6 @@ def describe_totals(totals: Totals) -> str:
         f" healthy runs accused {totals.accused} of {totals.healthy} ({totals.accusations} findings);"
         f" wrong findings besides {totals.wrong_besides}"
     )
-
-
-def expected_text(label: Label) -> str:
-    """What is expected, as it is written in labels."""
-    return " > ".join("|".join(sorted(ids)) for ids in label.expected) or "nothing"
 
 
 def _in_order(expected: Sequence[frozenset[str]], said: Sequence[str]) -> bool:

@@ -88,49 +88,39 @@ class StreamReader(Protocol):
 MAX_LINE_BYTES = 16 * 1024 * 1024
 
 
-class _LineBuffer:
-    """Bytes up to the last line break; the rest waits. With `quoted`, a break inside double quotes is none."""
-
-    def __init__(self, *, quoted: bool = False) -> None:
-        self._rest = b""
-        self._quoted = quoted
-
-    def cut(self, data: bytes) -> str:
-        """Whole lines as text, empty while there is none.
-
-        Raises:
-            StreamError: a line is longer than MAX_LINE_BYTES; this is no text.
-        """
-        whole = self._rest + data
-        end = whole.rfind(b"\n") + 1
-        while self._quoted and end and whole.count(b'"', 0, end) % 2:
-            end = whole.rfind(b"\n", 0, end - 1) + 1
-        self._rest = whole[end:]
-        if len(self._rest) > MAX_LINE_BYTES:
-            raise StreamError(f"a line is longer than {MAX_LINE_BYTES} bytes")
-        return whole[:end].decode("utf-8", "replace")
-
-
 class _TextReader(Generic[_T]):
     """Reads a growing text by lines or rows; the first that is not of the format ends it, for the reason `refusal`."""
 
     refusal: str
     quoted = False
+    """Whether a line break inside double quotes is none."""
 
     def __init__(self) -> None:
-        self._buffer = _LineBuffer(quoted=self.quoted)
+        self._rest = b""
         self._number = 0
 
     def feed(self, data: bytes) -> Sequence[Event]:
         """See StreamReader."""
         events: list[Event] = []
-        for part in self._split(self._buffer.cut(data)):
+        for part in self._split(self._cut(data)):
             self._number += 1
             try:
                 events += self._read(part)
             except (ValueError, LookupError, TypeError) as error:
                 raise StreamError(self.refusal.format(number=self._number, error=error)) from error
         return events
+
+    def _cut(self, data: bytes) -> str:
+        """Whole lines as text, empty while there is none; the rest waits."""
+        whole = self._rest + data
+        end = whole.rfind(b"\n") + 1
+        while self.quoted and end and whole.count(b'"', 0, end) % 2:
+            end = whole.rfind(b"\n", 0, end - 1) + 1
+        self._rest = whole[end:]
+        if len(self._rest) > MAX_LINE_BYTES:
+            # This is no text.
+            raise StreamError(f"a line is longer than {MAX_LINE_BYTES} bytes")
+        return whole[:end].decode("utf-8", "replace")
 
     def _split(self, text: str) -> Iterable[_T]:
         raise NotImplementedError

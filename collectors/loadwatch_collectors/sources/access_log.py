@@ -39,9 +39,9 @@ from loadwatch_formats.access_logs.routes import MOST_ROUTES, OTHER, RouteNames
 from loadwatch_formats.access_logs.tally import NOT_FOUND, Naming, method_label
 
 from loadwatch_collectors.collector import KEPT, Collector, Labels, MissingPrivilege, Sample, Source
-from loadwatch_collectors.errors import CollectorError, PrivilegeError
+from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings import option
-from loadwatch_collectors.sources.log_tail import LogPosition, LogTail
+from loadwatch_collectors.sources.log_tail import LogPosition, LogTail, reading_log
 
 BOUNDS: Sequence[float] = tuple(round(0.0005 * 2 ** (step / 4), 9) for step in range(69))
 """Upper bounds of durations in seconds: from 0.5 ms to 65.5 s, each 2^(1/4) times the one before."""
@@ -178,8 +178,7 @@ class LogCounts:
                 return False
             _, method, path, status, size, took, _ = again
         key = (method, self._naming.name(path))
-        line = lines.get(key)
-        if line is None:
+        if (line := lines.get(key)) is None:
             line = lines[key] = _Lines()
         line.statuses[status] += 1
         line.sizes[size] += 1
@@ -456,11 +455,8 @@ class AccessLogCollector(Collector):
             if self._closed:
                 raise CollectorError(f"{self._settings.path}: closed")
             try:
-                self._read()
-            except PermissionError as error:
-                raise PrivilegeError(f"{self._settings.path}: {error.strerror}; {_READ_LOG.remedy}") from error
-            except OSError as error:
-                raise CollectorError(f"{self._settings.path}: {error.strerror or error}") from error
+                with reading_log(self._settings.path, _READ_LOG.remedy):
+                    self._read()
             except AccessLogError as error:
                 raise CollectorError(f"{self._settings.path}: {error}") from error
             samples = self._samples()

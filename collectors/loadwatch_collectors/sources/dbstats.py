@@ -15,9 +15,9 @@ from typing import Any, NamedTuple, cast
 from loadwatch_formats.durations import parse_go_duration
 
 from loadwatch_collectors.collector import KEPT, Collector, Labels, Sample, Source
-from loadwatch_collectors.errors import CollectorError, PrivilegeError
+from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings import Seconds, option
-from loadwatch_collectors.sources.log_tail import LogTail
+from loadwatch_collectors.sources.log_tail import LogTail, reading_log
 from loadwatch_collectors.transport.http_page import HttpPage, HttpSettings, Page, check_url
 
 # What Go's `sql.DBStats` looks like, as JSON and as a line of a log, and the samples that it becomes.
@@ -413,17 +413,11 @@ class DbstatsLogCollector(Collector):
     def collect(self) -> Sequence[Sample]:
         """Read what was logged since the last call; pools without a new line keep their values for `log_max_age`."""
         now = time.monotonic()
-        try:
+        with reading_log(self._settings.log_file):
             # Of lines from before our start, the time since the last one was written is the best that is known.
             age = time.time() - os.stat(self._settings.log_file).st_mtime if self._first else 0.0
             seen_at = now - max(age, 0.0)
             lines = self._tail.read_lines()
-        except PermissionError as error:
-            raise PrivilegeError(
-                f"{self._settings.log_file}: {error.strerror}; let the agent's user read it, for example by its group"
-            ) from error
-        except OSError as error:
-            raise CollectorError(f"{self._settings.log_file}: {error.strerror or error}") from error
         self._first = False
         fresh: set[str] = set()
         for line in lines:

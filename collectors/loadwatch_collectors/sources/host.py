@@ -213,21 +213,15 @@ def parse_meminfo(text: str) -> list[Sample]:
         if not fields:
             continue
         field = name.replace("(", "_").replace(")", "")
-        if len(fields) == 2:
-            samples.append(Sample(f"node_memory_{field}_bytes", float(fields[0]) * 1024))
-        else:
-            samples.append(Sample(f"node_memory_{field}", float(fields[0])))
+        unit, factor = ("_bytes", 1024) if len(fields) == 2 else ("", 1)
+        samples.append(Sample(f"node_memory_{field}{unit}", float(fields[0]) * factor))
     return samples
 
 
 def parse_vmstat(text: str) -> list[Sample]:
     """Paging, swapping, faults and OOM kills from `/proc/vmstat`."""
-    samples: list[Sample] = []
-    for line in text.splitlines():
-        name, _, value = line.partition(" ")
-        if name in _VMSTAT_NAMES:
-            samples.append(Sample(f"node_vmstat_{name}", float(value)))
-    return samples
+    rows = (line.partition(" ") for line in text.splitlines())
+    return [Sample(f"node_vmstat_{name}", float(value)) for name, _, value in rows if name in _VMSTAT_NAMES]
 
 
 def parse_diskstats(text: str, exclude: re.Pattern[str]) -> list[Sample]:
@@ -238,8 +232,8 @@ def parse_diskstats(text: str, exclude: re.Pattern[str]) -> list[Sample]:
         if len(fields) < 14 or exclude.fullmatch(fields[2]):
             continue
         labels: Labels = (("device", fields[2]),)
-        for (name, factor, divisor), value in zip(_DISK_FIELDS, fields[3:], strict=False):
-            samples.append(Sample(name, float(value) * factor / divisor, labels))
+        values = zip(_DISK_FIELDS, fields[3:], strict=False)
+        samples += [Sample(name, float(value) * factor / divisor, labels) for (name, factor, divisor), value in values]
     return samples
 
 

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from loadwatch_formats.log_patterns import MOST_TEMPLATES, OTHER, LogPatterns, read_line
 
 from loadwatch_collectors.collector import KEPT, Collector, Sample, Source
-from loadwatch_collectors.errors import CollectorError, PrivilegeError
 from loadwatch_collectors.settings import option
-from loadwatch_collectors.sources.log_tail import LogTail
+from loadwatch_collectors.sources.log_tail import LogTail, reading_log
 
 MOST_BYTES_A_TICK = 8 << 20
 """Of a log that grows faster, the rest is read at the next ticks."""
@@ -54,14 +53,8 @@ class LogPatternsCollector(Collector):
 
     def collect(self) -> Sequence[Sample]:
         """Read what was logged since the last call."""
-        try:
+        with reading_log(self._settings.path):
             self._read()
-        except PermissionError as error:
-            raise PrivilegeError(
-                f"{self._settings.path}: {error.strerror}; let the agent's user read it, for example by its group"
-            ) from error
-        except OSError as error:
-            raise CollectorError(f"{self._settings.path}: {error.strerror or error}") from error
         now = time.monotonic()
         self._repeats = now >= self._repeat_at
         if self._repeats:

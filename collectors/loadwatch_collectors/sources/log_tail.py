@@ -15,13 +15,14 @@ import re
 import stat
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO, Self, cast
+from typing import Any, BinaryIO, NamedTuple, Self, cast
 
 from loadwatch_formats.compression import DAMAGE, opener_of
+
+from loadwatch_collectors.errors import CollectorError, PrivilegeError
 
 # The files of a log: the one that is written to, those that were rotated away, compressed or not.
 
@@ -36,8 +37,7 @@ _ROTATED = re.compile(r"[.-](?:[^a-zA-Z]*\d[\w.:+-]*|(?:old|bak)(?:\.\w+)?)")
 _KINDS = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogPosition:
+class LogPosition(NamedTuple):
     """A place in a file between two lines, and how the file is known again.
 
     Attributes:
@@ -55,7 +55,7 @@ class LogPosition:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object of the same fields."""
-        return asdict(self)
+        return self._asdict()
 
     @classmethod
     def from_json(cls, document: Any) -> Self:
@@ -174,7 +174,7 @@ class Part:
         if self._stat.st_size >= self._at and not begins_otherwise:
             return None
         # When it was last seen as it was then: what was copied since is younger.
-        return replace(self.position(), seen_s=before.st_mtime)
+        return self.position()._replace(seen_s=before.st_mtime)
 
     def behind(self) -> int:
         """Bytes that are there and were not read."""
@@ -364,6 +364,17 @@ AWAY_SECONDS = 10.0
 """How long a log may be away, as it is between the steps of a rotation, before that is an error."""
 _LARGEST_READ = 4 * 1024 * 1024
 _BLOCK = 1024 * 1024
+
+
+@contextmanager
+def reading_log(path: str, remedy: str = "let the agent's user read it, for example by its group") -> Generator[None]:
+    """Turn the system's errors into a collector's; `remedy` helps where a permission is missing."""
+    try:
+        yield
+    except PermissionError as error:
+        raise PrivilegeError(f"{path}: {error.strerror}; {remedy}") from error
+    except OSError as error:
+        raise CollectorError(f"{path}: {error.strerror or error}") from error
 
 
 class LogTail:

@@ -37,6 +37,7 @@ from loadwatch_collectors.sources.statements import (
     Sums,
     Totals,
     counted,
+    now_ms,
 )
 from loadwatch_collectors.transport.postgresql_session import (
     BORROWED_KEYS,
@@ -62,13 +63,13 @@ class Explainer:
     def __init__(self, open_session: Callable[[str], PostgreSQLSession]) -> None:
         """`open_session` makes a session with a database by its name."""
         self._open = open_session
-        self._plans = Plans(POSTGRESQL_PLAN, ("datname", "queryid"))
+        self.plans = Plans(POSTGRESQL_PLAN, ("datname", "queryid"))
         self._texts: dict[Key, str] = {}
 
     def look(self, session: PostgreSQLSession, schema: str, grown: Mapping[Key, Counts], now: float) -> None:
         """Choose what is explained next, and read its whole text; only within the session's `run`."""
-        self._plans.add(grown)
-        wanted = self._plans.due(now)
+        self.plans.add(grown)
+        wanted = self.plans.due(now)
         rows = session.query(SELECT_WHOLE.format(schema=schema), [[key.digest for key in wanted]]) if wanted else ()
         texts = {Key(database or "", query): text or "" for database, query, text in rows}
         self._texts = {key: texts.get(key, "") for key in wanted}
@@ -82,13 +83,9 @@ class Explainer:
             if reason is None:
                 asked[key.schema][key] = text
             else:
-                self._plans.note(key, Found(reason=reason), now)
+                self.plans.note(key, Found(reason=reason), now)
         for database, texts in asked.items():
             self._explain(database, texts, now)
-
-    def samples(self, now_ms: int) -> Iterable[Sample]:
-        """See `Plans.samples`."""
-        return self._plans.samples(now_ms)
 
     def missing(self, user: str) -> Sequence[MissingPrivilege]:
         """The databases whose statements may not be explained."""
@@ -98,7 +95,7 @@ class Explainer:
                 lost="plans of its statements",
                 remedy=f"GRANT pg_read_all_data TO {user};",
             )
-            for database in self._plans.refused_schemas()
+            for database in self.plans.refused_schemas()
         ]
 
     def _explain(self, database: str, texts: Mapping[Key, str], now: float) -> None:
@@ -106,10 +103,10 @@ class Explainer:
         try:
             session.run(lambda: [session.execute(one) for one in GUARD])
             for place, (key, text) in enumerate(texts.items()):
-                self._plans.note(key, _found(session, f"loadwatch_{place}", text), now)
+                self.plans.note(key, _found(session, f"loadwatch_{place}", text), now)
         except PrivilegeError:
             for key in texts:
-                self._plans.note(key, Found(reason=NoPlan.NOT_PERMITTED), now)
+                self.plans.note(key, Found(reason=NoPlan.NOT_PERMITTED), now)
         except CollectorError:
             return
         finally:
@@ -228,7 +225,7 @@ class PostgreSQLStatementsCollector:
         self._session = PostgreSQLSession(settings, self._on_connect, shared=True)
         self._explainer = Explainer(lambda database: PostgreSQLSession(replace(settings, database=database)))
         self._sums = Sums()
-        self._totals = Totals(settings.statements, _now_ms(), names=FIELDS, labels=LABELS)
+        self._totals = Totals(settings.statements, now_ms(), names=FIELDS, labels=LABELS)
         self._schema = ""
         self._sees_all = True
         self._resets = self._evicted = self._transactions = self._calls = 0.0
@@ -351,8 +348,8 @@ class PostgreSQLStatementsCollector:
         transactions, calls = self._lately
         if transactions:
             health.append(Sample(COVERAGE, min(calls / transactions, 1.0)))
-        now_ms = _now_ms()
-        return [*self._totals.samples(now_ms), *self._explainer.samples(now_ms), *health]
+        at_ms = now_ms()
+        return [*self._totals.samples(at_ms), *self._explainer.plans.samples(at_ms), *health]
 
     def _note(self, evicted: float, reset: str, transactions: float, calls: float, now: float) -> None:
         if self._known_transactions is not None and self._known_evicted is not None:
@@ -380,10 +377,6 @@ class PostgreSQLStatementsCollector:
             if query
         }
         return {key: texts[key] for key in wanted if key in texts}
-
-
-def _now_ms() -> int:
-    return int(time.time() * 1_000)
 
 
 POSTGRESQL_STATEMENTS = Source(

@@ -8,7 +8,6 @@ import time
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from loadwatch_formats.own_traffic import MARKER
 
@@ -17,7 +16,7 @@ from loadwatch_collectors.errors import CollectorError, PrivilegeError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.freshness import quote_name
 from loadwatch_collectors.sources.mysql.iam import open_iam_password
-from loadwatch_collectors.transport.http_page import HttpPage, HttpSettings
+from loadwatch_collectors.transport.http_page import HttpPage, HttpSettings, request_target
 from loadwatch_collectors.transport.mysql_session import SERVER_KEYS, MySQLLogin, MySQLSession
 
 DEFAULT_REQUEST = "/?name={marker}&value=probe"
@@ -85,8 +84,7 @@ class ProbeCollector:
         self._page = HttpPage(settings)
         self._session = MySQLSession(settings.mysql, password=open_iam_password(settings.mysql))
         url = settings.url if "{marker}" in settings.url else settings.url.rstrip("/") + DEFAULT_REQUEST
-        parts = urlsplit(url)
-        self._target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        self._target = request_target(url)
         table, column = quote_name(settings.table), quote_name(settings.column)
         self._select = settings.query or SELECT_ROW.format(table=table, column=column)
         self._delete = settings.delete or DELETE_ROW.format(table=table, column=column)

@@ -280,12 +280,18 @@ def parse_connections(*tables: str) -> Iterator[Connection]:
                 # The kernel tells some twice while others come and go.
                 told.add(ends)
                 (address, port), (peer, peer_port) = (one.split(":") for one in ends)
-                yield Connection(_address(address), int(port, 16), _address(peer), int(peer_port, 16), int(fields[9]))
+                yield Connection(
+                    read_address(address), int(port, 16), read_address(peer), int(peer_port, 16), int(fields[9])
+                )
 
 
 @functools.lru_cache(maxsize=4096)
-def _address(text: str) -> str:
-    """Words of 32 bits as the host has them; IPv4 in IPv6 is IPv4."""
+def read_address(text: str) -> str:
+    """An address as the kernel prints it: words of 32 bits as the host has them; IPv4 in IPv6 is IPv4.
+
+    Raises:
+        ValueError: it is none.
+    """
     words = [int(text[at : at + 8], 16) for at in range(0, len(text), 8)]
     found = ipaddress.ip_address(struct.pack(f"={len(words)}I", *words))
     mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
@@ -321,23 +327,11 @@ def read_peers(
     ]
 
 
-SYSCTLS = (
-    "kernel.pid_max",
-    "kernel.threads-max",
-    "net.core.netdev_max_backlog",
-    "net.core.rmem_max",
-    "net.core.wmem_max",
-    "net.ipv4.ip_local_port_range",
-    "net.ipv4.tcp_keepalive_time",
-    "net.ipv4.tcp_rmem",
-    "net.ipv4.tcp_slow_start_after_idle",
-    "net.ipv4.tcp_syn_retries",
-    "net.ipv4.tcp_syncookies",
-    "net.ipv4.tcp_wmem",
-    "net.netfilter.nf_conntrack_max",
-    "vm.max_map_count",
-    "vm.overcommit_memory",
-    "vm.swappiness",
+SYSCTLS = tuple(
+    "kernel.pid_max kernel.threads-max net.core.netdev_max_backlog net.core.rmem_max net.core.wmem_max"
+    " net.ipv4.ip_local_port_range net.ipv4.tcp_keepalive_time net.ipv4.tcp_rmem net.ipv4.tcp_slow_start_after_idle"
+    " net.ipv4.tcp_syn_retries net.ipv4.tcp_syncookies net.ipv4.tcp_wmem net.netfilter.nf_conntrack_max"
+    " vm.max_map_count vm.overcommit_memory vm.swappiness".split()
 )
 """Settings whose value is a number or a row of numbers; a host has some of them only."""
 TEXTS = ("net.core.default_qdisc", "net.ipv4.tcp_congestion_control")
@@ -392,7 +386,6 @@ _KERNEL_LIMITS = {
     "kernel_file_max": "fs/file-max",
     "kernel_nr_open": "fs/nr_open",
 }
-_PORT_RANGE = "net/ipv4/ip_local_port_range"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -464,13 +457,6 @@ def fullest_listeners(listeners: Iterable[Listener]) -> dict[int, Listener]:
     return {listener.port: listener for listener in rising}
 
 
-def make_state_samples(table: TcpTable) -> list[Sample]:
-    """`node_tcp_connection_states` for every state, as node_exporter's tcpstat has it."""
-    found = {name: table.states[number] for number, name in STATES.items()}
-    found |= {"rx_queued_bytes": table.receive_queue_bytes, "tx_queued_bytes": table.send_queue_bytes}
-    return [Sample("node_tcp_connection_states", float(count), (("state", name),)) for name, count in found.items()]
-
-
 class SocketsCollector(Collector):
     """Reads one host's sockets."""
 
@@ -505,7 +491,12 @@ class SocketsCollector(Collector):
         started = self._cpu_clock()
         table = self._read_table(ALL_STATES)
         self._ports = choose_ports(self._settings.ports, table.listeners, self._settings.max_discovered_ports)
-        self._details = make_state_samples(table) + self._make_port_samples(table)
+        found = {name: table.states[number] for number, name in STATES.items()}
+        found |= {"rx_queued_bytes": table.receive_queue_bytes, "tx_queued_bytes": table.send_queue_bytes}
+        # For every state, as node_exporter's tcpstat has it.
+        self._details = [
+            Sample("node_tcp_connection_states", float(count), (("state", name),)) for name, count in found.items()
+        ] + self._make_port_samples(table)
         # A little early, so that a cost right at the budget does not skip every other tick.
         self._next_details = now + 0.9 * (self._cpu_clock() - started) / self._settings.max_cpu_share
         return samples + self._make_queue_samples(table.listeners) + self._details + self._read_peers(table)
@@ -525,14 +516,11 @@ class SocketsCollector(Collector):
             return _keep(self._peers)
         started = time.thread_time()
         listening = {listener.port for listener in table.listeners}
-        tables = [self._read("net/tcp"), self._read_optional("net/tcp6")]
+        tables = [read_text(self._proc / "net/tcp"), self._read_optional("net/tcp6")]
         self._peers = read_peers(self._proc, tables, listening, self._settings.ports)
         share = (time.thread_time() - started) / self._settings.max_cpu_share
         self._next_peers = now + max(share, 0.9 * self._settings.peers_every)
         return self._peers
-
-    def _read(self, name: str) -> str:
-        return read_text(self._proc / name)
 
     def _read_optional(self, name: str) -> str:
         path = self._proc / name
@@ -547,7 +535,7 @@ class SocketsCollector(Collector):
             except CollectorError:
                 # Kernels without the inet_diag module, and sandboxes; /proc has the same at three times the cost.
                 self._use_diag = False
-        return parse_proc_tcp(self._read("net/tcp"), self._read_optional("net/tcp6"))
+        return parse_proc_tcp(read_text(self._proc / "net/tcp"), self._read_optional("net/tcp6"))
 
     def _read_limits(self) -> list[Sample]:
         now = time.monotonic()
@@ -559,7 +547,7 @@ class SocketsCollector(Collector):
             text = self._read_optional(f"sys/{file}")
             if text:  # Containers hide some of them.
                 limits.append(Sample(name, float(text)))
-        ports = self._read_optional(f"sys/{_PORT_RANGE}")
+        ports = self._read_optional("sys/net/ipv4/ip_local_port_range")
         if ports:
             first, last = map(int, ports.split())
             limits.append(Sample("kernel_ephemeral_ports", float(last - first + 1)))

@@ -21,6 +21,11 @@ MOST_KNOWN = 20_000
 """Statements that are remembered between two readings."""
 
 
+def now_ms() -> int:
+    """This host's clock."""
+    return int(time.time() * 1_000)
+
+
 def counted(**values: float) -> Counts:
     """What a source tells, by the names of `FIELDS`; the rest is 0."""
     return tuple(float(values.get(name, 0.0)) for name in FIELDS)

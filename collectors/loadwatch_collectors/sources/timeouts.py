@@ -27,7 +27,7 @@ from loadwatch_formats.own_traffic import AGENT
 from loadwatch_collectors.collector import KEPT, Collector, Labels, Sample, Source
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings import Seconds, option
-from loadwatch_collectors.transport.http_page import check_url, redact_url, tls_context
+from loadwatch_collectors.transport.http_page import check_url, redact_url, request_target, tls_context
 
 PROBED_LAYERS = ("app", "load_balancer")
 _ANSWER_SECONDS = 10.0
@@ -148,7 +148,9 @@ class TimeoutProbe:
 
     def _measure_idle(self) -> Measurement:
         with self._connected() as (connection, connected):
-            connection.request("GET", self._target(), headers={"User-Agent": AGENT, "Connection": "keep-alive"})
+            connection.request(
+                "GET", request_target(self.settings.url), headers={"User-Agent": AGENT, "Connection": "keep-alive"}
+            )
             response = connection.getresponse()
             if response.status >= 500:
                 raise CollectorError(f"answered {response.status}")
@@ -162,7 +164,7 @@ class TimeoutProbe:
 
     def _measure_header(self) -> Measurement:
         host = urlsplit(self.settings.url).netloc.rpartition("@")[2]
-        begun = f"GET {self._target()} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: {AGENT}\r\n"
+        begun = f"GET {request_target(self.settings.url)} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: {AGENT}\r\n"
         with self._connected() as (_, connected):
             started = time.monotonic()
             connected.sendall(begun.encode("latin-1"))
@@ -190,10 +192,6 @@ class TimeoutProbe:
             with self._lock:
                 self._socket = None
             connection.close()
-
-    def _target(self) -> str:
-        parts = urlsplit(self.settings.url)
-        return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 
 
 def _wait(connected: socket.socket, kind: str, started: float, longest: float) -> Measurement:

@@ -90,11 +90,10 @@ class HttpPage:
         Raises:
             ConfigError: the token or the certificates cannot be read.
         """
-        parts = urlsplit(settings.url)
         self.url = redact_url(settings.url)
         self._settings = settings
         self._seconds = settings.deadline if deadline is None else deadline
-        self._target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        self._target = request_target(settings.url)
         self._deadline = Deadline()
         self._connection = _connection(settings, self._deadline, held=held)
         self._lock = threading.Lock()
@@ -218,6 +217,12 @@ def _credentials(settings: HttpSettings) -> dict[str, str]:
     if token:
         headers["Authorization"] = f"Bearer {token}"
     return headers
+
+
+def request_target(url: str) -> str:
+    """Path and query of an address, as a request has them."""
+    parts = urlsplit(url)
+    return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 
 
 def tls_context(ca_file: str | None, *, insecure: bool) -> ssl.SSLContext:

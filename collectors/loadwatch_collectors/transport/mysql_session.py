@@ -305,11 +305,6 @@ class MySQLSession:
         self._dialled: socket.socket | None = None
         _SESSIONS.add(self)
 
-    @property
-    def is_connected(self) -> bool:
-        """Whether a session is open, as far as is known without asking."""
-        return self._connection is not None
-
     def run(self, work: Callable[[], _T]) -> _T:
         """Call `work`, which may `query` as often as it likes within one deadline; connects first if need be.
 

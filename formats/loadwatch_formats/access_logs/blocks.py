@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
 # Which files of a load balancer of AWS are of a time, by their names in S3.
 #
@@ -18,8 +18,7 @@ _END = re.compile(r"_([0-9]{8}T[0-9]{4})Z_[^/]*$")
 _REGION_FOLDER = re.compile(r"elasticloadbalancing/[a-z0-9-]+/?$")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Range:
+class Range(NamedTuple):
     """What is wanted; None is open."""
 
     start: datetime | None = None

@@ -94,8 +94,7 @@ class SecondCounts:
             at_ms = instant_of(at)
             if at_ms is None:
                 continue
-            cell = cells.get(at_ms // step_ms)
-            if cell is None:
+            if (cell := cells.get(at_ms // step_ms)) is None:
                 cell = cells[at_ms // step_ms] = [0.0] * 5
             cell[COUNT] += 1
             if status == "304":

@@ -9,6 +9,7 @@ year take 3,900 buckets at most.
 import math
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import Any, Self
 
 RELATIVE_ERROR = 0.005
@@ -107,10 +108,7 @@ class Sketch:
         if self.least is None or self.greatest is None:
             return [None] * len(wanted)
         ordered = sorted(self.buckets)
-        ends, reached = list[int](), self.zeros
-        for bucket in ordered:
-            reached += self.buckets[bucket]
-            ends.append(reached)
+        ends = list(accumulate((self.buckets[bucket] for bucket in ordered), initial=self.zeros))[1:]
         found: list[float | None] = []
         for share in wanted:
             rank = min(self.count, max(1, math.ceil(round(share * self.count, 6))))
@@ -136,11 +134,7 @@ class Sketch:
         counts = [self.zeros] + [0] * len(bounds)
         for bucket, count in self.buckets.items():
             counts[bisect_left(bounds, value_of(bucket))] += count
-        reached, answer = 0, list[int]()
-        for at in range(len(bounds)):
-            reached += counts[at]
-            answer.append(reached)
-        return answer
+        return list(accumulate(counts[:-1]))
 
     def to_json(self) -> dict[str, Any]:
         """For files and other processes; `from_json` reads it."""

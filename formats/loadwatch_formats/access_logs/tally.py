@@ -184,11 +184,7 @@ class Tally:
                 return 0
             line = again
         method, path = line[METHOD], line[PATH]
-        called = method.upper() or "-"
-        key = (called if called in METHODS else OTHER_METHOD, self.names.candidate(path))
-        rows = self._rows.get(key)
-        if rows is None:
-            rows = self._rows[key] = []
+        rows = self._rows.setdefault((method_label(method), self.names.candidate(path)), [])
         rows.append(line)
         # Without either it stands in the log as a line of another form does: `feed` would take those for it.
         if (method or path) and len(path) <= _LONGEST_KEPT and len(method) <= _LONGEST_KEPT:

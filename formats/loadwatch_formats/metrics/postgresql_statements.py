@@ -7,11 +7,7 @@ from collections.abc import Mapping
 
 PREFIX = "pg_stat_statements"
 CALLS = f"{PREFIX}_calls_total"
-FIELDS: Mapping[str, str] = {
-    "calls": CALLS,
-    "seconds": f"{PREFIX}_seconds_total",
-    "rows_sent": f"{PREFIX}_rows_total",
-}
+FIELDS: Mapping[str, str] = {"calls": CALLS, "seconds": f"{PREFIX}_seconds_total", "rows_sent": f"{PREFIX}_rows_total"}
 """What is counted of a statement, and the metric's name."""
 LABELS = ("datname", "queryid", "query")
 EXECUTED = "pg_statements_transactions_total"

@@ -255,14 +255,14 @@ def _pieces(text: str, dialect: Dialect) -> Sequence[str]:
                 out.append(collapsed)
                 last, place = ")", after
                 continue
-        elif piece == "(" and _literals_end(tokens, place - 1, only_dots=True) is not None:
-            end = _literals_end(tokens, place - 1, only_dots=True)
-            assert end is not None
+        elif piece == "(" and (end := _literals_end(tokens, place - 1, only_dots=True)) is not None:
             out.append(_LIST)
             last, place = ")", end
             continue
         if piece == "?" and last in (",", "offset") and _in_limit(out):
-            _back_to_limit(out)
+            _trim(out)
+            out.pop()  # the comma, or `offset`
+            _trim(out)
             last = "?"
             continue
         out.append(piece)
@@ -293,12 +293,6 @@ def _in_limit(out: Sequence[str]) -> bool:
     """Whether what stands at the end is `limit ?` and a comma or `offset`."""
     words = [piece for piece in out[-6:] if piece != " "]
     return words[-3:-1] == ["limit", "?"]
-
-
-def _back_to_limit(out: list[str]) -> None:
-    _trim(out)
-    out.pop()  # the comma, or `offset`
-    _trim(out)
 
 
 def _collapse(

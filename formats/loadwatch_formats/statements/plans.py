@@ -2,9 +2,8 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import Any, TypeGuard, cast
+from typing import Any, NamedTuple, TypeGuard, cast
 
 from loadwatch_formats.statements.fingerprint import LONGEST_READ, Dialect, Kind, cut, tokens_of
 
@@ -30,8 +29,7 @@ class NoPlan(StrEnum):
     """The server could not explain it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(NamedTuple):
     """One line of a plan; None where the server does not tell.
 
     Attributes:
@@ -49,8 +47,7 @@ class Step:
     extra: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(NamedTuple):
     """A plan, or why there is none; `left_out` steps had no room."""
 
     steps: Sequence[Step] = ()
@@ -60,7 +57,7 @@ class Plan:
 
 def write_plan(steps: Sequence[Step]) -> str:
     """The steps as JSON of at most `LONGEST_PLAN` bytes; names are cut to `LONGEST_NAME`."""
-    shown = [{name: _short(value) for name, value in asdict(step).items() if value is not None} for step in steps]
+    shown = [{name: _short(value) for name, value in step._asdict().items() if value is not None} for step in steps]
     for most in range(len(shown), -1, -1):
         left_out = [{"left_out": len(shown) - most}] if most < len(shown) else []
         text = json.dumps([*shown[:most], *left_out], ensure_ascii=False, separators=(",", ":"))

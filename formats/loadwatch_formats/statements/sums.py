@@ -78,14 +78,11 @@ class StatementSums:
     def add(self, one: SlowStatement, dialect: Dialect = Dialect.MYSQL) -> None:
         """Count an execution."""
         key = ("", NAME) if COMMENT in one.text else (one.schema, fingerprint(one.text, dialect))
-        found = self._sums.get(key)
-        if found is None:
-            if len(self._sums) >= self._most:
-                key = ("", OTHER)
-            found = self._sums.get(key)
-            if found is None:
-                found = self._sums[key] = StatementSum(*key)
-        found.add(one)
+        if key not in self._sums and len(self._sums) >= self._most:
+            key = ("", OTHER)
+        if key not in self._sums:
+            self._sums[key] = StatementSum(*key)
+        self._sums[key].add(one)
         self.sampled += one.one_in > 1
         if one.at is not None:
             self.first = one.at if self.first is None else min(self.first, one.at)
@@ -162,11 +159,8 @@ class SlowLogPart:
         document = {
             **self._whole.document(),
             "lines": {
-                "read": self.read,
-                "outside": self.outside,
-                "undated": self.undated,
-                "unreadable": unreadable,
-                "cut": cut,
+                **{name: getattr(self, name) for name in ("read", "outside", "undated")},
+                **{"unreadable": unreadable, "cut": cut},
             },
             "run": {**self._run.document(), **facts},
         }

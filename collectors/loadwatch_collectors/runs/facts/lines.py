@@ -32,18 +32,9 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h|d|[kKMG]i?B?|%|/s)?")
 MYSQL = frozenset("mariadb mariadb-admin mariadb-dump mysql mysqladmin mysqldump mysqlimport mysqlslap".split())
 """Programs that read `-pSECRET`."""
 PASSWORD_OPTIONS: dict[str, tuple[str, ...]] = {
-    "redis-cli": ("-a",),
-    "redis-benchmark": ("-a",),
-    "valkey-cli": ("-a",),
-    "valkey-benchmark": ("-a",),
-    "memtier_benchmark": ("-a",),
-    "sshpass": ("-p",),
-    "mongo": ("-p",),
-    "mongosh": ("-p",),
-    "mongodump": ("-p",),
-    "ldapsearch": ("-w",),
-    "cqlsh": ("-p",),
-    "smbclient": ("-U",),
+    **dict.fromkeys("redis-cli redis-benchmark valkey-cli valkey-benchmark memtier_benchmark".split(), ("-a",)),
+    **dict.fromkeys("sshpass mongo mongosh mongodump cqlsh".split(), ("-p",)),
+    **{"ldapsearch": ("-w",), "smbclient": ("-U",)},
 }
 """Options behind which, or attached to which, a secret stands, by program."""
 

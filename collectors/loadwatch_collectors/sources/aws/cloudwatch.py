@@ -114,15 +114,6 @@ class Health:
         return samples
 
 
-def place_samples(account: str, region: str, *, up: bool, error: str) -> list[Sample]:
-    """Whether a place was read, and why not."""
-    where = _where(account, region)
-    samples = [Sample("aws_place_up", 1.0 if up else 0.0, where)]
-    if error:
-        samples.append(Sample("aws_place_error_info", 1.0, (*where, ("error", " ".join(error.split())[:200]))))
-    return samples
-
-
 def poll_samples(poll: Poll, now_ms: int) -> list[Sample]:
     """Sizes and ages of one place, at `now_ms`."""
     where = _where(poll.place.account_id, poll.place.region)
@@ -428,7 +419,11 @@ class CloudWatchCollector:
         samples += self._budget.samples()
         samples += [Sample("aws_cost_usd_total", usd, (("kind", kind),)) for kind, usd in self._meter.usd.items()]
         for state in self._states:
-            samples += place_samples(state.account_id, state.region, up=state.up, error=state.error)
+            where = _where(state.account_id, state.region)
+            samples.append(Sample("aws_place_up", 1.0 if state.up else 0.0, where))
+            if state.error:
+                text = " ".join(state.error.split())[:200]
+                samples.append(Sample("aws_place_error_info", 1.0, (*where, ("error", text))))
             if state.poll is not None:
                 samples += poll_samples(state.poll, now_ms)
         return samples

@@ -92,17 +92,7 @@ def _matches(value: str, patterns: Sequence[str]) -> bool:
 
 
 ORIENTATIONS = ("", "more_is_worse", "more_is_better")
-UNITS = (
-    "bytes",
-    "bytes_per_second",
-    "count",
-    "mebibytes",
-    "microseconds",
-    "milliseconds",
-    "per_second",
-    "percent",
-    "seconds",
-)
+UNITS = tuple("bytes bytes_per_second count mebibytes microseconds milliseconds per_second percent seconds".split())
 READERS = ("metrics", "insights", "enhanced")
 
 

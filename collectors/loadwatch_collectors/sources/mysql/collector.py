@@ -194,15 +194,9 @@ _GLOBAL_GRANT = re.compile(r"GRANT (.+?) ON \*\.\* TO ", re.IGNORECASE | re.DOTA
 _ANY_GRANT = re.compile(r"GRANT (.+?) ON (\S+) TO ", re.IGNORECASE | re.DOTALL)
 _ALL = frozenset({"ALL", "ALL PRIVILEGES"})
 
-REPLICATION = (
-    "seconds_behind_master",
-    "slave_io_running",
-    "slave_sql_running",
-    "read_master_log_pos",
-    "exec_master_log_pos",
-    "relay_log_space",
-    "last_io_errno",
-    "last_sql_errno",
+REPLICATION = tuple(
+    "seconds_behind_master slave_io_running slave_sql_running read_master_log_pos exec_master_log_pos relay_log_space"
+    " last_io_errno last_sql_errno".split()
 )
 """Columns of SHOW REPLICA STATUS under their older names, as mysqld_exporter has them."""
 REPLICATION_LOST = "whether replicas run, and how far they are behind"
@@ -273,18 +267,6 @@ def missing_tables(server: Server, schemas: Sequence[str]) -> MissingPrivilege |
         return None
     grants = " ".join(f"GRANT SELECT ON `{name}`.* TO {server.account};" for name in schemas or ("DATABASE",))
     return MissingPrivilege(permission="SELECT", lost=TABLES_LOST, remedy=grants)
-
-
-def version_sample(variables: Mapping[str, str]) -> Sample:
-    """`mysql_version_info` as the exporter has it."""
-    labels = tuple((name, variables.get(name, "")) for name in ("innodb_version", "version", "version_comment"))
-    return Sample("mysql_version_info", 1.0, labels)
-
-
-def isolation_samples(variables: Mapping[str, str]) -> list[Sample]:
-    """`mysql_transaction_isolation` as the exporter has it."""
-    level = variables.get("transaction_isolation") or variables.get("tx_isolation")
-    return [Sample("mysql_transaction_isolation", 1.0, (("level", level),))] if level else []
 
 
 def role_sample(variables: Mapping[str, str]) -> Sample:
@@ -481,12 +463,11 @@ class MySQLCollector:
     def _variables(self) -> list[Sample]:
         rows = self._session.query(self._show_variables)
         variables = {name.lower(): text for name, text in rows if name is not None and text is not None}
-        return [
-            *variable_samples(variables),
-            version_sample(variables),
-            role_sample(variables),
-            *isolation_samples(variables),
-        ]
+        named = tuple((name, variables.get(name, "")) for name in ("innodb_version", "version", "version_comment"))
+        samples = [*variable_samples(variables), Sample("mysql_version_info", 1.0, named), role_sample(variables)]
+        if level := variables.get("transaction_isolation") or variables.get("tx_isolation"):
+            samples.append(Sample("mysql_transaction_isolation", 1.0, (("level", level),)))
+        return samples
 
     def _other_variables(self) -> list[Sample]:
         rows = self._session.query(SHOW_VARIABLES)

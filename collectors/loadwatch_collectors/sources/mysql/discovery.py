@@ -8,8 +8,9 @@ regions are looked in, `account_id` and `region` tell instances of one name apar
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 from loadwatch_collectors.collector import KEPT, CollectFault, Collector, Labels, MissingPrivilege, Sample
 from loadwatch_collectors.errors import CollectorError, ConfigError
@@ -61,8 +62,7 @@ Build = Callable[[str, int, IamPassword | None], Collector]
 """A collector for a host and port; with the password's maker where logins are by IAM."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class Target(NamedTuple):
     """An instance to watch."""
 
     identifier: str
@@ -88,14 +88,6 @@ def target_of(resource: Resource) -> Target | None:
         host=known["host"],
         port=int(known["port"]),
         iam_login=known.get("iam_login") != "false",
-    )
-
-
-def is_wanted(settings: DiscoverSettings, resource: Resource) -> bool:
-    """Whether engine and role are asked for; names and tags are the discovery's business."""
-    known = dict(resource.attributes)
-    return any(fnmatchcase(known.get("engine", ""), pattern) for pattern in settings.engine) and (
-        not settings.role or known.get("role", "") == settings.role
     )
 
 
@@ -129,15 +121,12 @@ class _Member:
 
     def take(self, until: float, tick: float) -> list[Sample]:
         """Samples for this tick: those of a reading that has ended by `until`, else what stands from before."""
-        self._done.wait(max(until - time.monotonic(), 0.0))
-        if not self._done.is_set():
-            hung = self._hung()
-            if hung:
-                return self._health(hung)
+        done = self._done.wait(max(until - time.monotonic(), 0.0))
+        if not done and (hung := self._hung()):
+            return self._health(hung)
+        if not done or not self._fresh:
             return [sample._replace(timestamp_ms=KEPT) for sample in self._shown()]
-        fresh, self._fresh = self._fresh, False
-        if not fresh:
-            return [sample._replace(timestamp_ms=KEPT) for sample in self._shown()]
+        self._fresh = False
         if self._began >= tick:
             return self._shown()
         return [
@@ -248,10 +237,7 @@ class MySQLFleet:
         wait, self._first = min(_FIRST_LOOK_SECONDS, self._login.deadline * 0.75) if self._first else 0.0, False
         found = [(client, discovery.found(wait)) for client, discovery in self._places]
         resources = [
-            (client, resource)
-            for client, seen in found
-            for resource in seen.resources
-            if is_wanted(self._settings, resource)
+            (client, resource) for client, seen in found for resource in seen.resources if self._wants(resource)
         ]
         errors = [error for _, discovery in self._places for _, error in discovery.errors()]
         if errors and not resources:
@@ -320,7 +306,7 @@ class MySQLFleet:
             if target is not None:
                 if len(self._places) > 1:
                     place = resource.place
-                    target = replace(target, where=(("account_id", place.account_id), ("region", place.region)))
+                    target = target._replace(where=(("account_id", place.account_id), ("region", place.region)))
                 wanted[resource.name] = (client, target)
         for name in list(self._members):
             if name not in wanted or _address(self._members[name].target) != _address(wanted[name][1]):
@@ -332,6 +318,12 @@ class MySQLFleet:
                 self._members[name].target = target
             else:
                 self._members[name] = _Member(target, self._make(client, target), self._login.deadline)
+
+    def _wants(self, resource: Resource) -> bool:
+        """Whether engine and role are asked for; names and tags are the discovery's business."""
+        known, role = dict(resource.attributes), self._settings.role
+        engine = known.get("engine", "")
+        return any(fnmatchcase(engine, one) for one in self._settings.engine) and role in ("", known.get("role", ""))
 
     def _make(self, client: AwsClient, target: Target) -> Collector:
         if not self._login.iam_auth:

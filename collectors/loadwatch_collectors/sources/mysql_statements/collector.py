@@ -11,6 +11,7 @@ import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import NamedTuple
 
 from loadwatch_formats.metrics.mysql_statements import COVERAGE, EXECUTED, EXPLAINED
@@ -38,6 +39,7 @@ from loadwatch_collectors.sources.statements import (
     Sums,
     Totals,
     add,
+    now_ms,
     subtract,
 )
 from loadwatch_collectors.transport.mysql_session import OWN_DIGESTS, SERVER_KEYS, MySQLLogin, MySQLSession, check_login
@@ -235,20 +237,9 @@ def digest_rows(rows: Sequence[Texts]) -> list[Row]:
     return found
 
 
-def instance_rows(rows: Sequence[Texts], databases: dict[str, str]) -> list[Instance]:
-    """Prepared statements; `databases`: of the sessions that own them, by thread."""
-    return [
-        Instance((thread or "", statement or ""), text or "", databases.get(thread or "", ""), counts_of(counts))
-        for thread, statement, text, *counts in rows
-    ]
-
-
 def total_of(rows: Sequence[Texts]) -> Counts:
     """All executions of prepared statements together."""
-    total = NOTHING
-    for row in rows:
-        total = add(total, counts_of(row))
-    return total
+    return reduce(add, map(counts_of, rows), NOTHING)
 
 
 WHOLE_EVERY_SECONDS = 60.0
@@ -350,7 +341,7 @@ class MySQLStatementsCollector:
         self._sums = Sums()
         self._prepared = PreparedStatements()
         self._coverage = Coverage()
-        self._totals = Totals(settings.statements, _now_ms())
+        self._totals = Totals(settings.statements, now_ms())
         self._databases: dict[str, str] = {}
         self._account = ""
         self._texts_off = False
@@ -456,16 +447,16 @@ class MySQLStatementsCollector:
             self._explained += self._add_digests(began) + self._add_prepared(began)
         if self._settings.plans:
             self._explainer.look(None if self._follower is not None else self._session, began)
-        now_ms = _now_ms()
+        at_ms = now_ms()
         if began >= self._status_due:
             # Read last: what ended meanwhile is missing in the coverage of this reading and part of the next one's.
             statuses = {name or "": float(value or 0) for name, value in self._ask(SHOW_STATUS)}
-            self._coverage.update(now_ms, statuses, self._explained)
+            self._coverage.update(at_ms, statuses, self._explained)
             self._explained, self._status_due = 0.0, began + self._seldom
         self._read_at = began
         return [
-            *self._totals.samples(now_ms),
-            *self._explainer.samples(now_ms),
+            *self._totals.samples(at_ms),
+            *self._explainer.plans.samples(at_ms),
             *self._health(time.monotonic() - began),
         ]
 
@@ -551,7 +542,13 @@ class MySQLStatementsCollector:
         if threads - self._databases.keys():
             rows = self._session.query(SELECT_DATABASES)
             self._databases = {thread or "": database or "" for thread, database in rows}
-        executed = self._prepared.update(instance_rows(instances, self._databases), total)
+        owned = [
+            Instance(
+                (thread or "", statement or ""), text or "", self._databases.get(thread or "", ""), counts_of(counts)
+            )
+            for thread, statement, text, *counts in instances
+        ]
+        executed = self._prepared.update(owned, total)
         grown: dict[Key, Counts] = dict(executed.grown)
         texts: Mapping[Key, str] = _only(executed.texts, self._totals.wanted(grown))
         if executed.unseen[CALLS]:
@@ -564,10 +561,6 @@ class MySQLStatementsCollector:
 
 def _only(texts: Mapping[Key, str], keys: Sequence[Key]) -> dict[Key, str]:
     return {key: texts[key] for key in keys if key in texts}
-
-
-def _now_ms() -> int:
-    return int(time.time() * 1_000)
 
 
 def _follow(settings: MySQLStatementsSettings) -> SlowLogFollower:

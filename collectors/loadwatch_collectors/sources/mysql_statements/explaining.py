@@ -3,12 +3,12 @@
 An example has its values, so it stays here: what leaves is its text without them and the plan's steps, which hold none.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from loadwatch_formats.statements.fingerprint import LONGEST_READ, Dialect, digest_of, mask
 from loadwatch_formats.statements.plans import MYSQL_PLAN, NoPlan, Step, why_not_explained, write_plan
 
-from loadwatch_collectors.collector import MissingPrivilege, Sample
+from loadwatch_collectors.collector import MissingPrivilege
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
 from loadwatch_collectors.sources.statements import MOST_PLANS, Counts, Found, Key, Plans
 from loadwatch_collectors.transport.mysql_session import MySQLSession, Row
@@ -50,20 +50,20 @@ class Explainer:
     def __init__(self, open_session: Callable[[], MySQLSession]) -> None:
         """`open_session` makes a session of its own: the statement's database becomes that of the session."""
         self._open = open_session
-        self._plans = Plans(MYSQL_PLAN, ("schema", "digest"))
+        self.plans = Plans(MYSQL_PLAN, ("schema", "digest"))
         self._wanted: Sequence[Key] = ()
         self._examples: dict[Key, str] = {}
 
     def add(self, grown: Mapping[Key, Counts], examples: Mapping[Key, str] | None = None) -> None:
         """Note what statements took, and executions of them where somebody else has seen them."""
-        self._plans.add(grown)
+        self.plans.add(grown)
         for key, text in (examples or {}).items():
             if len(self._examples) < MOST_PLANS or key in self._examples:
                 self._examples[key] = text
 
     def look(self, session: MySQLSession | None, now: float) -> None:
         """Choose what is explained next, and find an execution of each; only within the session's `run`."""
-        self._wanted = self._plans.due(now)
+        self._wanted = self.plans.due(now)
         if self._wanted and session is not None:
             self._examples = seen_examples(session, self._wanted)
 
@@ -78,22 +78,18 @@ class Explainer:
             if reason is None:
                 asked.append(key)
             else:
-                self._plans.note(key, Found(reason=reason, example=mask(text)), now)
+                self.plans.note(key, Found(reason=reason, example=mask(text)), now)
         if not asked:
             return
         session = self._open()
         try:
             session.run(lambda: [session.execute(one) for one in GUARD])
             for key in asked:
-                self._plans.note(key, _explain(session, key, examples[key]), now)
+                self.plans.note(key, _explain(session, key, examples[key]), now)
         except CollectorError:
             return
         finally:
             session.close()
-
-    def samples(self, now_ms: int) -> Iterable[Sample]:
-        """See `Plans.samples`."""
-        return self._plans.samples(now_ms)
 
     def missing(self, account: str) -> Sequence[MissingPrivilege]:
         """The databases whose statements may not be explained."""
@@ -103,7 +99,7 @@ class Explainer:
                 lost="plans of its statements",
                 remedy=f"GRANT SELECT ON {_name(schema)}.* TO {account};",
             )
-            for schema in self._plans.refused_schemas()
+            for schema in self.plans.refused_schemas()
         ]
 
 

@@ -6,7 +6,7 @@ far ahead is a part of it left out, which is counted and said.
 
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from loadwatch_formats.own_traffic import COMMENT
@@ -188,10 +188,7 @@ class RdsLog:
         }
         if marker is not None:
             parameters["Marker"] = marker
-        answer: Mapping[str, object] = self._client.call(
-            "rds", "download_db_log_file_portion", parameters, deadline=until
-        )
-        return answer
+        return self._client.call("rds", "download_db_log_file_portion", parameters, deadline=until)
 
 
 MOST_BYTES, MOST_SECONDS = 8 << 20, 0.4

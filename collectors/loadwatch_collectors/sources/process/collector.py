@@ -121,11 +121,7 @@ def parse_cpu_stat(text: str) -> Throttling | None:
             if "throttled_usec" in values
             else float(values["throttled_time"]) / _NANOSECONDS
         )
-        return Throttling(
-            periods=float(values["nr_periods"]),
-            throttled_periods=float(values["nr_throttled"]),
-            throttled_seconds=throttled,
-        )
+        return Throttling(float(values["nr_periods"]), float(values["nr_throttled"]), throttled)
     except (KeyError, ValueError):
         return None
 

@@ -80,14 +80,10 @@ class HeldCredentials:
         self._found: Any = None
         self._last: Any = None
         self._read_at = float("-inf")
-        self._readings = 0
+        self.reading = 0
+        """Which reading a request that begins now makes use of."""
         self._failure: AwsError | None = None
         self._backoff = Backoff(first_seconds=FIRST_SECONDS, most_seconds=MOST_SECONDS)
-
-    @property
-    def reading(self) -> int:
-        """Which reading a request that begins now makes use of."""
-        return self._readings
 
     def get_frozen_credentials(self) -> Any:
         """Key, secret and token for one signature; botocore asks for them at each request."""
@@ -120,7 +116,7 @@ class HeldCredentials:
             Exception: botocore's, when they are not to be had.
         """
         with self._lock:
-            if self._readings != reading:
+            if self.reading != reading:
                 return self._failure is None
             if self._found is None or self._backoff.wait_seconds(self._clock()):
                 return False
@@ -153,7 +149,7 @@ class HeldCredentials:
 
     def _forget(self) -> None:
         self._found = None
-        self._readings += 1
+        self.reading += 1
 
 
 def is_of_credentials(error: AwsError) -> bool:
@@ -438,14 +434,8 @@ class BotocoreClient:
 
         def sign() -> str:
             with self._lock:
-                signer = RequestSigner(
-                    ServiceId("RDS"),
-                    self._region,
-                    "rds-db",
-                    "v4",
-                    self._credentials,
-                    self._current_session().session.events,
-                )
+                events = self._current_session().session.events
+                signer = RequestSigner(ServiceId("RDS"), self._region, "rds-db", "v4", self._credentials, events)
                 url = signer.generate_presigned_url(
                     request_dict={
                         "url_path": "/",

@@ -103,53 +103,20 @@ CLOCK_TOLERANCE_SECONDS = 60.0
 
 # botocore/retries/standard.py, ThrottledRetryableChecker, and the words that single services use.
 _THROTTLED = frozenset(
-    {
-        "BandwidthLimitExceeded",
-        "EC2ThrottledException",
-        "LimitExceeded",
-        "LimitExceededException",
-        "PriorRequestNotComplete",
-        "ProvisionedThroughputExceededException",
-        "RequestLimitExceeded",
-        "RequestThrottled",
-        "RequestThrottledException",
-        "SlowDown",
-        "ThrottledException",
-        "Throttling",
-        "ThrottlingException",
-        "TooManyRequestsException",
-        "TransactionInProgressException",
-    }
+    "BandwidthLimitExceeded EC2ThrottledException LimitExceeded LimitExceededException PriorRequestNotComplete"
+    " ProvisionedThroughputExceededException RequestLimitExceeded RequestThrottled RequestThrottledException SlowDown"
+    " ThrottledException Throttling ThrottlingException TooManyRequestsException TransactionInProgressException".split()
 )
 _FORBIDDEN = frozenset(
-    {
-        "AccessDenied",
-        "AccessDeniedException",
-        "AuthorizationError",
-        "AuthorizationErrorException",
-        "Forbidden",
-        "NotAuthorized",
-        "NotAuthorizedException",
-        "UnauthorizedOperation",
-    }
+    "AccessDenied AccessDeniedException AuthorizationError AuthorizationErrorException Forbidden NotAuthorized"
+    " NotAuthorizedException UnauthorizedOperation".split()
 )
 # EC2 says RequestExpired for credentials whose time is over and for a wrong clock alike.
 _EXPIRED = frozenset({"ExpiredToken", "ExpiredTokenException", "RequestExpired", "TokenRefreshRequired"})
 _REFUSED = frozenset(
-    {
-        "AuthFailure",
-        "IncompleteSignature",
-        "IncompleteSignatureException",
-        "InvalidAccessKeyId",
-        "InvalidClientTokenId",
-        "InvalidSignatureException",
-        "InvalidToken",
-        "MissingAuthenticationToken",
-        "MissingAuthenticationTokenException",
-        "OptInRequired",
-        "SignatureDoesNotMatch",
-        "UnrecognizedClientException",
-    }
+    "AuthFailure IncompleteSignature IncompleteSignatureException InvalidAccessKeyId InvalidClientTokenId"
+    " InvalidSignatureException InvalidToken MissingAuthenticationToken MissingAuthenticationTokenException"
+    " OptInRequired SignatureDoesNotMatch UnrecognizedClientException".split()
 )
 _CLOCK = frozenset({"RequestInTheFuture", "RequestTimeTooSkewed"})
 _CLOCK_IF_FAR = frozenset({"InvalidSignatureException", "RequestExpired", "SignatureDoesNotMatch"})

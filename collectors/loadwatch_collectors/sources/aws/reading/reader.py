@@ -49,22 +49,18 @@ class Arrivals:
 
     def __init__(self, reread_ms: int) -> None:
         self._reread_ms = reread_ms
-        self._newest: dict[str, int] = {}
+        self.newest_ms: dict[str, int] = {}
+        """End of the newest point that was delivered, by namespace."""
         self._marks: dict[str, deque[tuple[int, int]]] = {}
         self._floors: dict[str, int] = {}
 
-    @property
-    def newest_ms(self) -> Mapping[str, int]:
-        """End of the newest point that was delivered, by namespace."""
-        return self._newest
-
     def note(self, namespace: str, newest_ms: int) -> None:
         """A point that ends then was delivered."""
-        self._newest[namespace] = max(self._newest.get(namespace, 0), newest_ms)
+        self.newest_ms[namespace] = max(self.newest_ms.get(namespace, 0), newest_ms)
 
     def end_poll(self, now_ms: int) -> None:
         """All points of a poll were noted: remember how far delivery was, for as long as points are read again."""
-        for namespace, newest in self._newest.items():
+        for namespace, newest in self.newest_ms.items():
             marks = self._marks.setdefault(namespace, deque())
             while marks and marks[0][0] <= now_ms - self._reread_ms:
                 marks.popleft()
