@@ -82,7 +82,14 @@ def open_access(settings: Settings, relational: Relational, clock: Clock) -> Acc
     file = None if settings.token_file is None or access is Access.OPEN else TokenFile(settings.token_file)
     audit = AuditLog(relational, clock)
     key = load_sealing_key(settings.data / "session.key")
-    headers = _headers(settings) if access is Access.USERS and settings.proxy_user_header else None
+    headers = None
+    if access is Access.USERS and settings.proxy_user_header:
+        headers = ProxyHeaders(
+            user=settings.proxy_user_header,
+            full_name=settings.proxy_name_header,
+            role=settings.proxy_role_header,
+            groups=settings.proxy_groups_header,
+        )
     parts = AccessParts(
         access=access,
         relational=relational,
@@ -109,28 +116,11 @@ def open_access(settings: Settings, relational: Relational, clock: Clock) -> Acc
     )
 
 
-def _headers(settings: Settings) -> ProxyHeaders:
-    return ProxyHeaders(
-        user=settings.proxy_user_header,
-        full_name=settings.proxy_name_header,
-        role=settings.proxy_role_header,
-        groups=settings.proxy_groups_header,
-    )
-
-
 def _proxy_policy(settings: Settings) -> RolePolicy:
     return RolePolicy(
         group_roles=parse_group_roles(settings.proxy_group_roles, "LOADWATCH_PROXY_GROUP_ROLES"),
         default_role=role_of(settings.proxy_default_role),
         brings=bool(settings.proxy_group_roles or settings.proxy_role_header),
-    )
-
-
-def _oidc_roles(settings: Settings) -> RolePolicy:
-    return RolePolicy(
-        group_roles=parse_group_roles(settings.oidc_group_roles, "LOADWATCH_OIDC_GROUP_ROLES"),
-        default_role=role_of(settings.oidc_default_role),
-        brings=bool(settings.oidc_group_roles),
     )
 
 
@@ -150,7 +140,11 @@ def _oidc(settings: Settings, parts: AccessParts, gate: AccessService, sign_in: 
         issuer=settings.oidc_issuer,
         name_claim=settings.oidc_name_claim,
         groups_claim=settings.oidc_groups_claim,
-        roles=_oidc_roles(settings),
+        roles=RolePolicy(
+            group_roles=parse_group_roles(settings.oidc_group_roles, "LOADWATCH_OIDC_GROUP_ROLES"),
+            default_role=role_of(settings.oidc_default_role),
+            brings=bool(settings.oidc_group_roles),
+        ),
         domains=settings.oidc_domains,
         groups=settings.oidc_groups,
     )

@@ -2,7 +2,6 @@
 
 import os
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 
 import structlog
@@ -53,7 +52,8 @@ def open_data_directory(directory: Path, *, user_id: int | None = None) -> None:
             mode=f"{stat.S_IMODE(status.st_mode):04o}",
         )
         return
-    closed = sum(_close(path) for path in (directory, *_below(directory)))
+    below = (Path(folder, name) for folder, folders, files in os.walk(directory) for name in (*folders, *files))
+    closed = sum(map(_close, (directory, *below)))
     logger.warning(
         "other users of this machine could read the data directory; it is closed to them now",
         directory=str(directory),
@@ -66,11 +66,6 @@ def _is_ours(directory: Path, status: os.stat_result) -> bool:
     if status.st_mode & stat.S_ISVTX:
         return False
     return any((directory / name).exists() for name in OURS) or not any(directory.iterdir())
-
-
-def _below(directory: Path) -> Iterator[Path]:
-    for folder, folders, files in os.walk(directory):
-        yield from (Path(folder, name) for name in (*folders, *files))
 
 
 def _close(path: Path) -> int:

@@ -116,8 +116,8 @@ CONNECTIONS = Connections()
 
 
 @lru_cache(maxsize=1)
-def _date_header(second: int) -> Sequence[tuple[bytes, bytes]]:
-    return ((b"date", formatdate(second, usegmt=True).encode()),)
+def _date(second: int) -> bytes:
+    return formatdate(second, usegmt=True).encode()
 
 
 class BoundedHttpProtocol(HttpToolsProtocol):
@@ -172,7 +172,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """See uvicorn, which renews the header Date each second, asked for or not."""
-        self.server_state.default_headers = [*_date_header(int(time.time())), *self.config.encoded_headers]
+        self.server_state.default_headers = [(b"date", _date(int(time.time()))), *self.config.encoded_headers]
         if self._awaited == "" and not self._answering:
             self._await("head")
         self._came_further = False

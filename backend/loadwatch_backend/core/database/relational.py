@@ -195,27 +195,20 @@ def open_relational(url: str, *, alone: bool = False) -> Relational:
         event.listen(engine, "do_connect", _connect_psycopg)
     try:
         migrate(engine)
-    except MigrationError as error:
+    except (MigrationError, OperationalError) as error:
         engine.dispose()
-        raise RelationalError(f"cannot use the database {where}: {error}") from error
-    except OperationalError as error:
+        reason = error if isinstance(error, MigrationError) else error.orig
+        raise RelationalError(f"cannot use the database {where}: {reason}") from error
+    except SQLAlchemyError as error:
         engine.dispose()
-        raise RelationalError(f"cannot use the database {where}: {error.orig}") from error
-    except DatabaseError as error:
-        engine.dispose()
-        if engine.dialect.name != "sqlite" or not parsed.database or not _is_damage(error):
+        reason = error.orig if isinstance(error, DatabaseError) else None
+        damaged = any(words in str(reason) for words in ("not a database", "malformed", "corrupt"))
+        if engine.dialect.name != "sqlite" or not parsed.database or not damaged:
             raise RelationalError(f"cannot bring the database {where} up to date: {error}") from error
         path = Path(parsed.database)
         told = f"\n{advice(path.parent, RELATIONS)}" if path.name == RELATIONS else " Restore it from a backup."
-        raise RelationalError(f"cannot read {path}: {error.orig}.{told}") from error
-    except SQLAlchemyError as error:
-        engine.dispose()
-        raise RelationalError(f"cannot bring the database {where} up to date: {error}") from error
+        raise RelationalError(f"cannot read {path}: {reason}.{told}") from error
     return Relational(engine, alone=alone and engine.dialect.name == "sqlite")
-
-
-def _is_damage(error: DatabaseError) -> bool:
-    return any(words in str(error.orig) for words in ("not a database", "malformed", "corrupt"))
 
 
 def migrate(engine: Engine, revision: str = "head") -> None:

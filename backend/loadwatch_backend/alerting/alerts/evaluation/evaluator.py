@@ -200,10 +200,6 @@ class Evaluator:
                 found[alert.id] = LiveAlert(alert=alert, swings=swings, evaluated_ms=evaluated_ms)
         return found
 
-    def alerts_of(self, rule_id: str) -> Sequence[TrackedAlert]:
-        """Open alerts of one rule."""
-        return list(self._states.get(rule_id, NO_STATES).alerts.values())
-
     def alerts_by_state(self) -> dict[str, float]:
         """How many alerts are pending and firing."""
         counts = {str(AlertState.PENDING): 0.0, str(AlertState.FIRING): 0.0}

@@ -36,14 +36,13 @@ from loadwatch_backend.app.commands.digest.files import STDIN, expand, is_compre
 from loadwatch_backend.app.commands.digest.statements import (
     Column,
     Number,
-    column_named,
-    columns_named,
     counts,
     differences,
     print_table,
     seconds,
     shares,
     sort_rows,
+    table_options,
     texts,
 )
 
@@ -255,10 +254,9 @@ def rows_of(tally: Tally, base: Tally | None) -> list[Row]:
 
 def document_of(rows: Sequence[Row]) -> dict[str, Any]:
     """For `--json`: routes in the order given, and those that are gone apart."""
-    return {
-        "routes": [_route(row) for row in rows if not row.gone],
-        **({"gone": [_gone(row) for row in rows if row.gone]} if any(row.base is not None for row in rows) else {}),
-    }
+    compared = any(row.base is not None for row in rows)
+    gone = [route_document((row.method, row.route), row.base) for row in rows if row.gone and row.base is not None]
+    return {"routes": [_route(row) for row in rows if not row.gone], **({"gone": gone} if compared else {})}
 
 
 def _route(row: Row) -> dict[str, Any]:
@@ -266,11 +264,6 @@ def _route(row: Row) -> dict[str, Any]:
     if row.base is not None:
         told["base"] = None if row.new else figures_document(row.base)
     return told
-
-
-def _gone(row: Row) -> dict[str, Any]:
-    assert row.base is not None
-    return route_document((row.method, row.route), row.base)
 
 
 def _quantile(name: str) -> Column[Row]:
@@ -287,10 +280,6 @@ def _sum(row: Row) -> tuple[Number, Number]:
     if base is None or not (row.figures.durations.count or base.durations.count):
         return None, None
     return row.figures.durations.sum, base.durations.sum
-
-
-def _since(row: Row) -> str:
-    return "gone" if row.gone else "new" if row.new else ""
 
 
 COLUMNS: Mapping[str, Column[Row]] = {
@@ -313,7 +302,7 @@ COLUMNS: Mapping[str, Column[Row]] = {
     "count-change": differences("+COUNT", lambda row: (row.figures.count, row.base.count if row.base else None)),
     "sum-change": differences("+SUM", _sum, 3),
     "p95-change": differences("+P95", lambda row: (row.quantiles["p95"], row.base_quantiles.get("p95")), 3),
-    "since": texts("", _since),
+    "since": texts("", lambda row: "gone" if row.gone else "new" if row.new else ""),
 }
 """By the names that `--sort` and `--output` take."""
 SYNONYMS: Mapping[str, str] = {"avg": "mean", "uri": "route", "path": "route", "body": "bytes", "sum-body": "bytes"}
@@ -326,7 +315,7 @@ COMPARED = (
 
 
 _ROWS = 50
-_NAMES = tuple(COLUMNS)
+_SORT, _OUTPUT = table_options(COLUMNS, SYNONYMS)
 
 
 def _keys(_context: click.Context, _option: click.Parameter, value: Sequence[str]) -> dict[str, str]:
@@ -377,23 +366,10 @@ def _checked(make: Callable[[list[str]], MatchingGroups], texts: list[str]) -> M
     callback=_kept,
     help="Parameters of queries that become part of the route, such as action; commas between.",
 )
-@click.option(
-    "--sort",
-    default="sum",
-    callback=column_named(_NAMES, SYNONYMS),
-    help="A column; the largest first.",
-    show_default=True,
-)
+@_SORT
 @click.option("-r", "--reverse", is_flag=True, help="The largest first, as always: for those who are used to alp.")
 @click.option("--ascending", is_flag=True, help="The smallest first.")
-@click.option(
-    "-o",
-    "--output",
-    "columns",
-    metavar="COLUMNS",
-    callback=columns_named(_NAMES, SYNONYMS),
-    help=f"Of {', '.join(COLUMNS)}.",
-)
+@_OUTPUT
 @click.option("--limit", type=click.IntRange(min=0), help=f"Routes; 0 for all. {_ROWS} in a table, all in JSON.")
 @click.option(
     *("--format", "format_name"),

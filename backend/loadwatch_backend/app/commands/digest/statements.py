@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 R = TypeVar("R")
+Option = Callable[[Callable[..., None]], Callable[..., None]]
 Number = float | int | None
 
 
@@ -81,34 +82,29 @@ def differences(title: str, of: Callable[[R], tuple[Number, Number]], digits: in
     return _figures(title, value, lambda found: f"{found:+.{digits}f}")
 
 
-def column_named(
-    names: Sequence[str], synonyms: Mapping[str, str]
-) -> Callable[[click.Context, click.Parameter, str | None], str | None]:
-    """The callback of an option that takes one of the names."""
+def table_options(columns: Mapping[str, Column[R]], synonyms: Mapping[str, str]) -> tuple[Option, Option]:
+    """The options `--sort` and `--output` of a command whose table has these columns."""
 
     def column(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
         if value is None:
             return None
         name = synonyms.get(value, value)
-        if name not in names:
-            raise click.BadParameter(f"no column {value!r}; there are {', '.join(names)}")
+        if name not in columns:
+            raise click.BadParameter(f"no column {value!r}; there are {', '.join(columns)}")
         return name
 
-    return column
-
-
-def columns_named(
-    names: Sequence[str], synonyms: Mapping[str, str]
-) -> Callable[[click.Context, click.Parameter, str | None], list[str] | None]:
-    """The callback of an option that takes several of them, commas between."""
-    one = column_named(names, synonyms)
-
-    def columns(context: click.Context, option: click.Parameter, value: str | None) -> list[str] | None:
+    def several(context: click.Context, option: click.Parameter, value: str | None) -> list[str] | None:
         if value is None:
             return None
-        return [name for text in value.split(",") if text.strip() and (name := one(context, option, text.strip()))]
+        found = (column(context, option, text.strip()) for text in value.split(",") if text.strip())
+        return [name for name in found if name]
 
-    return columns
+    return (
+        click.option("--sort", default="sum", callback=column, help="A column; the largest first.", show_default=True),
+        click.option(
+            *("-o", "--output", "columns"), metavar="COLUMNS", callback=several, help=f"Of {', '.join(columns)}."
+        ),
+    )
 
 
 def sort_rows(rows: Sequence[R], column: Column[R], ascending: bool, name: Callable[[R], tuple[str, str]]) -> list[R]:
@@ -220,14 +216,6 @@ def _quantiles(sums: StatementSum) -> dict[str, float | None]:
     return dict(zip(QUANTILES, sums.times.quantiles(_SHARES), strict=True))
 
 
-def _sum_difference(row: Row) -> tuple[Number, Number]:
-    return row.sums.times.sum, row.base.times.sum if row.base else None
-
-
-def _since(row: Row) -> str:
-    return "gone" if row.gone else "new" if row.new else ""
-
-
 def _quantile(name: str) -> Column[Row]:
     return seconds(name.upper(), lambda row: row.quantiles[name], 6)
 
@@ -252,9 +240,9 @@ COLUMNS: Mapping[str, Column[Row]] = {
     "count-change": differences(
         "+COUNT", lambda row: (row.sums.times.count, row.base.times.count if row.base else None)
     ),
-    "sum-change": differences("+SUM", _sum_difference, 3),
+    "sum-change": differences("+SUM", lambda row: (row.sums.times.sum, row.base.times.sum if row.base else None), 3),
     "p95-change": differences("+P95", lambda row: (row.quantiles["p95"], row.base_quantiles.get("p95")), 6),
-    "since": texts("", _since),
+    "since": texts("", lambda row: "gone" if row.gone else "new" if row.new else ""),
 }
 """By the names that `--sort` and `--output` take."""
 SYNONYMS: Mapping[str, str] = {
@@ -322,7 +310,7 @@ def _read_file(name: str, sums: StatementSums, remarks: list[str]) -> SlowLogRea
 
 
 _ROWS = 50
-_NAMES = tuple(COLUMNS)
+_SORT, _OUTPUT = table_options(COLUMNS, SYNONYMS)
 
 
 @click.command()
@@ -334,20 +322,9 @@ _NAMES = tuple(COLUMNS)
     callback=match_any_case,
     help="Only statements with this in their fingerprint, in small letters or capitals; shares stay those of all.",
 )
-@click.option(
-    "--sort",
-    default="sum",
-    callback=column_named(_NAMES, SYNONYMS),
-    help="A column; the largest first.",
-    show_default=True,
-)
+@_SORT
 @click.option("--ascending", is_flag=True, help="The smallest first.")
-@click.option(
-    *("-o", "--output", "columns"),
-    metavar="COLUMNS",
-    callback=columns_named(_NAMES, SYNONYMS),
-    help=f"Of {', '.join(COLUMNS)}.",
-)
+@_OUTPUT
 @click.option("--limit", type=click.IntRange(min=0), help=f"Statements; 0 for all. {_ROWS} in a table, all in JSON.")
 @click.option("--json", "as_json", is_flag=True, help="JSON in place of the table.")
 def statements(
