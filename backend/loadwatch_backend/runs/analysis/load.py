@@ -1,8 +1,8 @@
-"""The load of a run as the analysis sees it, whichever source it comes from. Pure but for `records`.
+"""The load of a run as the analysis sees it, whichever source it comes from, and figures as documents.
 
 Percentiles cannot be averaged. By nearest rank, though, the k-th smallest latency of a second is known at five ranks,
 and lies between its neighbours at all others; so the percentile of any span lies between two bounds that hold whatever
-the requests in between were.
+the requests in between were. Pure but for `records`.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""What a threshold asks for, measured, and whether it holds."""
+"""What a threshold asks for, measured, and whether it holds; and percentiles that a run's analysis does not keep."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence

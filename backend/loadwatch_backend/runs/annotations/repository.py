@@ -1,4 +1,4 @@
-"""Where annotations meet the database."""
+"""Where annotations meet the database: their tables, made by the migrations, and what is asked of them."""
 
 from collections.abc import Sequence
 

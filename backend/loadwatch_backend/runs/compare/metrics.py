@@ -16,7 +16,7 @@ from loadwatch_backend.catalogue.signals.service import SignalService
 from loadwatch_backend.core.errors import NotFoundError, ProblemError
 from loadwatch_backend.core.language import Language
 from loadwatch_backend.core.texts.words import Texts, Words, message_of
-from loadwatch_backend.evidence.records.model import OUTCOME_CODES, Seconds
+from loadwatch_backend.evidence.records.model import OUTCOME_CODES, FloatArray, Seconds
 from loadwatch_backend.runs.analysis.measure import shortest_name
 from loadwatch_backend.runs.analysis.schemas import FiguresOut
 from loadwatch_backend.runs.analysis.thresholds import quantile_of
@@ -27,7 +27,6 @@ from loadwatch_backend.runs.key_figures import OWN
 from loadwatch_backend.runs.registry.registry import Registry
 from loadwatch_backend.runs.schemas import RunOut
 
-FloatArray = npt.NDArray[np.float64]
 MOST_POINTS = 600
 PARTIAL_MS = 50
 P50, P95, P99 = 0, 2, 3
@@ -469,7 +468,6 @@ def describe_metric(metric: RunMetric, language: Language) -> MetricInfo:
 
 
 Found = TypeVar("Found")
-FloatArray = npt.NDArray[np.float64]
 LARGEST_CACHE = 2_000
 LARGEST_ENDPOINTS = 100
 """Runs whose endpoints, a thousand each at most, are remembered."""
@@ -619,7 +617,7 @@ def _span(run: RunOut) -> tuple[int, int]:
     return run.started_ms, run.ended_ms or run.updated_ms
 
 
-MOST_POINTS = 240
+MOST_SIGNAL_POINTS = 240
 _ADDED = frozenset({Unit.COUNT, Unit.PER_SECOND, Unit.BYTES, Unit.BYTES_PER_SECOND})
 
 
@@ -641,7 +639,7 @@ def combine_series(series: FloatArray, signal: Signal) -> FloatArray:
 def signal_values(signals: SignalService, signal: Signal, start_ms: int, end_ms: int) -> FloatArray:
     """Values of a signal over a span; empty when the store has none, or cannot tell."""
     try:
-        found = signals.over(signal.id, start_ms, end_ms, MOST_POINTS)
+        found = signals.over(signal.id, start_ms, end_ms, MOST_SIGNAL_POINTS)
     except ProblemError:
         return np.empty(0)
     if not found:

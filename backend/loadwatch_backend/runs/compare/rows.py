@@ -7,7 +7,6 @@ from statistics import fmean, geometric_mean
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from loadwatch_formats.numbers import format_value
 from loadwatch_formats.outcomes import Outcome
 
@@ -15,6 +14,7 @@ from loadwatch_backend.catalogue.signals.model import NEAR, Orientation, Signal,
 from loadwatch_backend.core.language import Language
 from loadwatch_backend.core.texts.numbers import duration, duration_ja, figure
 from loadwatch_backend.core.texts.words import Texts
+from loadwatch_backend.evidence.records.model import FloatArray
 from loadwatch_backend.runs.analysis.schemas import EndpointOut, ResourceReached
 from loadwatch_backend.runs.compare.schemas import (
     CompareCell,
@@ -126,8 +126,6 @@ def _label(run: RunOut, runs: Sequence[RunOut]) -> str:
         parts.append(run.commit[:COMMIT_SHOWN])
     return " ".join(parts) or run.name or run.id
 
-
-FloatArray = npt.NDArray[np.float64]
 
 UNLIMITED = frozenset({"process_cpu", "process_threads", "goroutines", "host_load"})
 """Uses whose limit no series tells: all cores of a process, threads. So it is with every use in bytes."""

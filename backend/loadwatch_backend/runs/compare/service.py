@@ -9,14 +9,13 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from loadwatch_backend.catalogue.signals.model import Orientation
 from loadwatch_backend.catalogue.signals.service import SignalService
 from loadwatch_backend.core.errors import InvalidError
 from loadwatch_backend.core.language import Language
 from loadwatch_backend.core.text import parse_number
-from loadwatch_backend.evidence.records.model import Seconds
+from loadwatch_backend.evidence.records.model import FloatArray, Seconds
 from loadwatch_backend.runs.compare.metrics import (
     METRICS_BY_ID,
     RUN_METRICS,
@@ -141,9 +140,6 @@ def _otava() -> Any:
     return analysis
 
 
-FloatArray = npt.NDArray[np.float64]
-LARGEST_CACHE = 2_000
-ENDPOINTS_SHOWN = 500
 DURATIONS_DIFFER = 0.2
 LEAST_FREEDOM = 2
 """Degrees of freedom of a scatter between equal runs: three of them."""

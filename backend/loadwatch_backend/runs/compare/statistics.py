@@ -16,7 +16,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
+
+from loadwatch_backend.evidence.records.model import FloatArray
 
 # Tails and quantiles of the distribution that the statistics need; the one place that knows SciPy's types.
 #
@@ -39,8 +40,6 @@ def _special() -> Any:
 
     return special
 
-
-FloatArray = npt.NDArray[np.float64]
 
 CONFIDENCE = 0.95
 """Of the interval around one value."""

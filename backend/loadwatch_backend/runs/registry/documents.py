@@ -1,4 +1,4 @@
-"""Rows to documents and back; pure but for the rows' own loading."""
+"""Rows to documents and back, and what ran out as it is kept in a row; pure but for the rows' own loading."""
 
 import math
 import zlib

@@ -233,8 +233,8 @@ class Registry:
     def deletion(self, run_id: str) -> Deletion:
         """What would go with a run."""
         with self._relational.transaction() as session:
-            row, places = find_run(session, run_id), self._places.files(run_id)
-            start_ms, end_ms = window_of(row.started_ms, end_of(row, self._clock()))
+            row, places, now_ms = find_run(session, run_id), self._places.files(run_id), self._clock()
+            start_ms, end_ms = window_of(row.started_ms, end_of(row, now_ms))
             files, size = self._evidence_files.usage(session, run_id)
             return Deletion(
                 run=row.id,
@@ -242,7 +242,7 @@ class Registry:
                 records=row.requests or 0 if places.records.exists() else 0,
                 window_from_ms=start_ms,
                 window_to_ms=end_ms,
-                samples_past_retention=start_ms < self._clock() - self._retention_ms,
+                samples_past_retention=start_ms < now_ms - self._retention_ms,
                 reviews=count_of(session, RunReviewRow, row.id),
                 snapshots=count_of(session, RunSnapshotRow, row.id),
                 shares=count_of(session, RunShareRow, row.id),

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import structlog
 from loadwatch_formats.numbers import format_value
 from loadwatch_formats.outcomes import Outcome
@@ -30,7 +29,6 @@ from loadwatch_backend.runs.report.svg import Chart, Line, Mark
 from loadwatch_backend.runs.schemas import RunOut
 from loadwatch_backend.runs.service import RunServices
 
-FloatArray = npt.NDArray[np.float64]
 Notes = Sequence[AnnotationOut]
 
 SYSTEM_SIGNALS: Sequence[str] = (

@@ -10,14 +10,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from loadwatch_formats.numbers import format_value
 from markupsafe import Markup, escape
 
+from loadwatch_backend.evidence.records.model import FloatArray
 from loadwatch_backend.runs.registry.documents import reduce_extremes
 from loadwatch_backend.runs.report.findings import elapsed_text, elapsed_ticks, value_ticks
-
-FloatArray = npt.NDArray[np.float64]
 
 WIDTH, HEIGHT = 760, 220
 LEFT, RIGHT, TOP, BOTTOM = 64, 10, 10, 26

@@ -1,4 +1,4 @@
-"""Where reviews, meetings and share links meet the database."""
+"""Where reviews, their actions and scores, meetings and share links meet the database."""
 
 from collections.abc import Iterable, Sequence
 

@@ -6,11 +6,9 @@ from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from loadwatch_backend.core.texts.words import Words
-
-FloatArray = npt.NDArray[np.float64]
+from loadwatch_backend.evidence.records.model import FloatArray
 
 ENGINE = "1"
 """Version of the method; kept with every forecast."""

@@ -1,4 +1,4 @@
-"""Where forecasts meet the database."""
+"""Where forecasts meet the database: their table, made by the migrations, and what is asked of it."""
 
 from collections.abc import Sequence
 

@@ -6,7 +6,6 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
 
 import numpy as np
 from pydantic import TypeAdapter
@@ -260,11 +259,8 @@ LOAD_PARAMETERS = frozenset({*USERS, "rate", "rps", "qps", "c", "load"})
 _SCORES = TypeAdapter(list[ScoreOut])
 
 
-class _Read(NamedTuple):
-    """Runs of a scenario with what they tell, in order of their start."""
-
-    runs: Sequence[tuple[RunOut, RunPoints]]
-    others: int
+_Runs = Sequence[tuple[RunOut, RunPoints]]
+"""Runs of a scenario with what they tell, in order of their start."""
 
 
 class ForecastService:
@@ -285,8 +281,9 @@ class ForecastService:
         """
         ended = self._runs.of_scenario(scenario, version)
         version = version if version is not None else ended[-1].scenario_version if ended else ""
-        read = self._read([run for run in ended if run.scenario_version == version])
-        facts = _forecast(read)
+        ended = [run for run in ended if run.scenario_version == version]
+        read = self._read(ended)
+        facts = _forecast(read, len(ended) - len(read))
         with self._relational.transaction() as session:
             past = self._score(session, scenario, version, read)
         self._keep(scenario, version, facts)
@@ -299,11 +296,10 @@ class ForecastService:
             record=sum_up([found for one in past for found in one.scores]),
         )
 
-    def _read(self, ended: Sequence[RunOut]) -> _Read:
+    def _read(self, ended: Sequence[RunOut]) -> _Runs:
         valid = [run for run in ended if counts(run)]
         alike = [run for run in valid if _system(run) == _system(valid[-1])][-MOST_RUNS:]
-        found = [(run, points) for run in alike if (points := self._points.read(run)) is not None]
-        return _Read(runs=found, others=len(ended) - len(found))
+        return [(run, points) for run in alike if (points := self._points.read(run)) is not None]
 
     def _keep(self, scenario: str, version: str, facts: ForecastFacts) -> None:
         """Write a forecast down that has a number; the same is kept once."""
@@ -327,14 +323,14 @@ class ForecastService:
         except ConstraintError:
             return  # Two at once said the same: the other one has kept it.
 
-    def _score(self, session: Session, scenario: str, version: str, read: _Read) -> Sequence["_Past"]:
+    def _score(self, session: Session, scenario: str, version: str, read: _Runs) -> Sequence["_Past"]:
         """All kept forecasts, the newest first, with the scores that the runs read now add to them."""
         found: list[_Past] = []
         for row in find_forecasts(session, scenario, version):
             past = _Past(
                 row=row, facts=ForecastFacts.model_validate_json(row.document), scores=_SCORES.validate_json(row.scores)
             )
-            later = [points for run, points in read.runs if past.is_later(run)]
+            later = [points for run, points in read if past.is_later(run)]
             added = past.scored_by(later)
             if added:
                 past = _Past(row=row, facts=past.facts, scores=[*past.scores, *added])
@@ -381,15 +377,15 @@ def _system(run: RunOut) -> Sequence[tuple[str, str]]:
     return sorted((name, value) for name, value in run.parameters.items() if name not in LOAD_PARAMETERS)
 
 
-def _forecast(read: _Read) -> ForecastFacts:
+def _forecast(read: _Runs, others: int) -> ForecastFacts:
     by_key: dict[str, list[ResourcePoints]] = {}
-    for _, points in read.runs:
+    for _, points in read:
         for key, one in points.resources.items():
             by_key.setdefault(key, []).append(one)
     measured = sorted((_measured(found) for found in by_key.values()), key=_used, reverse=True)[:MOST_RESOURCES]
-    forecast = forecast_capacity(measured, _peak([points for _, points in read.runs]))
+    forecast = forecast_capacity(measured, _peak([points for _, points in read]))
     units: Mapping[str, str] = {one.resource.id: one.resource.unit for found in by_key.values() for one in found}
-    return facts_out(forecast, dict(units), [run_out(run, points) for run, points in read.runs], read.others)
+    return facts_out(forecast, dict(units), [run_out(run, points) for run, points in read], others)
 
 
 def _measured(found: Sequence[ResourcePoints]) -> Measured:
