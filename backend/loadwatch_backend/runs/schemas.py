@@ -365,3 +365,31 @@ class ImportJob(Schema):
     records: int
     run: str | None = Field(description="The run's id, once there is one.")
     error: dict[str, Any] | None = Field(description="Problem details, when it failed.")
+
+
+class SettingOut(Schema):
+    """One fact of one target's configuration."""
+
+    target: str = Field(description="job and instance, as `mysql 10.0.0.5:3306`.")
+    section: str = Field(description="pool, database, process, kernel, host, cloud, instances, versions, cache, tables")
+    key: str
+    value: str
+    number: float | None
+    unit: str
+    deliberate: bool = Field(description="Somebody sets this; otherwise it drifts by itself, as a table's size.")
+    important: bool = Field(description="Shown at once; the others on demand.")
+
+
+class SnapshotWhen(StrEnum):
+    """When a snapshot was taken."""
+
+    BEFORE = "before"
+    AFTER = "after"
+
+
+class SnapshotOut(Schema):
+    """The configuration of all targets at one time."""
+
+    when: SnapshotWhen
+    at_ms: Milliseconds
+    settings: list[SettingOut]

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
 from typing import Literal
 
 import structlog
@@ -17,38 +16,11 @@ from pydantic import Field
 
 from loadwatch_backend.catalogue.packs.library import Library
 from loadwatch_backend.catalogue.signals.model import Section, Setting
-from loadwatch_backend.core.schemas import Milliseconds, Schema
+from loadwatch_backend.core.schemas import Schema
+from loadwatch_backend.runs.schemas import SettingOut, SnapshotOut
 from loadwatch_backend.series.promql.engine import Engine
 from loadwatch_backend.series.promql.errors import QueryExecutionError, QueryTimeoutError, QueryTooLargeError
 from loadwatch_backend.series.store.port import Labels
-
-
-class SettingOut(Schema):
-    """One fact of one target's configuration."""
-
-    target: str = Field(description="job and instance, as `mysql 10.0.0.5:3306`.")
-    section: str = Field(description="pool, database, process, kernel, host, cloud, instances, versions, cache, tables")
-    key: str
-    value: str
-    number: float | None
-    unit: str
-    deliberate: bool = Field(description="Somebody sets this; otherwise it drifts by itself, as a table's size.")
-    important: bool = Field(description="Shown at once; the others on demand.")
-
-
-class SnapshotWhen(StrEnum):
-    """When a snapshot was taken."""
-
-    BEFORE = "before"
-    AFTER = "after"
-
-
-class SnapshotOut(Schema):
-    """The configuration of all targets at one time."""
-
-    when: SnapshotWhen
-    at_ms: Milliseconds
-    settings: list[SettingOut]
 
 
 class SnapshotList(Schema):

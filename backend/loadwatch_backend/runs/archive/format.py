@@ -39,8 +39,7 @@ from loadwatch_backend.runs.analysis.schemas import Analysis, RemarkOut, Reporte
 from loadwatch_backend.runs.errors import ArchiveError
 from loadwatch_backend.runs.fields import ExitCode, Line, RunId, RunState, Window
 from loadwatch_backend.runs.reviews.schemas import ArchivedScore, ReviewVersion
-from loadwatch_backend.runs.schemas import CheckedFields, Generator, ImportOut, RunProgress
-from loadwatch_backend.runs.snapshots import SnapshotOut
+from loadwatch_backend.runs.schemas import CheckedFields, Generator, ImportOut, RunProgress, SnapshotOut
 from loadwatch_backend.series.store.errors import QueryLimitError
 from loadwatch_backend.series.store.port import Labels, Matcher, MatchOperator, Reader, Selection
 

@@ -14,15 +14,8 @@ from loadwatch_backend.runs.errors import RunNotFoundError
 from loadwatch_backend.runs.registry.documents import pack, unpack
 from loadwatch_backend.runs.registry.repository import find_baseline, find_run, find_snapshots, find_taken, keep
 from loadwatch_backend.runs.registry.tables import RunRow, RunSnapshotRow
-from loadwatch_backend.runs.snapshots import (
-    ConfigurationDifference,
-    SettingOut,
-    SnapshotList,
-    SnapshotOut,
-    Snapshotter,
-    SnapshotWhen,
-    difference,
-)
+from loadwatch_backend.runs.schemas import SettingOut, SnapshotOut, SnapshotWhen
+from loadwatch_backend.runs.snapshots import ConfigurationDifference, SnapshotList, Snapshotter, difference
 
 logger = structlog.get_logger(__name__)
 

@@ -12,7 +12,7 @@ from loadwatch_backend.runs.errors import RunNotFoundError
 from loadwatch_backend.runs.registry.configuration import read_snapshots
 from loadwatch_backend.runs.registry.repository import find_baseline, find_before, find_run, find_siblings
 from loadwatch_backend.runs.registry.tables import RunRow
-from loadwatch_backend.runs.snapshots import SnapshotWhen
+from loadwatch_backend.runs.schemas import SnapshotWhen
 
 Facts = Mapping[tuple[str, str], float]
 SECTIONS = frozenset({"cache", "tables", "host", "process"})

@@ -71,8 +71,9 @@ from loadwatch_backend.runs.schemas import (
     RunQuery,
     RunSummary,
     SecondsOut,
+    SnapshotWhen,
 )
-from loadwatch_backend.runs.snapshots import ConfigurationDifference, SnapshotWhen
+from loadwatch_backend.runs.snapshots import ConfigurationDifference
 
 SCENARIO_RUNS = 500
 MOST_OTHERS = 200

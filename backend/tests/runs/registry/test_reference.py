@@ -10,8 +10,7 @@ from loadwatch_backend.runs.registry.configuration import snapshot_row
 from loadwatch_backend.runs.registry.reference import find_reference
 from loadwatch_backend.runs.registry.repository import add_run, find_run, keep, pin
 from loadwatch_backend.runs.registry.rows import end_row, running_row
-from loadwatch_backend.runs.schemas import RunFinish, RunIn
-from loadwatch_backend.runs.snapshots import SettingOut, SnapshotOut, SnapshotWhen
+from loadwatch_backend.runs.schemas import RunFinish, RunIn, SettingOut, SnapshotOut, SnapshotWhen
 
 from backend.tests.conftest import NOW_MS
 

@@ -20,9 +20,9 @@ from loadwatch_backend.runs.registry.repository import find_run
 from loadwatch_backend.runs.registry.tables import RunTagRow
 from loadwatch_backend.runs.reviews.reviews import Reviews
 from loadwatch_backend.runs.reviews.schemas import MeetingIn, ReviewIn, ShareIn
-from loadwatch_backend.runs.schemas import RunFinish, RunIn, RunPatch, RunQuery, RunSort
+from loadwatch_backend.runs.schemas import RunFinish, RunIn, RunPatch, RunQuery, RunSort, SnapshotWhen
 from loadwatch_backend.runs.service import ActionScorer, OpenShare, Shares
-from loadwatch_backend.runs.snapshots import Snapshotter, SnapshotWhen
+from loadwatch_backend.runs.snapshots import Snapshotter
 from loadwatch_backend.series.promql.engine import Engine
 from loadwatch_backend.series.store.embedded.engine import open_embedded
 from loadwatch_backend.series.store.embedded.settings import EmbeddedSettings

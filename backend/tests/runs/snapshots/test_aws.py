@@ -4,7 +4,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from loadwatch_backend.catalogue.packs.library import Library
-from loadwatch_backend.runs.snapshots import SettingOut, Snapshotter, difference
+from loadwatch_backend.runs.schemas import SettingOut
+from loadwatch_backend.runs.snapshots import Snapshotter, difference
 from loadwatch_backend.series.promql.engine import Engine
 from loadwatch_backend.series.store.embedded.engine import EmbeddedStore, open_embedded
 from loadwatch_backend.series.store.embedded.settings import EmbeddedSettings

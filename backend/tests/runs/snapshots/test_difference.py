@@ -1,4 +1,5 @@
-from loadwatch_backend.runs.snapshots import SettingOut, difference, match_targets
+from loadwatch_backend.runs.schemas import SettingOut
+from loadwatch_backend.runs.snapshots import difference, match_targets
 
 
 def setting(

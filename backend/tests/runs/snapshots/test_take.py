@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from loadwatch_backend.catalogue.packs.library import Library
 from loadwatch_backend.catalogue.signals.model import Section, Setting
-from loadwatch_backend.runs.snapshots import SettingOut, Snapshotter, format_value, read_series
+from loadwatch_backend.runs.schemas import SettingOut
+from loadwatch_backend.runs.snapshots import Snapshotter, format_value, read_series
 from loadwatch_backend.series.promql.engine import Engine, EngineSettings
 from loadwatch_backend.series.store.embedded.engine import EmbeddedStore, open_embedded
 from loadwatch_backend.series.store.embedded.settings import EmbeddedSettings
