@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -142,7 +140,7 @@ def test_no_interval_reaches_below_zero() -> None:
 def test_no_interval_reaches_beyond_what_can_be() -> None:
     hits = make_row(FAILED, SHARES, [[run(1, 0.9)], [run(2, 0.98)]]).cells[1]
     assert (hits.value is not None, hits.low, hits.high, hits.delta_high) == (True, None, None, None), "it is assumed"
-    used = [replace(one, limit=8.0) for one in (run(1, 6.0), run(2, 7.5))]
+    used = [one._replace(limit=8.0) for one in (run(1, 6.0), run(2, 7.5))]
     assert make_row(RATE, SLOW, [[used[0]], [used[1]]]).cells[1].high is None
     repeats = make_row(FAILED, SHARES, [plain(0.5, 0.7, 0.9), plain(0.6, 0.8, 0.99)]).cells[1]
     assert (repeats.low is not None, repeats.high) == (True, 1.0), "repeats tell it, and it ends there"
