@@ -228,7 +228,9 @@ class LogPatternService:
         length_ms = min(max(to_ms - from_ms, SHORTEST_BEFORE_MS), LONGEST_BEFORE_MS)
         spans = Spans(before_ms=max(from_ms - length_ms, 0), from_ms=from_ms, to_ms=to_ms)
         patterns, lines, followed = count_patterns(
-            *(self._select(metric, spans) for metric in ("log_messages_total", "log_pattern_info", "log_lines_total")),
+            self._select("log_messages_total", spans),
+            self._select("log_pattern_info", spans),
+            self._select("log_lines_total", spans),
             spans,
         )
         return LogPatternList(

@@ -692,7 +692,7 @@ class RouteTables:
         if kept is not None:
             return kept.requests
         counted = read_requests(self.store, *run.span)
-        return (lambda *_: None) if counted is None else counted.between
+        return (lambda _from, _to: None) if counted is None else counted.between
 
     def _counted(self, run: RunWindow, *, whole: bool) -> Window:
         steady = None if whole else run.steady_ms

@@ -398,7 +398,9 @@ class Profiles:
     def of_run(self, run_id: str) -> "list[ProfileOut]":
         """Profiles of a run, the oldest first."""
         files = self._files.list(run_id, EvidenceKind.PROFILE)
-        requests = self._counter(run_id) if files else lambda *_: None
+        if not files:
+            return []
+        requests = self._counter(run_id)
         return [_out(file, requests) for file in files]
 
     def _counter(self, run_id: str) -> Requests:

@@ -1,7 +1,7 @@
 """Some requests as arrays: what the accumulator takes and what is read back."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +33,7 @@ class Columns:
     def where(self, keep: npt.NDArray[np.bool_]) -> "Columns":
         """The requests that `keep` marks."""
         columns = {one.name: getattr(self, one.name) for one in fields(self)}
-        return Columns(**{name: None if values is None else values[keep] for name, values in columns.items()})
+        return replace(self, **{name: values[keep] for name, values in columns.items() if values is not None})
 
 
 class Names:

@@ -138,7 +138,7 @@ class Check:
     """One rule looked at.
 
     Attributes:
-        rule: the rule's id; its words stand in `texts.py`.
+        rule: the rule's id; its words stand in `timeouts.yml`.
         shorter, longer: the rungs that were compared; `shorter` should be the shorter one. One may be missing.
         missing: timeouts that have to be known before the rule can be looked at.
     """
