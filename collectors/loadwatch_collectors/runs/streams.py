@@ -8,6 +8,7 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, NoReturn, Protocol, TypeVar
 
 from loadwatch_formats.gatling import (
@@ -377,7 +378,8 @@ _BOM = b"\xef\xbb\xbf"
 _GZIP = b"\x1f\x8b"
 
 
-class StreamFormat(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class StreamFormat:
     """A format: its name, what tells it, what reads it."""
 
     name: str

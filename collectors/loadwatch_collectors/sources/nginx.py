@@ -100,7 +100,9 @@ def find_master(proc: Path, port: int) -> int | None:
 
 def find_workers(proc: Path, master: int) -> list[int]:
     """Its workers, without those that are shutting down."""
-    return [pid for pid in list_pids(proc) if _title(proc, pid) == _WORKER and _parent(proc, pid) == master]
+    workers = [pid for pid in list_pids(proc) if _title(proc, pid) == _WORKER]
+    stats = ((pid, read_or_empty(proc / str(pid) / "stat").rpartition(")")[2].split()) for pid in workers)
+    return [pid for pid, fields in stats if fields[1:2] == [str(master)]]
 
 
 def read_connections(proc: Path, master: int) -> int | None:
@@ -159,11 +161,6 @@ def _read(file: Path, left: list[int]) -> str:
 
 def _title(proc: Path, pid: int) -> str:
     return read_or_empty(proc / str(pid) / "cmdline").replace("\0", " ").rstrip()
-
-
-def _parent(proc: Path, pid: int) -> int:
-    fields = read_or_empty(proc / str(pid) / "stat").rpartition(")")[2].split()
-    return int(fields[1]) if len(fields) > 1 else 0
 
 
 NGINX = Source(
