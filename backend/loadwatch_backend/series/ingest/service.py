@@ -279,8 +279,8 @@ class IngestService:
         try:
             yield
         except (MalformedError, WriteTooLargeError, StoreBusyError) as error:
-            reasons = {MalformedError: Reason.MALFORMED, StoreBusyError: Reason.BUSY}
-            self.counts.refuse_request(reasons.get(type(error), Reason.TOO_LARGE))
+            busy = Reason.BUSY if isinstance(error, StoreBusyError) else Reason.TOO_LARGE
+            self.counts.refuse_request(Reason.MALFORMED if isinstance(error, MalformedError) else busy)
             raise
 
     def _append(self, columns: WriteColumns, known: dict[bytes, int], sender: Sender) -> Push:

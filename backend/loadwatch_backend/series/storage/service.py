@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from pydantic import Field
 
@@ -124,7 +125,7 @@ class Storage:
         """
         read_ms, survey = self._survey()
         whole = asdict(replace(survey, metrics=(), jobs=(), labels=(), losses=()))
-        listed = {
+        listed: dict[str, Any] = {
             "metrics": _groups(survey.metrics, limit),
             "jobs": _groups(survey.jobs, limit),
             "labels": [StoreLabelOut(name=name, values=values) for name, values in survey.labels[:limit]],

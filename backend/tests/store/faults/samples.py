@@ -216,7 +216,7 @@ def check_sealing(directory: Path, acknowledged: Sequence[int]) -> None:
 
 SEAL = Place(
     name="seal",
-    within=(Database.seal, Database.convert, Database.move, Database.checkpoint, opening.connect),
+    within=(Database.run, Database.checkpoint, opening.connect),
     prepare=prepare_sealing,
     opened=sealing,
     check=check_sealing,
@@ -257,7 +257,7 @@ def check_rolling(directory: Path, acknowledged: Sequence[int]) -> None:
 
 ROLLUP = Place(
     name="rollup",
-    within=(rollups.put, rollups.join, Database.roll_up),
+    within=(rollups.put, rollups.join, Database.run),
     prepare=prepare_rolling,
     opened=rolling,
     check=check_rolling,

@@ -421,4 +421,5 @@ def tsdb(engine: PromqlEngine, facts: Facts) -> Response:
         "maxTime": engine.store.newest_ms() or 0,
     }
     names = "seriesCountByMetricName labelValueCountByLabelName memoryInBytesByLabelName seriesCountByLabelValuePair"
-    return whole({"headStats": head, **{name: [] for name in names.split()}})
+    lists: dict[str, list[object]] = {name: [] for name in names.split()}
+    return whole({"headStats": head, **lists})
