@@ -1,7 +1,5 @@
 """What an alert says of its finding: what stands now, else what was kept, with the time at which it was said."""
 
-from dataclasses import replace
-
 import orjson
 from loadwatch_backend.alerting.alerts.documents import AlertContext, alert_out, steps_of
 from loadwatch_backend.alerting.alerts.evaluation.machine import MachineSettings
@@ -12,19 +10,20 @@ from loadwatch_backend.alerting.notify.causes import FINDING_SAID, annotations_o
 from loadwatch_backend.alerting.rules.model import RuleGroup
 from loadwatch_backend.catalogue.runbooks.rendering import Runbooks
 from loadwatch_backend.core.language import Language
-from loadwatch_backend.core.texts.words import Words
-from loadwatch_backend.findings.schemas import TextOut
+from loadwatch_backend.findings.schemas import StepOut, TextOut
 from loadwatch_backend.findings.snapshot import FindingsSnapshot
 
 from backend.tests.alerts.history.test_incidents import alert
 from backend.tests.alerts.machine_parts import make_rule
 from backend.tests.notify.causes.moments import APP, AT_MS, moment, standing
 
-FIRST = replace(standing("pool-exhausted", APP), sentence=TextOut(en="13 waited.", ja="13件が待った。"))
-NOW = replace(
-    FIRST,
-    sentence=TextOut(en="689 waited.", ja="689件が待った。"),
-    step=Words("Stop night_job.", "night_jobを停止。"),
+SAID = TextOut(en="13 waited.", ja="13件が待った。")
+FIRST = standing("pool-exhausted", APP).model_copy(update={"sentence": SAID})
+NOW = FIRST.model_copy(
+    update={
+        "sentence": TextOut(en="689 waited.", ja="689件が待った。"),
+        "steps": [StepOut(text=TextOut(en="Stop night_job.", ja="night_jobを停止。"), code="")],
+    }
 )
 
 

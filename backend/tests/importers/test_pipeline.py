@@ -109,7 +109,10 @@ def test_a_parser_that_trips_keeps_what_it_read(tmp_path: Path, error: Exception
             rows.append(1_795_252_714_000_000_000 + number, 5, 200, "a")
         raise error
 
-    importer = Importer("x", "X", lambda _head: 100, read)
+    def recognise(_head: bytes) -> int:
+        return 100
+
+    importer = Importer("x", "X", recognise, read)
     source, made = tmp_path / "source", tmp_path / "made"
     source.write_bytes(b"x" * 200)
     made.mkdir()

@@ -67,12 +67,27 @@ class GoTime(Structure):
             "Second": lambda: moment.second,
             "Nanosecond": lambda: self._ns % SECOND_NS,
             "UTC": lambda: self,
-            "Add": lambda duration: GoTime(self._ns + _nanoseconds(duration)),
-            "Before": lambda other: self._ns < _moment_ns(other),
-            "After": lambda other: self._ns > _moment_ns(other),
-            "Equal": lambda other: self._ns == _moment_ns(other),
-            "Sub": lambda other: GoDuration(self._ns - _moment_ns(other)),
+            "Add": self._add,
+            "Before": self._before,
+            "After": self._after,
+            "Equal": self._equal,
+            "Sub": self._since,
         }
+
+    def _add(self, duration: Value) -> "GoTime":
+        return GoTime(self._ns + _nanoseconds(duration))
+
+    def _before(self, other: Value) -> bool:
+        return self._ns < _moment_ns(other)
+
+    def _after(self, other: Value) -> bool:
+        return self._ns > _moment_ns(other)
+
+    def _equal(self, other: Value) -> bool:
+        return self._ns == _moment_ns(other)
+
+    def _since(self, other: Value) -> "GoDuration":
+        return GoDuration(self._ns - _moment_ns(other))
 
     @property
     def nanoseconds(self) -> int:
@@ -444,14 +459,32 @@ def _link(tab: int) -> Callable[[str], str]:
     return lambda expression: f"/graph?g0.expr={quote_plus(expression, safe='')}&g0.tab={tab}"
 
 
+def _label(name: str, sample: Sample) -> str:
+    return sample.labels.get(name, "")
+
+
+def _value(sample: Sample) -> float:
+    return sample.value
+
+
+def _text_value(sample: Sample) -> str:
+    return sample.labels.get("__value__", "")
+
+
+def _sort_by_label(name: str, samples: list[Sample]) -> list[Sample]:
+    return sorted(samples, key=lambda one: one.labels.get(name, ""))
+
+
+def _query_escape(text: str) -> str:
+    return quote_plus(text, safe="")
+
+
 FUNCTIONS: Mapping[str, Function] = {
     "first": Function(call=first, takes=(list,)),
-    "label": Function(call=lambda name, sample: sample.labels.get(name, ""), takes=(str, Sample)),
-    "value": Function(call=lambda sample: sample.value, takes=(Sample,)),
-    "strvalue": Function(call=lambda sample: sample.labels.get("__value__", ""), takes=(Sample,)),
-    "sortByLabel": Function(
-        call=lambda name, samples: sorted(samples, key=lambda one: one.labels.get(name, "")), takes=(str, list)
-    ),
+    "label": Function(call=_label, takes=(str, Sample)),
+    "value": Function(call=_value, takes=(Sample,)),
+    "strvalue": Function(call=_text_value, takes=(Sample,)),
+    "sortByLabel": Function(call=_sort_by_label, takes=(str, list)),
     "args": Function(call=lambda *values: {f"arg{place}": one for place, one in enumerate(values)}, rest=object),
     "reReplaceAll": Function(call=replace_all, takes=(str, str, str), work=_references),
     "match": Function(call=matches, takes=(str, str)),
@@ -471,7 +504,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "toTime": Function(call=to_time, takes=(object,)),
     "toDuration": Function(call=to_duration, takes=(object,)),
     "parseDuration": Function(call=_duration_seconds, takes=(str,)),
-    "urlQueryEscape": Function(call=lambda text: quote_plus(text, safe=""), takes=(str,)),
+    "urlQueryEscape": Function(call=_query_escape, takes=(str,)),
 }
 
 

@@ -5,8 +5,9 @@ Otava is imported with the first question, for the sake of the server's start: i
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -78,7 +79,8 @@ LEAST_CHANGE = 0.02
 WINDOW = 30
 
 
-class LevelChange(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class LevelChange:
     """A new level begins at `index` of the series."""
 
     index: int

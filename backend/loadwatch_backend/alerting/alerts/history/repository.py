@@ -34,7 +34,7 @@ _TRANSITIONS: Any = TransitionRow.__table__
 _EPISODES: Any = EpisodeRow.__table__
 _EVALUATIONS: Any = EvaluationRow.__table__
 _NOTE_EVALUATION = update(_EVALUATIONS).where(_EVALUATIONS.c.id == 1).values(evaluated_ms=bindparam("at_ms"))
-_REQUESTS = select(RequestRow.__table__.c["id", "alert_id", "asked_by"])
+_REQUESTS = select(RequestRow.id, RequestRow.alert_id, RequestRow.asked_by)
 """Made once: to put it together costs more than to ask it, each second."""
 
 

@@ -104,6 +104,14 @@ def _less_or_equal(first: Value, other: Value) -> bool:
     return less(first, other) or equal(first, other)
 
 
+def _greater(first: Value, other: Value) -> bool:
+    return not _less_or_equal(first, other)
+
+
+def _greater_or_equal(first: Value, other: Value) -> bool:
+    return not less(first, other)
+
+
 def length(value: Value) -> int:
     """Of a text in bytes, a list or a map."""
     match value:
@@ -198,23 +206,39 @@ def _call(function: Value, *arguments: Value) -> Value:
     return function(*arguments)
 
 
+def _not(value: Value) -> bool:
+    return not truth(value)
+
+
+def _print(*values: Value) -> str:
+    return sprint(values)
+
+
+def _println(*values: Value) -> str:
+    return sprintln(values)
+
+
+def _printf(layout: str, *values: Value) -> str:
+    return sprintf(layout, values)
+
+
 BUILTINS: Mapping[str, Function] = {
     "and": Function(call=lambda *_: None, takes=(object,), rest=object),
     "or": Function(call=lambda *_: None, takes=(object,), rest=object),
-    "not": Function(call=lambda value: not truth(value), takes=(object,)),
+    "not": Function(call=_not, takes=(object,)),
     "call": Function(call=_call, takes=(object,), rest=object),
     "eq": Function(call=equal, takes=(object,), rest=object),
     "ne": Function(call=not_equal, takes=(object, object)),
     "lt": Function(call=less, takes=(object, object)),
     "le": Function(call=_less_or_equal, takes=(object, object)),
-    "gt": Function(call=lambda first, other: not _less_or_equal(first, other), takes=(object, object)),
-    "ge": Function(call=lambda first, other: not less(first, other), takes=(object, object)),
+    "gt": Function(call=_greater, takes=(object, object)),
+    "ge": Function(call=_greater_or_equal, takes=(object, object)),
     "len": Function(call=length, takes=(object,)),
     "index": Function(call=index, takes=(object,), rest=object),
     "slice": Function(call=slice_of, takes=(object,), rest=object),
-    "print": Function(call=lambda *values: sprint(values), rest=object),
-    "println": Function(call=lambda *values: sprintln(values), rest=object),
-    "printf": Function(call=lambda layout, *values: sprintf(layout, values), takes=(str,), rest=object),
+    "print": Function(call=_print, rest=object),
+    "println": Function(call=_println, rest=object),
+    "printf": Function(call=_printf, takes=(str,), rest=object),
     "html": Function(call=escape_html, rest=object),
     "js": Function(call=escape_js, rest=object),
     "urlquery": Function(call=escape_query, rest=object),

@@ -232,7 +232,9 @@ def _recognise_text(head: bytes) -> int:
     return 90 if all(word in head.replace(b"\r\n", b"\n") for word in words) else 0
 
 
-HEY_CSV = Importer(
-    "hey-csv", "hey CSV (`hey -o csv`)", lambda head: 100 if head.startswith(CSV_HEADER) else 0, read_hey_csv
-)
+def _recognise_csv(head: bytes) -> int:
+    return 100 if head.startswith(CSV_HEADER) else 0
+
+
+HEY_CSV = Importer("hey-csv", "hey CSV (`hey -o csv`)", _recognise_csv, read_hey_csv)
 HEY_TEXT = Importer("hey-text", "hey's printed summary", _recognise_text, read_hey_text)

@@ -183,8 +183,10 @@ def _recognise_database(head: bytes) -> int:
     return 100 if head.startswith(b"SQLite format 3\0") and b"CREATE TABLE oha" in head else 0
 
 
+def _recognise_csv(head: bytes) -> int:
+    return 100 if head.startswith(CSV_HEADER) else 0
+
+
 OHA_JSON = Importer("oha-json", "oha JSON (`--output-format json`)", _recognise_json, read_oha_json)
-OHA_CSV = Importer(
-    "oha-csv", "oha CSV (`--output-format csv`)", lambda head: 100 if head.startswith(CSV_HEADER) else 0, read_oha_csv
-)
+OHA_CSV = Importer("oha-csv", "oha CSV (`--output-format csv`)", _recognise_csv, read_oha_csv)
 OHA_DATABASE = Importer("oha-sqlite", "oha's SQLite database (`--db-url`)", _recognise_database, read_oha_database)

@@ -334,7 +334,7 @@ def _user(metadata: str) -> User | None:
     """Of `vu=2&iter=0`, in any order."""
     if not metadata:
         return None
-    pairs = dict(pair.partition("=")[::2] for pair in metadata.split("&"))
+    pairs = {name: value for name, _, value in (pair.partition("=") for pair in metadata.split("&"))}
     return (pairs["vu"], pairs["iter"]) if "vu" in pairs and "iter" in pairs else None
 
 
@@ -366,9 +366,11 @@ def _all_rows(data: bytes, width: int, first: int, damages: Damages) -> Iterator
         before = reader.line_num
 
 
-K6_CSV = Importer(
-    "k6-csv", "k6 CSV (`k6 run --out csv=FILE`)", lambda head: 100 if head.startswith(HEADER) else 0, read_k6_csv
-)
+def _recognise_csv(head: bytes) -> int:
+    return 100 if head.startswith(HEADER) else 0
+
+
+K6_CSV = Importer("k6-csv", "k6 CSV (`k6 run --out csv=FILE`)", _recognise_csv, read_k6_csv)
 
 
 _JSON_METRICS = frozenset(one.encode() for one in (DURATION, *_OTHERS))
