@@ -96,6 +96,8 @@ class KnownMetadata:
         self._path = path
         self.entries: Mapping[str, MetricMetadata] = {}
         try:
+            if path.stat().st_size > MOST_BYTES:
+                raise ValueError("it is too large")
             self.entries = metadata_of(orjson.loads(path.read_bytes()))
         except FileNotFoundError:
             pass
