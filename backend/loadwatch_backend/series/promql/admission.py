@@ -330,7 +330,7 @@ class QueryQueue:
                 raise self._refused(Refusal.GONE, GONE)
             raise self._refused(
                 Refusal.WAITED,
-                f"{self._used} queries are being answered, as many as may be at once, and this one has waited"
+                f"as many queries as may be at once ({self._used}) are being answered, and this one has waited"
                 f" {self.settings.wait_seconds:g} s for its turn; ask again in a moment",
             )
         except BaseException:
