@@ -40,6 +40,11 @@ class Sample(NamedTuple):
     timestamp_ms: int | None = None
 
 
+def kept(samples: Iterable[Sample]) -> list[Sample]:
+    """The samples of an earlier tick, which still stand."""
+    return [sample._replace(timestamp_ms=KEPT) for sample in samples]
+
+
 class MissingPrivilege(NamedTuple):
     """A permission that the collector lacks: what is lost without it, and how to grant it."""
 
@@ -234,5 +239,5 @@ class Periodic:
         self._due = now + self._every
         self._kept = []
         samples = self._read()
-        self._kept = [sample._replace(timestamp_ms=KEPT) for sample in samples]
+        self._kept = kept(samples)
         return samples

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from loadwatch_collectors.collector import KEPT, CollectFault, Collector, Labels, MissingPrivilege, Sample
+from loadwatch_collectors.collector import CollectFault, Collector, Labels, MissingPrivilege, Sample, kept
 from loadwatch_collectors.errors import CollectorError, ConfigError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions, connect, regions_of
@@ -125,7 +125,7 @@ class _Member:
         if not done and (hung := self._hung()):
             return self._health(hung)
         if not done or not self._fresh:
-            return [sample._replace(timestamp_ms=KEPT) for sample in self._shown()]
+            return kept(self._shown())
         self._fresh = False
         if self._began >= tick:
             return self._shown()
