@@ -17,8 +17,6 @@ from yaml.nodes import Node, SequenceNode
 from loadwatch_collectors.collector import (
     AsksServer,
     Collector,
-    KeepsState,
-    KnowsItsPace,
     Labels,
     Source,
     TargetIdentity,
@@ -134,9 +132,8 @@ class CollectorSettings:
             ConfigError: the settings cannot work.
         """
         collector = self.source.build(self.settings)
-        if isinstance(collector, KnowsItsPace):
-            collector.set_pace(self.interval_seconds, self.timeout_seconds)
-        if self.state_file is not None and isinstance(collector, KeepsState):
+        collector.set_pace(self.interval_seconds, self.timeout_seconds)
+        if self.state_file is not None:
             collector.set_state_file(self.state_file)
         return collector
 

@@ -15,7 +15,16 @@ from dataclasses import dataclass
 
 from loadwatch_formats.own_traffic import NAME
 
-from loadwatch_collectors.collector import CollectFault, Labels, MissingPrivilege, Periodic, Sample, Source, address_of
+from loadwatch_collectors.collector import (
+    CollectFault,
+    Collector,
+    Labels,
+    MissingPrivilege,
+    Periodic,
+    Sample,
+    Source,
+    address_of,
+)
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.transport.postgresql_session import (
@@ -155,7 +164,7 @@ class PostgreSQLSettings(PostgreSQLLogin):
             raise ValueError("max_tables must be 0 or more")
 
 
-class PostgreSQLCollector:
+class PostgreSQLCollector(Collector):
     """Reads one server over a session that it keeps, and says as data when it gets none."""
 
     def __init__(self, settings: PostgreSQLSettings) -> None:

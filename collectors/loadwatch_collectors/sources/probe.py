@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from loadwatch_formats.own_traffic import MARKER
 
-from loadwatch_collectors.collector import Borrow, MissingPrivilege, Sample, Source, kept
+from loadwatch_collectors.collector import Borrow, Collector, MissingPrivilege, Sample, Source, kept
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.freshness import quote_name
@@ -75,7 +75,7 @@ class _InFlight:
     http_seconds: float
 
 
-class ProbeCollector:
+class ProbeCollector(Collector):
     """Keeps one marked request in flight."""
 
     def __init__(self, settings: ProbeSettings) -> None:

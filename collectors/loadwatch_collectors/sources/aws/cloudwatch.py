@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar
 import structlog
 from loadwatch_formats.metrics.model import MetricInfo
 
-from loadwatch_collectors.collector import CollectFault, Labels, MissingPrivilege, Sample, Source, kept
+from loadwatch_collectors.collector import CollectFault, Collector, Labels, MissingPrivilege, Sample, Source, kept
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.sources.aws.client.client import (
     Account,
@@ -230,7 +230,7 @@ class _State:
         return role.split(":")[4] if role else ""
 
 
-class CloudWatchCollector:
+class CloudWatchCollector(Collector):
     """Polls every region of every account side by side; one that cannot be read costs the others nothing."""
 
     def __init__(

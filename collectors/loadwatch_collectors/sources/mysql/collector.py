@@ -403,7 +403,7 @@ class MySQLSettings(MySQLLogin):
         return "" if self.discover is not None or self.unix_socket else address_of(self.host, self.port)
 
 
-class MySQLCollector:
+class MySQLCollector(Collector):
     """Reads one server over a session that it keeps."""
 
     def __init__(self, settings: MySQLSettings, iam_password: IamPassword | None = None) -> None:

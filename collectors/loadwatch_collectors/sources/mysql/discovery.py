@@ -18,7 +18,7 @@ from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions, connect, regions_of
 from loadwatch_collectors.sources.aws.discovery.discovery import DATABASES, BackgroundDiscovery, Discovery
 from loadwatch_collectors.sources.aws.discovery.part import Selection
-from loadwatch_collectors.sources.aws.model import Preset, Resource
+from loadwatch_collectors.sources.aws.model import PresetKind, Resource
 from loadwatch_collectors.sources.aws.settings import AccountSettings, SelectSettings
 from loadwatch_collectors.sources.mysql.iam import IamPassword
 from loadwatch_collectors.transport.mysql_session import MySQLLogin
@@ -211,7 +211,7 @@ class _Refused(Collector):
         raise CollectorError(self._text)
 
 
-class MySQLFleet:
+class MySQLFleet(Collector):
     """Follows what is found: an instance that comes is watched, one that goes is let go."""
 
     def __init__(self, settings: DiscoverSettings, login: MySQLLogin, build: Build) -> None:
@@ -294,8 +294,9 @@ class MySQLFleet:
 
     def _discovery(self, client: AwsClient) -> BackgroundDiscovery:
         settings = self._settings
-        preset = Preset(name=_PRESET, title=_PRESET, namespace="", kind="rds", dimensions=(), metrics=())
-        selection = Selection([preset], {_PRESET: SelectSettings(names=settings.names, tags=settings.tags)})
+        selection = Selection(
+            [PresetKind(_PRESET, "rds")], {_PRESET: SelectSettings(names=settings.names, tags=settings.tags)}
+        )
         discovery = Discovery(client, selection, interval_seconds=settings.every, parts=(DATABASES,))
         return BackgroundDiscovery(discovery, name="mysql-discovery")
 

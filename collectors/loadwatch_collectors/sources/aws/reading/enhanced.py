@@ -13,7 +13,7 @@ from typing import Any, cast
 from loadwatch_collectors.collector import Labels, Sample
 from loadwatch_collectors.sources.aws.client.client import AwsClient
 from loadwatch_collectors.sources.aws.client.errors import AwsError, ForbiddenError, OutOfTimeError, RequestError
-from loadwatch_collectors.sources.aws.model import Preset, Resource
+from loadwatch_collectors.sources.aws.model import Resource
 from loadwatch_collectors.sources.aws.presets import EnhancedValue, PresetFile
 from loadwatch_collectors.sources.aws.reading.side_reading import SideReading, SideTask, side_labels, side_tasks
 from loadwatch_collectors.sources.aws.reading.states import CATCH_UP_MS
@@ -40,7 +40,7 @@ class _TooMuchError(RequestError):
 class EnhancedReader:
     """Enhanced Monitoring of one place; used by one thread at a time."""
 
-    def __init__(self, client: AwsClient, presets: Mapping[str, Preset]) -> None:
+    def __init__(self, client: AwsClient, presets: Mapping[str, PresetFile]) -> None:
         self._client = client
         self._presets = presets
         self._asked_ms: int | None = None

@@ -18,7 +18,7 @@ from loadwatch_collectors.collector import Labels, Sample
 from loadwatch_collectors.sources.aws.client.client import AwsClient, Document
 from loadwatch_collectors.sources.aws.client.errors import AwsError, ForbiddenError, RequestError, ServiceError
 from loadwatch_collectors.sources.aws.cost import Load
-from loadwatch_collectors.sources.aws.model import Preset, Resource
+from loadwatch_collectors.sources.aws.model import Resource
 from loadwatch_collectors.sources.aws.presets import InsightsQuery, PresetFile
 from loadwatch_collectors.sources.aws.reading.side_reading import SideReading, SideTask, side_labels, side_tasks
 from loadwatch_collectors.sources.aws.reading.states import Window, align_down, is_due, make_window
@@ -182,7 +182,7 @@ class InsightsReader:
     def __init__(
         self,
         client: AwsClient,
-        presets: Mapping[str, Preset],
+        presets: Mapping[str, PresetFile],
         *,
         factor: Callable[[str, int], int] = lambda _preset, _priority: 1,
     ) -> None:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from loadwatch_collectors.collector import Labels, MissingPrivilege, Sample
 from loadwatch_collectors.sources.aws.client.errors import AwsError
 from loadwatch_collectors.sources.aws.discovery.part import Permission
-from loadwatch_collectors.sources.aws.model import Preset, Resource
-from loadwatch_collectors.sources.aws.presets import PresetFile, dimension_label, fits, read_preset_file
+from loadwatch_collectors.sources.aws.model import Resource
+from loadwatch_collectors.sources.aws.presets import PresetFile, dimension_label, fits
 
 RESOURCE_ID = "resource_id"
 """The attribute by which Performance Insights and Enhanced Monitoring know an instance (`DbiResourceId`)."""
@@ -37,14 +37,14 @@ class SideTask(NamedTuple):
     resource_id: str
 
 
-def side_tasks(reader: str, resources: Iterable[Resource], presets: Mapping[str, Preset]) -> list[SideTask]:
+def side_tasks(reader: str, resources: Iterable[Resource], presets: Mapping[str, PresetFile]) -> list[SideTask]:
     """The presets of a reader for each resource that they are meant for."""
     own = [preset for preset in presets.values() if preset.reader == reader]
     tasks: list[SideTask] = []
     for resource in resources:
         resource_id = dict(resource.attributes).get(RESOURCE_ID, "")
         tasks += [
-            SideTask(preset.name, read_preset_file(preset.name), resource, resource_id)
+            SideTask(preset.name, preset, resource, resource_id)
             for preset in own
             if resource_id
             and preset.kind == resource.kind
