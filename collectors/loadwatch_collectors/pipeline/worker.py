@@ -17,6 +17,7 @@ from loadwatch_collectors.collector import (
     Labels,
     Sample,
     TargetIdentity,
+    error_info,
     target_info,
 )
 from loadwatch_collectors.config import CollectorSettings
@@ -162,7 +163,6 @@ def next_tick(now_ms: int, interval_ms: int) -> int:
     return (now_ms // interval_ms + 1) * interval_ms
 
 
-ERROR_TEXT_LIMIT = 200
 _log: Any = structlog.get_logger("loadwatch.collector")
 
 Deliver = Callable[[Sequence[SampleRow], bool], None]
@@ -342,10 +342,7 @@ class Worker:
             health.append(Sample("collector_agent_info", 1.0, (*self._label, *self._identity)))
         if self.config.address:
             health.append(target_info(self._name, self.config.address))
-        if error:
-            text = " ".join(error.split())[:ERROR_TEXT_LIMIT]
-            health.append(Sample("collector_error_info", 1.0, (*self._label, ("error", text))))
-        return health
+        return health + error_info("collector_error_info", error, self._label)
 
     def _note_state(self, error: str) -> None:
         """Log when a collector begins to fail and when it works again, not at each tick."""

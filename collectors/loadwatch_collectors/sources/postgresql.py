@@ -31,7 +31,6 @@ from loadwatch_collectors.transport.postgresql_session import (
     PostgreSQLLogin,
     PostgreSQLSession,
     Row,
-    check_postgresql_login,
 )
 
 DATABASE = """
@@ -159,7 +158,7 @@ class PostgreSQLSettings(PostgreSQLLogin):
 
     def __post_init__(self) -> None:
         """Check what types cannot say."""
-        check_postgresql_login(self)
+        PostgreSQLLogin.__post_init__(self)
         if self.max_tables < 0:
             raise ValueError("max_tables must be 0 or more")
 

@@ -44,7 +44,6 @@ from loadwatch_collectors.transport.postgresql_session import (
     BORROWED_KEYS,
     PostgreSQLLogin,
     PostgreSQLSession,
-    check_postgresql_login,
 )
 
 SELECT_WHOLE = f"""
@@ -192,7 +191,7 @@ class PostgreSQLStatementsSettings(PostgreSQLLogin):
 
     def __post_init__(self) -> None:
         """Check what types cannot say."""
-        check_postgresql_login(self)
+        PostgreSQLLogin.__post_init__(self)
         if not 1 <= self.statements <= 2_000:
             raise ValueError("statements must be between 1 and 2000")
 
@@ -205,8 +204,8 @@ class PostgreSQLStatementsCollector(StatementsCollector):
         self._settings = settings
         self._session = PostgreSQLSession(settings, self._on_connect, shared=True)
         totals = Totals(settings.statements, now_ms(), names=FIELDS, labels=LABELS)
-        super().__init__(self._session, totals, settings.every)
         self._explainer = Explainer(lambda database: PostgreSQLSession(replace(settings, database=database)))
+        super().__init__(self._session, totals, settings.every, self._explainer.explain if settings.plans else None)
         self._schema = ""
         self._sees_all = True
         self._evicted = 0.0
@@ -244,10 +243,6 @@ class PostgreSQLStatementsCollector(StatementsCollector):
             "all databases; PostgreSQL counts transactions and no statements beside it, so what is missing can only be "
             "told where there are more transactions than calls"
         ]
-
-    def _explain(self, began: float) -> None:
-        if self._settings.plans:
-            self._explainer.explain(began)
 
     def _on_connect(self, session: PostgreSQLSession) -> None:
         ((version, most, track, schema, sees_all),) = session.query(SELECT_STATE)

@@ -458,8 +458,12 @@ class NotCountingError(CollectorError):
 class StatementsCollector(Collector):
     """Reads the statements of one server over a session that it keeps, as often as that may cost."""
 
-    def __init__(self, session: KeptSession, totals: Totals, every: float) -> None:
+    def __init__(
+        self, session: KeptSession, totals: Totals, every: float, explain: Callable[[float], None] | None
+    ) -> None:
+        """`explain` asks for plans, once all else is read."""
         self._kept_session = session
+        self._explain = explain
         self._totals = totals
         self._sums = Sums()
         self._coverage = Coverage()
@@ -487,7 +491,8 @@ class StatementsCollector(Collector):
                 raise
             raise self._refused from error
         self._pace.read(began)
-        self._explain(began)
+        if self._explain is not None:
+            self._explain(began)
         self._kept = kept(sample for sample in samples if sample.timestamp_ms in (None, KEPT))
         return samples
 
@@ -500,8 +505,4 @@ class StatementsCollector(Collector):
         return error
 
     def _read(self) -> list[Sample]:
-        raise NotImplementedError
-
-    def _explain(self, began: float) -> None:
-        """Ask for plans, once all else is read."""
         raise NotImplementedError

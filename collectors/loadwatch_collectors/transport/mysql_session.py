@@ -190,7 +190,20 @@ class MySQLLogin:
 
     def __post_init__(self) -> None:
         """Check what types cannot say."""
-        check_login(self)
+        if self.iam_auth:
+            _check_iam(self)
+        elif self.iam_region:
+            raise ValueError("iam_region has an effect only with iam_auth: true")
+        if self.tls not in _TLS_MODES:
+            raise ValueError(f"tls must be one of {', '.join(_TLS_MODES)}, not {self.tls!r}")
+        if self.tls_ca_file and self.tls_mode not in ("verify_ca", "verify_identity"):
+            raise ValueError("tls_ca_file has an effect only with tls: verify_ca or verify_identity")
+        if self.tls_cert_file and self.tls == "off":
+            raise ValueError("tls_cert_file has no effect with tls: off")
+        if not 0 < self.port < 65536:
+            raise ValueError(f"port must be between 1 and 65535, not {self.port}")
+        if self.deadline <= 0:
+            raise ValueError("deadline must be above 0")
 
     @property
     def address(self) -> str:
@@ -201,24 +214,6 @@ class MySQLLogin:
     def tls_mode(self) -> str:
         """The mode in force: a token goes only to who has proved to be the server."""
         return "verify_identity" if self.iam_auth and self.tls == "preferred" else self.tls
-
-
-def check_login(login: MySQLLogin) -> None:
-    """Raise ValueError for settings that contradict each other."""
-    if login.iam_auth:
-        _check_iam(login)
-    elif login.iam_region:
-        raise ValueError("iam_region has an effect only with iam_auth: true")
-    if login.tls not in _TLS_MODES:
-        raise ValueError(f"tls must be one of {', '.join(_TLS_MODES)}, not {login.tls!r}")
-    if login.tls_ca_file and login.tls_mode not in ("verify_ca", "verify_identity"):
-        raise ValueError("tls_ca_file has an effect only with tls: verify_ca or verify_identity")
-    if login.tls_cert_file and login.tls == "off":
-        raise ValueError("tls_cert_file has no effect with tls: off")
-    if not 0 < login.port < 65536:
-        raise ValueError(f"port must be between 1 and 65535, not {login.port}")
-    if login.deadline <= 0:
-        raise ValueError("deadline must be above 0")
 
 
 def _check_iam(login: MySQLLogin) -> None:

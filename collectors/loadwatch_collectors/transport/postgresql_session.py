@@ -72,7 +72,14 @@ class PostgreSQLLogin:
 
     def __post_init__(self) -> None:
         """Check what types cannot say."""
-        check_postgresql_login(self)
+        if self.tls not in _TLS_MODES:
+            raise ValueError(f"tls must be one of {', '.join(_TLS_MODES)}, not {self.tls!r}")
+        if self.tls.startswith("verify") != (self.tls_ca_file is not None):
+            raise ValueError("tls_ca_file belongs to tls: verify_ca and tls: verify_identity, which need it")
+        if not 0 < self.port < 65536:
+            raise ValueError(f"port must be between 1 and 65535, not {self.port}")
+        if self.deadline <= 0:
+            raise ValueError("deadline must be above 0")
 
     @property
     def address(self) -> str:
@@ -85,18 +92,6 @@ BORROWED_KEYS = (
     *(("database",), ("deadline",)),
 )
 """Keys of a login that another block of the target lends, by what belongs together."""
-
-
-def check_postgresql_login(login: PostgreSQLLogin) -> None:
-    """Raise ValueError for settings that contradict each other."""
-    if login.tls not in _TLS_MODES:
-        raise ValueError(f"tls must be one of {', '.join(_TLS_MODES)}, not {login.tls!r}")
-    if login.tls.startswith("verify") != (login.tls_ca_file is not None):
-        raise ValueError("tls_ca_file belongs to tls: verify_ca and tls: verify_identity, which need it")
-    if not 0 < login.port < 65536:
-        raise ValueError(f"port must be between 1 and 65535, not {login.port}")
-    if login.deadline <= 0:
-        raise ValueError("deadline must be above 0")
 
 
 class _Line:

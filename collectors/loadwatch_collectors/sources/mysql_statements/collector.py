@@ -41,7 +41,7 @@ from loadwatch_collectors.sources.statements import (
     now_ms,
     subtract,
 )
-from loadwatch_collectors.transport.mysql_session import OWN_DIGESTS, SERVER_KEYS, MySQLLogin, MySQLSession, check_login
+from loadwatch_collectors.transport.mysql_session import OWN_DIGESTS, SERVER_KEYS, MySQLLogin, MySQLSession
 from loadwatch_collectors.transport.mysql_session import Row as Texts
 
 # Executions of prepared statements, which servers do not count by their text. Pure.
@@ -256,7 +256,7 @@ class MySQLStatementsSettings(MySQLLogin):
 
     def __post_init__(self) -> None:
         """Check what types cannot say."""
-        check_login(self)
+        MySQLLogin.__post_init__(self)
         if self.slow_log.startswith(RDS) and rds_instance(self.slow_log) is None:
             raise ValueError(
                 f"slow_log: {self.slow_log!r} names no instance; {RDS}INSTANCE or {RDS}REGION/INSTANCE, as RDS calls it"
@@ -282,9 +282,10 @@ class MySQLStatementsCollector(StatementsCollector):
         """Read the password; the session is opened by the first `collect`."""
         self._settings = settings
         self._session = MySQLSession(settings, self._on_connect, open_iam_password(settings))
-        super().__init__(self._session, Totals(settings.statements, now_ms()), settings.every)
         self._follower = _follow(settings) if settings.slow_log else None
         self._explainer = Explainer(lambda: MySQLSession(settings, password=open_iam_password(settings)))
+        explain = self._explainer.explain if settings.plans else None
+        super().__init__(self._session, Totals(settings.statements, now_ms()), settings.every, explain)
         self._prepared = PreparedStatements()
         self._databases: dict[str, str] = {}
         self._account = ""
@@ -335,10 +336,6 @@ class MySQLStatementsCollector(StatementsCollector):
             return error
         told = f"{error}. GRANT SELECT ON performance_schema.* TO {self._account};"
         return PrivilegeError(told) if self._account else None
-
-    def _explain(self, began: float) -> None:
-        if self._settings.plans:
-            self._explainer.explain(began)
 
     def _why(self) -> str:
         if self._follower is not None:

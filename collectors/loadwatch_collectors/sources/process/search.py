@@ -8,7 +8,7 @@ from pathlib import Path
 
 from loadwatch_collectors.collector import address_of
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
-from loadwatch_collectors.settings import Seconds, option
+from loadwatch_collectors.settings import Seconds, check_pattern, option
 from loadwatch_collectors.sources.procfs import (
     LISTEN,
     command_line,
@@ -46,10 +46,7 @@ class ProcessSettings:
         if len(given) != 1:
             raise ValueError(f"give exactly one of {', '.join(_SEARCHES)}; given: {', '.join(given) or 'none'}")
         if self.command is not None:
-            try:
-                re.compile(self.command)
-            except re.error as error:
-                raise ValueError(f"command is not a regular expression: {error}") from error
+            check_pattern("command", self.command)
         if self.port is not None and not 0 < self.port < 65_536:
             raise ValueError(f"port must be between 1 and 65535, not {self.port}")
 
