@@ -133,15 +133,6 @@ def address_of(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-ERROR_TEXT_LIMIT = 200
-
-
-def error_info(name: str, error: str, labels: Labels) -> list[Sample]:
-    """What is sent of an error: its first words, on one line; nothing of none."""
-    text = " ".join(error.split())[:ERROR_TEXT_LIMIT]
-    return [Sample(name, 1.0, (*labels, ("error", text)))] if error else []
-
-
 def target_info(collector: str, address: str) -> Sample:
     """What is sent of an address; with this host, since a private name may be another program for another host."""
     labels = (("collector", collector), ("agent_host", socket.gethostname()), ("address", address))

@@ -14,13 +14,7 @@ from typing import Any, Self, cast
 
 from yaml.nodes import Node, SequenceNode
 
-from loadwatch_collectors.collector import (
-    AsksServer,
-    Collector,
-    Labels,
-    Source,
-    TargetIdentity,
-)
+from loadwatch_collectors.collector import AsksServer, Collector, Labels, Source, TargetIdentity
 from loadwatch_collectors.settings import Bytes, Seconds, option, read_secret
 from loadwatch_collectors.settings_loader import (
     Document,

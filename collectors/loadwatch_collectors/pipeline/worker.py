@@ -10,16 +10,7 @@ from typing import Any
 import structlog
 from loadwatch_formats.metrics.model import MetricInfo
 
-from loadwatch_collectors.collector import (
-    KEPT,
-    CollectFault,
-    Collector,
-    Labels,
-    Sample,
-    TargetIdentity,
-    error_info,
-    target_info,
-)
+from loadwatch_collectors.collector import KEPT, CollectFault, Collector, Labels, Sample, TargetIdentity, target_info
 from loadwatch_collectors.config import CollectorSettings
 from loadwatch_collectors.errors import CollectorError, ConfigError
 from loadwatch_collectors.series import STALE_NAN, SampleRow, Series, make_series
@@ -163,6 +154,7 @@ def next_tick(now_ms: int, interval_ms: int) -> int:
     return (now_ms // interval_ms + 1) * interval_ms
 
 
+ERROR_TEXT_LIMIT = 200
 _log: Any = structlog.get_logger("loadwatch.collector")
 
 Deliver = Callable[[Sequence[SampleRow], bool], None]
@@ -342,7 +334,10 @@ class Worker:
             health.append(Sample("collector_agent_info", 1.0, (*self._label, *self._identity)))
         if self.config.address:
             health.append(target_info(self._name, self.config.address))
-        return health + error_info("collector_error_info", error, self._label)
+        if error:
+            text = " ".join(error.split())[:ERROR_TEXT_LIMIT]
+            health.append(Sample("collector_error_info", 1.0, (*self._label, ("error", text))))
+        return health
 
     def _note_state(self, error: str) -> None:
         """Log when a collector begins to fail and when it works again, not at each tick."""

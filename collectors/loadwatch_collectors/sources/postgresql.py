@@ -27,11 +27,7 @@ from loadwatch_collectors.collector import (
 )
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings import Seconds, option
-from loadwatch_collectors.transport.postgresql_session import (
-    PostgreSQLLogin,
-    PostgreSQLSession,
-    Row,
-)
+from loadwatch_collectors.transport.postgresql_session import PostgreSQLLogin, PostgreSQLSession, Row
 
 DATABASE = """
     xact_commit xact_rollback blks_read blks_hit tup_returned tup_fetched tup_inserted tup_updated tup_deleted

@@ -40,11 +40,7 @@ from loadwatch_collectors.sources.statements import (
     counted,
     now_ms,
 )
-from loadwatch_collectors.transport.postgresql_session import (
-    BORROWED_KEYS,
-    PostgreSQLLogin,
-    PostgreSQLSession,
-)
+from loadwatch_collectors.transport.postgresql_session import BORROWED_KEYS, PostgreSQLLogin, PostgreSQLSession
 
 SELECT_WHOLE = f"""
     SELECT d.datname, s.queryid::text, left(min(s.query), {LONGEST_READ})

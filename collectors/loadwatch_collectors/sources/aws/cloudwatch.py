@@ -17,16 +17,7 @@ from typing import Any, Generic, TypeVar
 import structlog
 from loadwatch_formats.metrics.model import MetricInfo
 
-from loadwatch_collectors.collector import (
-    CollectFault,
-    Collector,
-    Labels,
-    MissingPrivilege,
-    Sample,
-    Source,
-    error_info,
-    kept,
-)
+from loadwatch_collectors.collector import CollectFault, Collector, Labels, MissingPrivilege, Sample, Source, kept
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.sources.aws.client.client import (
     Account,
@@ -430,7 +421,9 @@ class CloudWatchCollector(Collector):
         for state in self._states:
             where = _where(state.account_id, state.region)
             samples.append(Sample("aws_place_up", 1.0 if state.up else 0.0, where))
-            samples += error_info("aws_place_error_info", state.error, where)
+            if state.error:
+                text = " ".join(state.error.split())[:200]
+                samples.append(Sample("aws_place_error_info", 1.0, (*where, ("error", text))))
             if state.poll is not None:
                 samples += poll_samples(state.poll, now_ms)
         return samples

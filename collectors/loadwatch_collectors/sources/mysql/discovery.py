@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from loadwatch_collectors.collector import CollectFault, Collector, Labels, MissingPrivilege, Sample, error_info, kept
+from loadwatch_collectors.collector import CollectFault, Collector, Labels, MissingPrivilege, Sample, kept
 from loadwatch_collectors.errors import CollectorError, ConfigError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions, connect, regions_of
@@ -26,6 +26,7 @@ from loadwatch_collectors.transport.mysql_session import MySQLLogin
 PATIENCE_SECONDS = 0.4
 """How long one tick waits for all instances; what comes later is sent at the next tick, with its own time."""
 _FIRST_LOOK_SECONDS = 3.0
+_ERROR_LENGTH = 200
 _ROLE_METRIC = "mysql_server_role_info"
 _PRESET = "mysql"
 
@@ -189,12 +190,15 @@ class _Member:
 
     def _health(self, error: str) -> list[Sample]:
         labels: Labels = (*self._identity(), ("collector", "mysql"))
-        return [
+        health = [
             Sample("up", 0.0 if error else 1.0, labels),
             Sample("scrape_duration_seconds", self._seconds, labels),
             Sample("scrape_samples_scraped", float(len(self._samples)), labels),
-            *error_info("collector_error_info", error, labels),
         ]
+        if error:
+            text = " ".join(error.split())[:_ERROR_LENGTH]
+            health.append(Sample("collector_error_info", 1.0, (*labels, ("error", text))))
+        return health
 
 
 class _Refused(Collector):

@@ -5,13 +5,7 @@ import time
 from collections.abc import Callable
 
 from loadwatch_collectors.errors import ConfigError
-from loadwatch_collectors.sources.aws.client.client import (
-    Account,
-    AwsClient,
-    ConnectOptions,
-    connect,
-    default_regions,
-)
+from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions, connect, default_regions
 from loadwatch_collectors.transport.mysql_session import MySQLLogin
 
 _SPARE_SECONDS = 120.0
