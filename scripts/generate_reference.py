@@ -10,7 +10,7 @@ import re
 import sys
 import tomllib
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any, Union, cast, get_args, get_origin, get_type_hints
@@ -27,8 +27,8 @@ from loadwatch_collectors.config import ServerSettings, SpoolSettings
 from loadwatch_collectors.settings import BYTES, DURATION, LIMIT
 from loadwatch_collectors.sources.aws.cost import estimate_cost, make_loads, read_prices
 from loadwatch_collectors.sources.aws.iam import plan_resources
-from loadwatch_collectors.sources.aws.model import AccountRegion, Preset, Resource
-from loadwatch_collectors.sources.aws.presets import PresetFile, find_preset, preset_files
+from loadwatch_collectors.sources.aws.model import AccountRegion, Resource
+from loadwatch_collectors.sources.aws.presets import PresetFile, preset_files
 from loadwatch_collectors.sources.registry import SOURCES
 from loadwatch_formats.metrics.model import MetricInfo, metrics_of
 
@@ -155,7 +155,7 @@ def server_metrics_page() -> str:
     return shown + metric_table(metrics["server"]) + own + metric_table(metrics["findings"])
 
 
-def preset_cost(preset: Preset) -> float:
+def preset_cost(preset: PresetFile) -> float:
     """USD that one resource costs in 30 days, read each minute."""
     resource = Resource(
         kind=preset.kind,
@@ -168,16 +168,16 @@ def preset_cost(preset: Preset) -> float:
     return estimate_cost(make_loads(wanted, prices), prices, interval_seconds=60).total
 
 
-def only_words(only: Iterable[tuple[str, Sequence[str]]]) -> Iterator[str]:
+def only_words(only: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """Sentences on what a resource must have."""
-    for attribute, patterns in only:
+    for attribute, patterns in only.items():
         words = [f"not `{word[1:]}`" if word.startswith("!") else f"`{word}`" for word in patterns]
         yield f"Where `{attribute}` is {' or '.join(words)}."
 
 
-def preset_rows(preset: Preset, source: PresetFile) -> Iterator[Sequence[object]]:
+def preset_rows(source: PresetFile) -> Iterator[Sequence[object]]:
     """Series, CloudWatch's name, unit, length of a point, what absence means, priority and help."""
-    for metric in preset.metrics:
+    for metric in source.metrics:
         names = " ".join(f"`{name}`" for name in metric.names)
         absent = "zero" if metric.absent == "zero-when-delivered" else ""
         told = (f"`{metric.period_series}` tells its period.",) if metric.period_series else ()
@@ -200,21 +200,18 @@ def aws_presets_page() -> str:
         f" {prices.date}. Priority 0 is headroom, 2 is what a budget slows down first.\n",
     ]
     for name, source in preset_files().items():
-        preset = find_preset(name)
         facts = [f"Group `{source.group}`."]
         if not source.default:
             facts.append("Used only where it is named.")
-        facts += only_words(source.only.items())
-        if preset.metrics:
-            dimensions = ", ".join(f"`{dimension}`" for dimension in preset.dimensions)
-            facts.append(f"Namespace `{preset.namespace}`, dimensions {dimensions}.")
-            facts.append(f"{len(preset.metrics)} metrics, {preset_cost(preset):.2f} USD.")
-        facts.append(f"Needs {', '.join(f'`{action}`' for action in preset.permissions)}.")
+        facts += only_words(source.only)
+        if source.metrics:
+            dimensions = ", ".join(f"`{dimension}`" for dimension in source.dimensions)
+            facts.append(f"Namespace `{source.namespace}`, dimensions {dimensions}.")
+            facts.append(f"{len(source.metrics)} metrics, {preset_cost(source):.2f} USD.")
+        facts.append(f"Needs {', '.join(f'`{action}`' for action in source.permissions)}.")
         facts.append(f"[AWS's page]({source.source}).")
         header = ("series", "at AWS", "unit", "point", "absent means", "priority", "help")
-        parts.append(
-            f"## {name}\n\n{source.title}. {' '.join(facts)}\n\n" + table(header, list(preset_rows(preset, source)))
-        )
+        parts.append(f"## {name}\n\n{source.title}. {' '.join(facts)}\n\n" + table(header, list(preset_rows(source))))
     return "\n".join(parts)
 
 

@@ -40,6 +40,11 @@ class Sample(NamedTuple):
     timestamp_ms: int | None = None
 
 
+def kept(samples: Iterable[Sample]) -> list[Sample]:
+    """The samples of an earlier tick, which still stand."""
+    return [sample._replace(timestamp_ms=KEPT) for sample in samples]
+
+
 class MissingPrivilege(NamedTuple):
     """A permission that the collector lacks: what is lost without it, and how to grant it."""
 
@@ -48,10 +53,20 @@ class MissingPrivilege(NamedTuple):
     remedy: str
 
 
+class CollectFault(NamedTuple):
+    """What was wrong with the last `collect`, though it returned samples.
+
+    `total` means that nothing could be read from the source itself, so that `up` is 0; else other parts of it were.
+    """
+
+    text: str
+    total: bool = False
+
+
 class Collector(Protocol):
     """Reads one target. Used by one thread at a time; keeps its connections open between calls.
 
-    A class that is derived from this need not say that it lacks no permission, or keeps nothing open.
+    A class that is derived from this says only what it has to say, and takes only what it goes by.
     """
 
     def collect(self) -> Iterable[Sample]:
@@ -62,9 +77,30 @@ class Collector(Protocol):
         """
         ...
 
+    def fault(self) -> CollectFault | None:
+        """What was wrong with the last `collect`, of many parts, which returned what it had; None when all was well."""
+        return None
+
     def missing_privileges(self) -> Sequence[MissingPrivilege]:
         """What the last `collect` could not see for lack of permission; nothing where everybody may see all."""
         return ()
+
+    def metadata(self) -> Sequence[MetricInfo]:
+        """Type, help and unit of the metrics of the last `collect`, learnt beside those in `Source.metrics`."""
+        return ()
+
+    def explain(self) -> Sequence[str]:
+        """Lines about the last `collect` when a user asks for a check: what was found, what it costs."""
+        return ()
+
+    def set_pace(self, interval_seconds: float, timeout_seconds: float) -> None:
+        """How often it is called and how long it may take; called once, before the first `collect`."""
+
+    def set_state_file(self, path: Path) -> None:
+        """Go on after a restart where it stopped; called once, before the first `collect`, by the agent alone.
+
+        The file is this collector's own. Its folder need not be there.
+        """
 
     def close(self) -> None:
         """Release connections and files, if any; may be called from another thread to end a hanging `collect`."""
@@ -101,64 +137,6 @@ def target_info(collector: str, address: str) -> Sample:
     """What is sent of an address; with this host, since a private name may be another program for another host."""
     labels = (("collector", collector), ("agent_host", socket.gethostname()), ("address", address))
     return Sample("collector_target_info", 1.0, labels)
-
-
-@runtime_checkable
-class DescribesMetrics(Protocol):
-    """A collector that learns from its source what metrics mean, beside those in `Source.metrics`."""
-
-    def metadata(self) -> Sequence[MetricInfo]:
-        """Type, help and unit of the metrics of the last `collect`."""
-        ...
-
-
-class CollectFault(NamedTuple):
-    """What was wrong with the last `collect`, though it returned samples.
-
-    `total` means that nothing could be read from the source itself, so that `up` is 0; else other parts of it were.
-    """
-
-    text: str
-    total: bool = False
-
-
-@runtime_checkable
-class GoesOn(Protocol):
-    """A collector of many parts, which returns what it has when some of them, or all, cannot be read."""
-
-    def fault(self) -> CollectFault | None:
-        """What was wrong with the last `collect`; None when all was well."""
-        ...
-
-
-@runtime_checkable
-class Explains(Protocol):
-    """A collector that has more to tell than its samples when a user asks for a check."""
-
-    def explain(self) -> Sequence[str]:
-        """Lines about the last `collect`: what was found, what it costs."""
-        ...
-
-
-@runtime_checkable
-class KnowsItsPace(Protocol):
-    """A collector that goes by how often it is called and how long it may take."""
-
-    def set_pace(self, interval_seconds: float, timeout_seconds: float) -> None:
-        """Called once, before the first `collect`."""
-        ...
-
-
-@runtime_checkable
-class KeepsState(Protocol):
-    """A collector that goes on after a restart where it stopped."""
-
-    def set_state_file(self, path: Path) -> None:
-        """Called once, before the first `collect`, by the agent and not by a check: the file is this collector's own.
-
-        Its folder need not be there.
-        """
-        ...
 
 
 class Borrow(NamedTuple):
@@ -234,5 +212,5 @@ class Periodic:
         self._due = now + self._every
         self._kept = []
         samples = self._read()
-        self._kept = [sample._replace(timestamp_ms=KEPT) for sample in samples]
+        self._kept = kept(samples)
         return samples

@@ -14,15 +14,7 @@ from typing import Any, Self, cast
 
 from yaml.nodes import Node, SequenceNode
 
-from loadwatch_collectors.collector import (
-    AsksServer,
-    Collector,
-    KeepsState,
-    KnowsItsPace,
-    Labels,
-    Source,
-    TargetIdentity,
-)
+from loadwatch_collectors.collector import AsksServer, Collector, Labels, Source, TargetIdentity
 from loadwatch_collectors.settings import Bytes, Seconds, option, read_secret
 from loadwatch_collectors.settings_loader import (
     Document,
@@ -134,9 +126,8 @@ class CollectorSettings:
             ConfigError: the settings cannot work.
         """
         collector = self.source.build(self.settings)
-        if isinstance(collector, KnowsItsPace):
-            collector.set_pace(self.interval_seconds, self.timeout_seconds)
-        if self.state_file is not None and isinstance(collector, KeepsState):
+        collector.set_pace(self.interval_seconds, self.timeout_seconds)
+        if self.state_file is not None:
             collector.set_state_file(self.state_file)
         return collector
 

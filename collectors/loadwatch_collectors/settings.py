@@ -87,6 +87,14 @@ def option(
     return field(default=default, metadata=metadata)
 
 
+def check_pattern(what: str, pattern: str) -> None:
+    """Raise ValueError, with what the setting is called, where it is no regular expression."""
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"{what} is not a regular expression: {error}") from error
+
+
 def parse_duration(text: str) -> float:
     """Seconds from `500ms`, `1s`, `1m30s`, `2h`, `7d`, or a plain number.
 

@@ -14,7 +14,7 @@ COLLECTOR = Example(
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loadwatch_collectors.collector import MissingPrivilege, Sample, Source
+from loadwatch_collectors.collector import Collector, Sample, Source
 from loadwatch_collectors.settings import option
 from loadwatch_collectors.sources.procfs import read_text
 
@@ -26,7 +26,7 @@ class EntropySettings:
     path: str = option(help="The file.", default="/proc/sys/kernel/random/entropy_avail")
 
 
-class EntropyCollector:
+class EntropyCollector(Collector):
     """Reads one number."""
 
     def __init__(self, settings: EntropySettings) -> None:
@@ -35,13 +35,6 @@ class EntropyCollector:
     def collect(self) -> Sequence[Sample]:
         """Read it once."""
         return [Sample("node_entropy_available_bits", float(read_text(self._path)))]
-
-    def missing_privileges(self) -> Sequence[MissingPrivilege]:
-        """None: everybody may read it."""
-        return ()
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 ENTROPY = Source(
@@ -105,10 +98,10 @@ metrics:
     ],
     check="""
 from loadwatch_collectors.sources.aws.iam import read_actions
-from loadwatch_collectors.sources.aws.presets import choose_presets, find_preset, preset_metrics
+from loadwatch_collectors.sources.aws.presets import choose_presets, read_preset_file, preset_metrics
 
 assert "sqs_fair" in choose_presets(["sqs"])
 assert "aws_sqs_approximate_number_of_noisy_groups_maximum" in {metric.name for metric in preset_metrics()}
-assert read_actions().keys() >= set(find_preset("sqs_fair").permissions)
+assert read_actions().keys() >= set(read_preset_file("sqs_fair").permissions)
 """,
 )

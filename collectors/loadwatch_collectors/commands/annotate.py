@@ -8,9 +8,8 @@ from typing import Any
 import click
 from loadwatch_formats.terminal import echo
 
-from loadwatch_collectors.commands.runs import SERVER
-from loadwatch_collectors.errors import AgentError
-from loadwatch_collectors.runs.delivery import Client, read_token, run_path
+from loadwatch_collectors.commands.runs import SERVER, asking
+from loadwatch_collectors.runs.delivery import Client, run_path
 from loadwatch_collectors.runs.errors import UsageError
 from loadwatch_collectors.runs.facts.request import parse_start
 from loadwatch_collectors.settings import parse_duration
@@ -36,12 +35,8 @@ def annotate(**options: Any) -> None:
     Charts, run pages and reports show it. Prints its id. Exit status: 0; 1 the server refused it or is away; 2 the
     command was wrong.
     """
-    try:
-        client = Client(options["server"], read_token(options["token_file"]))
+    with asking("annotate", options) as client:
         document = client.send("POST", "/api/annotations", _note(client, options, round(time.time() * 1_000)))
-    except AgentError as error:
-        echo(f"loadwatch annotate: {error}", err=True)
-        raise SystemExit(getattr(error, "exit_code", 1)) from error
     echo(json.dumps(document, ensure_ascii=False) if options["as_json"] else document["id"])
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from loadwatch_collectors.collector import Collector, Explains, GoesOn, MissingPrivilege, Sample
+from loadwatch_collectors.collector import Collector, MissingPrivilege, Sample
 from loadwatch_collectors.config import CollectorSettings
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.transport.exposure import find_exposures
@@ -95,8 +95,8 @@ def _run_twice(collector: Collector, report: Report) -> None:
         report.samples = len(samples)
         report.shown = choose_shown(samples)
         report.missing = list(collector.missing_privileges())
-        report.notes += collector.explain() if isinstance(collector, Explains) else []
-        fault = collector.fault() if isinstance(collector, GoesOn) else None
+        report.notes += collector.explain()
+        fault = collector.fault()
         if fault is not None and fault.total:
             report.error = fault.text
         elif fault is not None:

@@ -14,7 +14,7 @@ from loadwatch_collectors.config import AgentConfig, load_config
 from loadwatch_collectors.errors import AgentError, CollectorError, ConfigError
 from loadwatch_collectors.settings_loader import parse_document, read_document
 from loadwatch_collectors.sources.aws.discovery.discovery import DATABASES
-from loadwatch_collectors.sources.aws.iam import PolicyNeeds, needed_actions
+from loadwatch_collectors.sources.aws.iam import PolicyNeeds, lost_without, make_policy, needed_actions
 from loadwatch_collectors.sources.aws.settings import AccountSettings, CloudWatchSettings
 from loadwatch_collectors.sources.mysql.collector import MySQLSettings
 from loadwatch_collectors.sources.mysql_statements.collector import MySQLStatementsSettings, rds_instance
@@ -174,9 +174,6 @@ def iam_policy(config: Path | None, role: str | None, explain: bool) -> None:
 
     Exit status: 0 printed, 2 the configuration is wrong or has nothing of AWS.
     """
-    from loadwatch_collectors.commands.iam_policy import configured_needs, default_needs
-    from loadwatch_collectors.sources.aws.iam import lost_without, make_policy
-
     try:
         needs = default_needs() if config is None else configured_needs(config, role)
     except (AgentError, ValueError) as error:

@@ -10,8 +10,8 @@ from typing import Any
 
 from loadwatch_formats.terminal import echo
 
-from loadwatch_collectors.errors import AgentError
-from loadwatch_collectors.runs.delivery import Client, read_token, run_path
+from loadwatch_collectors.commands.runs import asking
+from loadwatch_collectors.runs.delivery import Client, run_path
 from loadwatch_collectors.runs.errors import RefusedError, RunsError
 from loadwatch_collectors.runs.replay import (
     Score,
@@ -33,15 +33,11 @@ PAUSE_SECONDS = 1.0
 
 def replay_command(options: Mapping[str, Any]) -> int:
     """`replay`."""
-    try:
-        client = Client(options["server"], read_token(options["token_file"]))
+    with asking("replay", options) as client:
         paths: tuple[Path, ...] = options["paths"]
         archives = [path for path in find_recordings(paths) if options["purpose"] in (None, read_label(path).purpose)]
         with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
             scores = list(pool.map(partial(replay_one, client), archives))
-    except (AgentError, OSError) as error:
-        echo(f"loadwatch replay: {error}", err=True)
-        return getattr(error, "exit_code", EXIT_BELOW)
     totals = add_up(scores)
     if options["as_json"]:
         document = {"totals": totals._asdict(), "recordings": [_document(one) for one in scores]}

@@ -35,6 +35,16 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 _YES = click.option("--yes", is_flag=True, help="Do not ask.")
 
 
+@contextmanager
+def asking(command: str, options: Mapping[str, Any]) -> Generator[Client]:
+    """The server that is asked; an error ends the command with one line."""
+    try:
+        yield Client(options["server"], read_token(options["token_file"]))
+    except (AgentError, OSError) as error:
+        echo(f"loadwatch {command}: {error}", err=True)
+        sys.exit(getattr(error, "exit_code", 1))
+
+
 def _server_options(command: Callable[..., None]) -> Callable[..., None]:
     return SERVER(_TOKEN_FILE(command))
 
@@ -218,20 +228,9 @@ def replay(**options: Any) -> None:
     sys.exit(replay_command(options))
 
 
-_EXIT_FAILED = 1
 _MAX_COMPARED = 8
 _FORMATS = {".html": "html", ".htm": "html", ".md": "md", ".json": "json"}
 _CHUNK = 256 * 1024
-
-
-@contextmanager
-def _client(name: str, options: Mapping[str, Any]) -> Generator[Client]:
-    """The server that is asked; an error ends the command with one line."""
-    try:
-        yield Client(options["server"], read_token(options["token_file"]))
-    except (AgentError, OSError) as error:
-        echo(f"loadwatch runs {name}: {error}", err=True)
-        sys.exit(getattr(error, "exit_code", _EXIT_FAILED))
 
 
 def _print(options: Mapping[str, Any], document: Any, page: Callable[[Any], str]) -> None:
@@ -296,7 +295,7 @@ def list_runs(**options: Any) -> None:
         "tag": list(options["tags"]),
         "descending": "false" if options["ascending"] else "true",
     }
-    with _client("list", options) as client:
+    with asking("runs list", options) as client:
         _print(options, client.get("/api/runs", query), list_page)
 
 
@@ -306,7 +305,7 @@ def list_runs(**options: Any) -> None:
 @_JSON
 def show_run(**options: Any) -> None:
     """Show one run."""
-    with _client("show", options) as client:
+    with asking("runs show", options) as client:
         run = client.get(run_path(options["run_id"]))
         # The document of a run is what scripts read; for people its review is read, too.
         review: dict[str, Any] = {} if options["as_json"] else client.get(run_path(options["run_id"], "/review"))
@@ -321,7 +320,7 @@ def show_run(**options: Any) -> None:
 @_JSON
 def compare_runs(**options: Any) -> None:
     """Compare 2 to 8 runs; the first one's group is the base."""
-    with _client("compare", options) as client:
+    with asking("runs compare", options) as client:
         runs: tuple[str, ...] = options["run_ids"]
         if not 2 <= len(runs) <= _MAX_COMPARED:
             raise UsageError(f"2 to {_MAX_COMPARED} runs can be compared, not {len(runs)}")
@@ -342,7 +341,7 @@ def report_run(**options: Any) -> None:
     form = options["format_name"] or ("json" if options["as_json"] else _FORMATS.get(Path(output).suffix, ""))
     if not form:
         form = "md" if output == "-" and sys.stdout.isatty() else "html"
-    with _client("report", options) as client:
+    with asking("runs report", options) as client:
         _save(client, run_path(options["run_id"], "/report"), {"format": form, "lang": options["lang"]}, output)
 
 
@@ -353,7 +352,7 @@ def report_run(**options: Any) -> None:
 def delete_run(**options: Any) -> None:
     """Say what goes with a run, ask, and delete it for good."""
     run = options["run_id"]
-    with _client("delete", options) as client:
+    with asking("runs delete", options) as client:
         goes = client.get(run_path(run, "/deletion"))
         parts = [
             f"{goes['records']} records ({goes['record_bytes'] / 1e6:.1f} MB)",
@@ -378,7 +377,7 @@ def delete_run(**options: Any) -> None:
 @_server_options
 def export_run(**options: Any) -> None:
     """Write a whole run as one archive: samples, records, metadata, reviews."""
-    with _client("export", options) as client:
+    with asking("runs export", options) as client:
         _save(client, run_path(options["run_id"], "/archive"), {}, options["output"])
 
 
@@ -389,7 +388,7 @@ def export_run(**options: Any) -> None:
 def import_archive(**options: Any) -> None:
     """Take in an archive made by `loadwatch runs export`, and print the run's id."""
     path: Path = options["file"]
-    with _client("import-archive", options) as client:
+    with asking("runs import-archive", options) as client:
         size = path.stat().st_size
         report = make_reporter(show=True)
         try:

@@ -24,7 +24,7 @@ from loadwatch_formats.listeners import ListenerKind
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.sources.dbstats import find_pools
 from loadwatch_collectors.sources.nginx import STATUS
-from loadwatch_collectors.sources.procfs import list_pids, read_or_empty, read_text, socket_inodes
+from loadwatch_collectors.sources.procfs import LISTEN, list_pids, parse_tcp, read_or_empty, read_text, socket_inodes
 from loadwatch_collectors.sources.sockets import read_address
 
 DBSTATS_PATH = "/debug/dbstats"
@@ -220,7 +220,6 @@ def _read_program(folder: Path) -> Program | None:
     return Program(name=name_program(kernel_name, arguments), kernel_name=kernel_name, uid=uid)
 
 
-_LISTEN = "0A"
 _V4_LOOPBACK = "127.0.0.1"
 _V6_LOOPBACK = "::1"
 
@@ -236,15 +235,10 @@ class ListeningSocket(NamedTuple):
 
 def parse_listening(table: str) -> list[ListeningSocket]:
     """The sockets that listen, of one table of the kernel; lines of another shape are passed over."""
-    found: list[ListeningSocket] = []
-    for line in table.splitlines()[1:]:
-        fields = line.split()
-        if len(fields) < 10 or fields[3] != _LISTEN:
-            continue
-        address, _, port = fields[1].partition(":")
-        with suppress(ValueError):
-            found.append(ListeningSocket(read_address(address), int(port, 16), int(fields[7]), int(fields[9])))
-    return found
+    return [
+        ListeningSocket(read_address(row.address), row.port, row.uid, row.inode)
+        for row in parse_tcp(table, only=LISTEN)
+    ]
 
 
 def loopback_addresses(addresses: Sequence[str]) -> list[str]:

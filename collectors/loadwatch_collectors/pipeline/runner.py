@@ -166,9 +166,6 @@ class Runner:
             wake = min(wake, min(deadlines) - time.monotonic())
         return min(max(wake, 0.001), _MAX_SLEEP_SECONDS)
 
-    def _deliver(self, rows: Sequence[SampleRow], expected: bool) -> None:
-        self._gatherer.put(rows, expected=expected)
-
     def _now_ms(self) -> int:
         return int(self._wall() * 1000)
 

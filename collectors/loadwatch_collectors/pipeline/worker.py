@@ -10,17 +10,7 @@ from typing import Any
 import structlog
 from loadwatch_formats.metrics.model import MetricInfo
 
-from loadwatch_collectors.collector import (
-    KEPT,
-    CollectFault,
-    Collector,
-    DescribesMetrics,
-    GoesOn,
-    Labels,
-    Sample,
-    TargetIdentity,
-    target_info,
-)
+from loadwatch_collectors.collector import KEPT, CollectFault, Collector, Labels, Sample, TargetIdentity, target_info
 from loadwatch_collectors.config import CollectorSettings
 from loadwatch_collectors.errors import CollectorError, ConfigError
 from loadwatch_collectors.series import STALE_NAN, SampleRow, Series, make_series
@@ -235,7 +225,7 @@ class Worker:
     def metadata(self) -> Sequence[MetricInfo]:
         """What the collector has learned of its metrics so far."""
         collector = self._collector
-        return collector.metadata() if isinstance(collector, DescribesMetrics) else ()
+        return () if collector is None else collector.metadata()
 
     def deadline(self) -> float | None:
         """Monotonic time at which the present collection is given up, or then closed."""
@@ -285,7 +275,7 @@ class Worker:
                 return
             samples, error = self._collect()
             collector = self._collector
-            fault = collector.fault() if not error and isinstance(collector, GoesOn) else None
+            fault = collector.fault() if not error and collector is not None else None
             self._finish(running, samples, error, fault)
             if self._ended:
                 return

@@ -80,10 +80,13 @@ class Tool:
     programs: tuple[str, ...] = ()
     module: str | None = None
     """Of Python, where it is started as one, too."""
+    subcommand: str | None = None
+    """The one that puts load on something."""
 
     def recognise(self, command: Sequence[str]) -> int | None:
         """Index of the tool's own word in the command, None when it is another tool's command."""
-        return find_program(command, self.programs, module=self.module)
+        at = find_program(command, self.programs or (self.name,), module=self.module)
+        return at if at is None or self.subcommand is None or self.subcommand in command[at + 1 :] else None
 
     def target(self, arguments: Sequence[str]) -> Target:  # noqa: ARG002 - some tools' arguments do not say it
         """What the arguments behind the tool's word ask for."""
@@ -221,7 +224,7 @@ class Gatling(Tool):
 
     def recognise(self, command: Sequence[str]) -> int | None:
         """See Tool."""
-        at = find_program(command, ("gatling",))
+        at = super().recognise(command)
         if at is not None:
             return at
         if program_name(command[0]) in _BUILDS and any(_TASK.search(word) for word in command[1:]):
@@ -274,7 +277,6 @@ class Hey(Tool):
     """`hey`."""
 
     name = "hey"
-    programs = ("hey",)
 
     def target(self, arguments: Sequence[str]) -> Target:
         """See Tool; `-q` is for each of the `-c` workers, of which there are 50 by default."""
@@ -299,10 +301,11 @@ class JMeter(Tool):
     """`jmeter -n`."""
 
     name = "jmeter"
+    programs = ("jmeter", "jmeter-n", "ApacheJMeter")
 
     def recognise(self, command: Sequence[str]) -> int | None:
         """See Tool; also `java -jar ApacheJMeter.jar`."""
-        at = find_program(command, ("jmeter", "jmeter-n", "ApacheJMeter"))
+        at = super().recognise(command)
         if at is not None:
             return at
         return next((index for index, word in enumerate(command) if word.endswith("ApacheJMeter.jar")), None)
@@ -334,11 +337,7 @@ class K6(Tool):
     """`k6 run`."""
 
     name = "k6"
-
-    def recognise(self, command: Sequence[str]) -> int | None:
-        """See Tool."""
-        at = find_program(command, ("k6",))
-        return at if at is not None and "run" in command[at + 1 :] else None
+    subcommand = "run"
 
     def target(self, arguments: Sequence[str]) -> Target:
         """See Tool; virtual users are no rate, and those of a script are in its result."""
@@ -415,7 +414,6 @@ class Locust(Tool):
     """`locust`, also as `python -m locust`."""
 
     name = module = "locust"
-    programs = ("locust",)
 
     def target(self, arguments: Sequence[str]) -> Target:
         """See Tool; users are no rate."""
@@ -465,7 +463,6 @@ class Oha(Tool):
     """`oha`."""
 
     name = "oha"
-    programs = ("oha",)
 
     def target(self, arguments: Sequence[str]) -> Target:
         """See Tool."""
@@ -517,11 +514,7 @@ class Vegeta(Tool):
     """`vegeta attack`."""
 
     name = "vegeta"
-
-    def recognise(self, command: Sequence[str]) -> int | None:
-        """See Tool."""
-        at = find_program(command, ("vegeta",))
-        return at if at is not None and "attack" in command[at:] else None
+    subcommand = "attack"
 
     def target(self, arguments: Sequence[str]) -> Target:
         """See Tool; without `-rate` vegeta sends 50 a second."""

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, cast
 
 from loadwatch_formats.durations import parse_go_duration
 
-from loadwatch_collectors.collector import KEPT, Collector, Labels, Sample, Source
+from loadwatch_collectors.collector import Collector, Labels, Sample, Source, kept
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.log_tail import LogTail, reading_log
@@ -437,7 +437,7 @@ class DbstatsLogCollector(Collector):
             if now - seen_at > self._settings.log_max_age:
                 continue
             found = pool_samples(values, name)
-            samples += found if name in fresh else [sample._replace(timestamp_ms=KEPT) for sample in found]
+            samples += found if name in fresh else kept(found)
         if samples:
             return samples
         if self._newest:

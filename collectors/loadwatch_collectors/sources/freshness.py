@@ -12,7 +12,7 @@ from loadwatch_collectors.collector import Borrow, Collector, MissingPrivilege, 
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.mysql.iam import open_iam_password
-from loadwatch_collectors.transport.mysql_session import SERVER_KEYS, MySQLLogin, MySQLSession, Row, check_login
+from loadwatch_collectors.transport.mysql_session import SERVER_KEYS, MySQLLogin, MySQLSession, Row
 
 _COUNTS = ("exact", "estimate", "none")
 _CLOCKS = {
@@ -76,7 +76,7 @@ class FreshnessSettings(MySQLLogin):
 
     def __post_init__(self) -> None:
         """Check what types cannot say."""
-        check_login(self)
+        MySQLLogin.__post_init__(self)
         if not self.tables:
             raise ValueError("tables is empty; name at least one table")
         names = [table.name for table in self.tables]

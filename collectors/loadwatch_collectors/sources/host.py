@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from loadwatch_collectors.collector import Collector, Labels, Sample, Source
 from loadwatch_collectors.errors import CollectorError
-from loadwatch_collectors.settings import option
+from loadwatch_collectors.settings import check_pattern, option
 from loadwatch_collectors.sources.procfs import CLOCK_TICKS, missing_files, read_or_empty, read_text
 
 LOCAL = frozenset("bcachefs btrfs exfat ext2 ext3 ext4 f2fs jfs ntfs3 reiserfs ufs vfat xfs zfs".split())
@@ -181,10 +181,7 @@ class HostSettings:
 
     def __post_init__(self) -> None:
         for name in ("exclude_disks", "exclude_interfaces", "exclude_mounts"):
-            try:
-                re.compile(getattr(self, name))
-            except re.error as error:
-                raise ValueError(f"{name} is not a regular expression: {error}") from error
+            check_pattern(name, getattr(self, name))
 
 
 def parse_stat(text: str) -> list[Sample]:

@@ -17,7 +17,7 @@ from loadwatch_collectors.collector import Collector, Sample, Source, address_of
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings import option
 from loadwatch_collectors.sources.process.search import find_ports
-from loadwatch_collectors.sources.procfs import list_pids, read_or_empty, socket_inodes
+from loadwatch_collectors.sources.procfs import command_line, list_pids, read_or_empty, socket_inodes
 from loadwatch_collectors.transport.http_page import HttpPage, HttpSettings
 
 STATUS = re.compile(
@@ -29,7 +29,7 @@ _NAMES = (
     *("nginx_http_requests_total", "nginx_connections_reading", "nginx_connections_writing"),
     "nginx_connections_waiting",
 )
-_MASTER, _WORKER = "nginx: master process ", "nginx: worker process"
+_MASTER, _WORKER = "nginx: master process", "nginx: worker process"
 _FILES = ("/etc/nginx/nginx.conf", "/usr/local/nginx/conf/nginx.conf", "/usr/local/etc/nginx/nginx.conf")
 """Where the configuration is compiled to be: Debian and most others, nginx's own default, FreeBSD and Homebrew."""
 _USUAL_CONNECTIONS = 512
@@ -92,7 +92,7 @@ class NginxCollector(Collector):
 
 def find_master(proc: Path, port: int) -> int | None:
     """The master process that listens on the port; of hidden ones the only one; None where that is unclear."""
-    masters = [pid for pid in list_pids(proc) if _title(proc, pid).startswith(_MASTER)]
+    masters = [pid for pid in list_pids(proc) if command_line(proc / str(pid)).startswith(_MASTER)]
     listening = [pid for pid in masters if port in find_ports(proc, pid)]
     hidden = [pid for pid in masters if socket_inodes(proc / str(pid) / "fd") is None]
     return listening[0] if listening else hidden[0] if len(masters) == len(hidden) == 1 else None
@@ -100,7 +100,7 @@ def find_master(proc: Path, port: int) -> int | None:
 
 def find_workers(proc: Path, master: int) -> list[int]:
     """Its workers, without those that are shutting down."""
-    workers = [pid for pid in list_pids(proc) if _title(proc, pid) == _WORKER]
+    workers = [pid for pid in list_pids(proc) if command_line(proc / str(pid)) == _WORKER]
     stats = ((pid, read_or_empty(proc / str(pid) / "stat").rpartition(")")[2].split()) for pid in workers)
     return [pid for pid, fields in stats if fields[1:2] == [str(master)]]
 
@@ -108,7 +108,7 @@ def find_workers(proc: Path, master: int) -> list[int]:
 def read_connections(proc: Path, master: int) -> int | None:
     """`worker_connections` in the configuration that the master was started with; None where it cannot be read."""
     folder = proc / str(master)
-    words = _title(proc, master).split()
+    words = command_line(folder).split()
     options = {name: value for name, value in pairwise(words) if name in ("-c", "-p")}
     root = folder / "root"
     if not (root / "etc").is_dir():
@@ -157,10 +157,6 @@ def _read(file: Path, left: list[int]) -> str:
             return opened.read(_MOST_BYTES).decode("utf-8", "replace") if left[0] >= 0 else ""
     except OSError:
         return ""
-
-
-def _title(proc: Path, pid: int) -> str:
-    return read_or_empty(proc / str(pid) / "cmdline").replace("\0", " ").rstrip()
 
 
 NGINX = Source(

@@ -15,15 +15,19 @@ from dataclasses import dataclass
 
 from loadwatch_formats.own_traffic import NAME
 
-from loadwatch_collectors.collector import CollectFault, Labels, MissingPrivilege, Periodic, Sample, Source, address_of
+from loadwatch_collectors.collector import (
+    CollectFault,
+    Collector,
+    Labels,
+    MissingPrivilege,
+    Periodic,
+    Sample,
+    Source,
+    address_of,
+)
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings import Seconds, option
-from loadwatch_collectors.transport.postgresql_session import (
-    PostgreSQLLogin,
-    PostgreSQLSession,
-    Row,
-    check_postgresql_login,
-)
+from loadwatch_collectors.transport.postgresql_session import PostgreSQLLogin, PostgreSQLSession, Row
 
 DATABASE = """
     xact_commit xact_rollback blks_read blks_hit tup_returned tup_fetched tup_inserted tup_updated tup_deleted
@@ -150,12 +154,12 @@ class PostgreSQLSettings(PostgreSQLLogin):
 
     def __post_init__(self) -> None:
         """Check what types cannot say."""
-        check_postgresql_login(self)
+        PostgreSQLLogin.__post_init__(self)
         if self.max_tables < 0:
             raise ValueError("max_tables must be 0 or more")
 
 
-class PostgreSQLCollector:
+class PostgreSQLCollector(Collector):
     """Reads one server over a session that it keeps, and says as data when it gets none."""
 
     def __init__(self, settings: PostgreSQLSettings) -> None:

@@ -11,7 +11,7 @@ whose generic plan is forced says the same in all of them.
 
 import re
 import time
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,7 +21,7 @@ from loadwatch_formats.own_traffic import COMMENT
 from loadwatch_formats.statements.fingerprint import LONGEST_READ, Dialect, mask
 from loadwatch_formats.statements.plans import POSTGRESQL_PLAN, NoPlan, Step, why_not_explained, write_plan
 
-from loadwatch_collectors.collector import KEPT, Borrow, CollectFault, MissingPrivilege, Sample, Source
+from loadwatch_collectors.collector import Borrow, CollectFault, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.statements import (
@@ -31,20 +31,16 @@ from loadwatch_collectors.sources.statements import (
     Counts,
     Found,
     Key,
-    Pace,
+    NotCountingError,
     Plans,
     Row,
-    Sums,
+    StatementsCollector,
     Totals,
+    ask_plan,
     counted,
     now_ms,
 )
-from loadwatch_collectors.transport.postgresql_session import (
-    BORROWED_KEYS,
-    PostgreSQLLogin,
-    PostgreSQLSession,
-    check_postgresql_login,
-)
+from loadwatch_collectors.transport.postgresql_session import BORROWED_KEYS, PostgreSQLLogin, PostgreSQLSession
 
 SELECT_WHOLE = f"""
     SELECT d.datname, s.queryid::text, left(min(s.query), {LONGEST_READ})
@@ -89,14 +85,7 @@ class Explainer:
 
     def missing(self, user: str) -> Sequence[MissingPrivilege]:
         """The databases whose statements may not be explained."""
-        return [
-            MissingPrivilege(
-                permission=f"SELECT on the tables of {database}",
-                lost="plans of its statements",
-                remedy=f"GRANT pg_read_all_data TO {user};",
-            )
-            for database in self.plans.refused_schemas()
-        ]
+        return self.plans.missing("SELECT on the tables of", lambda _: f"GRANT pg_read_all_data TO {user};")
 
     def _explain(self, database: str, texts: Mapping[Key, str], now: float) -> None:
         session = self._open(database)
@@ -123,12 +112,9 @@ def _found(session: PostgreSQLSession, name: str, text: str) -> Found:
         session.execute(f"PREPARE {name} AS {text}")
         return session.query(f"EXPLAIN (FORMAT JSON) EXECUTE {name}{values}")
 
-    try:
-        rows = session.run(ask)
-    except PrivilegeError:
-        return Found(reason=NoPlan.NOT_PERMITTED)
-    except CollectorError:
-        return Found(reason=NoPlan.REFUSED)
+    rows = ask_plan(session, ask)
+    if isinstance(rows, NoPlan):
+        return Found(reason=rows)
     return Found(plan=write_plan(list(steps_of(rows[0][0][0]["Plan"]))))
 
 
@@ -166,12 +152,6 @@ SELECT_TEXTS = """
 """
 
 
-ASK_AGAIN_SECONDS = 10.0
-"""After the server has said that it counts no statements."""
-LEAST_TRANSACTIONS = 100
-"""Of fewer in a minute no share is complained about: the server has some of its own."""
-ENOUGH = 0.95
-WINDOW_SECONDS = 60.0
 MOST_TEXTS = 500
 
 NOT_LOADED = (
@@ -207,56 +187,27 @@ class PostgreSQLStatementsSettings(PostgreSQLLogin):
 
     def __post_init__(self) -> None:
         """Check what types cannot say."""
-        check_postgresql_login(self)
+        PostgreSQLLogin.__post_init__(self)
         if not 1 <= self.statements <= 2_000:
             raise ValueError("statements must be between 1 and 2000")
 
 
-class _NotCountingError(CollectorError):
-    """The server answers, and counts no statements."""
-
-
-class PostgreSQLStatementsCollector:
+class PostgreSQLStatementsCollector(StatementsCollector):
     """Reads one server over a session that it keeps."""
 
     def __init__(self, settings: PostgreSQLStatementsSettings) -> None:
         """Read the password; the session is opened by the first `collect`."""
         self._settings = settings
         self._session = PostgreSQLSession(settings, self._on_connect, shared=True)
+        totals = Totals(settings.statements, now_ms(), names=FIELDS, labels=LABELS)
         self._explainer = Explainer(lambda database: PostgreSQLSession(replace(settings, database=database)))
-        self._sums = Sums()
-        self._totals = Totals(settings.statements, now_ms(), names=FIELDS, labels=LABELS)
+        super().__init__(self._session, totals, settings.every, self._explainer.explain if settings.plans else None)
         self._schema = ""
         self._sees_all = True
-        self._resets = self._evicted = self._transactions = self._calls = 0.0
-        self._known_reset: str | None = None
-        self._known_evicted: float | None = None
-        self._known_transactions: float | None = None
+        self._evicted = 0.0
+        self._known: tuple[float, str] | None = None
+        """Evictions and time of the last reset, as they were at the last reading."""
         self._evicted_lately = False
-        self._steps: deque[tuple[float, float, float]] = deque()
-        self._pace = Pace(settings.every)
-        self._kept: list[Sample] = []
-        self._refused: CollectorError | None = None
-
-    def collect(self) -> Sequence[Sample]:
-        """Read the server, if it is time to."""
-        began = time.monotonic()
-        if not self._pace.is_due(began):
-            if self._refused is not None:
-                raise self._refused
-            return self._kept
-        self._refused = None
-        try:
-            samples = self._session.run(self._read)
-        except (_NotCountingError, PrivilegeError) as error:
-            self._refused = error
-            self._pace.wait(began, ASK_AGAIN_SECONDS)
-            raise
-        self._pace.read(began)
-        if self._settings.plans:
-            self._explainer.explain(began)
-        self._kept = [sample._replace(timestamp_ms=KEPT) for sample in samples if sample.timestamp_ms in (None, KEPT)]
-        return samples
 
     def missing_privileges(self) -> Sequence[MissingPrivilege]:
         """Texts of what other roles run, and the right to have statements explained."""
@@ -276,8 +227,8 @@ class PostgreSQLStatementsCollector:
         """What makes the table of statements incomplete."""
         if self._evicted_lately:
             return CollectFault(text=EVICTING)
-        transactions, calls = self._lately
-        if transactions >= LEAST_TRANSACTIONS and calls < ENOUGH * transactions:
+        if self._coverage.is_low:
+            transactions, calls = self._coverage.lately
             return CollectFault(text=LOW.format(ratio=calls / transactions, transactions=transactions, calls=calls))
         return None
 
@@ -289,29 +240,20 @@ class PostgreSQLStatementsCollector:
             "told where there are more transactions than calls"
         ]
 
-    def close(self) -> None:
-        """End the session."""
-        self._session.close()
-
-    @property
-    def _lately(self) -> tuple[float, float]:
-        """Transactions and calls of the last minute."""
-        return sum(step[1] for step in self._steps), sum(step[2] for step in self._steps)
-
     def _on_connect(self, session: PostgreSQLSession) -> None:
         ((version, most, track, schema, sees_all),) = session.query(SELECT_STATE)
         where = f"PostgreSQL at {session.where}"
         if version < 140_000:
-            raise _NotCountingError(f"{where}: {TOO_OLD.format(version=version // 10_000)}")
+            raise NotCountingError(f"{where}: {TOO_OLD.format(version=version // 10_000)}")
         # The setting is there once the library is loaded, or the view was used; only a superuser may read which are.
         if most is None and schema is None:
-            raise _NotCountingError(f"{where}: {NOT_LOADED}, then CREATE EXTENSION pg_stat_statements;")
+            raise NotCountingError(f"{where}: {NOT_LOADED}, then CREATE EXTENSION pg_stat_statements;")
         if most is None:
-            raise _NotCountingError(f"{where}: {NOT_LOADED}")
+            raise NotCountingError(f"{where}: {NOT_LOADED}")
         if schema is None:
-            raise _NotCountingError(f"{where}: {NO_EXTENSION.format(database=self._settings.database)}")
+            raise NotCountingError(f"{where}: {NO_EXTENSION.format(database=self._settings.database)}")
         if track == "none":
-            raise _NotCountingError(f"{where}: {TRACKS_NONE}")
+            raise NotCountingError(f"{where}: {TRACKS_NONE}")
         self._schema, self._sees_all = schema, sees_all
 
     def _read(self) -> list[Sample]:
@@ -337,34 +279,26 @@ class PostgreSQLStatementsCollector:
         if self._settings.plans:
             self._explainer.look(session, schema, growth.grown, began)
         ((transactions,),) = self._pace.ask(session.query, SELECT_TRANSACTIONS)
-        self._note(evicted, reset, transactions or 0.0, sum(counts[CALLS] for counts in growth.grown.values()), began)
+        calls = sum(counts[CALLS] for counts in growth.grown.values())
+        self._coverage.update(began, {"transactions": transactions or 0.0}, calls)
+        if self._known is not None:
+            self._resets += reset != self._known[1]
+            step = evicted - self._known[0] if evicted >= self._known[0] else evicted
+            self._evicted += step
+            self._evicted_lately = step > 0
+        self._known = evicted, reset
         health = [
-            Sample(EXECUTED, self._transactions),
-            Sample(EXPLAINED, self._calls),
+            Sample(EXECUTED, self._coverage.executed),
+            Sample(EXPLAINED, self._coverage.explained),
             Sample("pg_statements_resets_total", self._resets),
             Sample("pg_statements_evicted_total", self._evicted),
             Sample("pg_statements_reading_seconds", time.monotonic() - began),
         ]
-        transactions, calls = self._lately
-        if transactions:
-            health.append(Sample(COVERAGE, min(calls / transactions, 1.0)))
+        ratio = self._coverage.ratio
+        if ratio is not None:
+            health.append(Sample(COVERAGE, ratio))
         at_ms = now_ms()
         return [*self._totals.samples(at_ms), *self._explainer.plans.samples(at_ms), *health]
-
-    def _note(self, evicted: float, reset: str, transactions: float, calls: float, now: float) -> None:
-        if self._known_transactions is not None and self._known_evicted is not None:
-            self._resets += reset != self._known_reset
-            step = evicted - self._known_evicted if evicted >= self._known_evicted else evicted
-            self._evicted += step
-            self._evicted_lately = step > 0
-            before = self._known_transactions
-            ended = transactions - before if transactions >= before else transactions
-            self._transactions += ended
-            self._calls += calls
-            self._steps.append((now, ended, calls))
-            while now - self._steps[0][0] >= WINDOW_SECONDS:
-                self._steps.popleft()
-        self._known_reset, self._known_evicted, self._known_transactions = reset, evicted, transactions
 
     def _texts(self, wanted: Sequence[Key]) -> dict[Key, str]:
         if not wanted:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from loadwatch_formats.own_traffic import MARKER
 
-from loadwatch_collectors.collector import KEPT, Borrow, MissingPrivilege, Sample, Source
+from loadwatch_collectors.collector import Borrow, Collector, MissingPrivilege, Sample, Source, kept
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.freshness import quote_name
@@ -75,7 +75,7 @@ class _InFlight:
     http_seconds: float
 
 
-class ProbeCollector:
+class ProbeCollector(Collector):
     """Keeps one marked request in flight."""
 
     def __init__(self, settings: ProbeSettings) -> None:
@@ -108,7 +108,7 @@ class ProbeCollector:
             samples = [Sample("probe_success", 0.0), Sample("probe_error_info", 1.0, (("error", self._error),))]
         else:
             samples = self._watch(self._flight)
-        self._last = [sample._replace(timestamp_ms=KEPT) for sample in samples]
+        self._last = kept(samples)
         return [*samples, *self._counts()]
 
     def missing_privileges(self) -> Sequence[MissingPrivilege]:

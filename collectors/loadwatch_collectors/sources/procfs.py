@@ -2,13 +2,16 @@
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
 
 CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 PAGE_SIZE = os.sysconf("SC_PAGE_SIZE")
+LISTEN = 10
+"""The state of sockets that listen, of include/net/tcp_states.h."""
 _CHUNK = 65_536
 
 
@@ -76,6 +79,47 @@ def list_pids(proc: Path) -> list[int]:
         return sorted(int(name) for name in os.listdir(proc) if name.isdecimal())
     except OSError as error:
         raise CollectorError(f"{proc} cannot be listed: {error.strerror}") from error
+
+
+class TcpRow(NamedTuple):
+    """A socket of `/proc/net/tcp` or `tcp6`; addresses as the kernel writes them, bytes or connections that wait."""
+
+    address: str
+    port: int
+    peer: str
+    peer_port: int
+    state: int
+    send_queue: int
+    receive_queue: int
+    uid: int
+    inode: int
+
+
+def parse_tcp(*tables: str, only: int | None = None) -> Iterator[TcpRow]:
+    """Each socket of the tables once, in one state where one is asked for; lines of another shape are passed over.
+
+    The kernel gives the file a page at a time and finds its place again by counting, so what opens and closes in
+    between makes it tell connections twice: under churn a read was seen to have each of them four times.
+    """
+    told: set[tuple[str, str]] = set()
+    for text in tables:
+        for line in text.splitlines()[1:]:
+            fields = line.split()
+            if len(fields) < 10 or ((state := int(fields[3], 16)) != only and only is not None):
+                continue
+            ends = fields[1], fields[2]
+            if state != LISTEN and ends in told:
+                continue
+            told.add(ends)
+            (address, port), (peer, peer_port), queues = (field.split(":") for field in (*ends, fields[4]))
+            ports = int(port, 16), int(peer_port, 16)
+            send, receive = (int(queue, 16) for queue in queues)
+            yield TcpRow(address, ports[0], peer, ports[1], state, send, receive, int(fields[7]), int(fields[9]))
+
+
+def command_line(folder: Path) -> str:
+    """The words of a process, with spaces between."""
+    return read_or_empty(folder / "cmdline").replace("\0", " ").strip()
 
 
 def program_name(folder: Path) -> str:

@@ -14,7 +14,7 @@ from loadwatch_formats.metrics.model import MetricInfo
 
 from loadwatch_collectors.collector import Collector, Labels, Sample, Source
 from loadwatch_collectors.errors import CollectorError
-from loadwatch_collectors.settings import option
+from loadwatch_collectors.settings import check_pattern, option
 from loadwatch_collectors.transport.http_page import HttpPage, HttpSettings
 
 _NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
@@ -237,10 +237,7 @@ class PrometheusSettings(HttpSettings):
         """Check what types cannot say."""
         HttpSettings.__post_init__(self)
         for pattern in (*self.include, *self.exclude):
-            try:
-                re.compile(pattern)
-            except re.error as error:
-                raise ValueError(f"{pattern!r} is not a regular expression: {error}") from None
+            check_pattern(repr(pattern), pattern)
 
 
 class PrometheusCollector(Collector):

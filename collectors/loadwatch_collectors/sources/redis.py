@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from loadwatch_collectors.collector import CollectFault, MissingPrivilege, Sample, Source
+from loadwatch_collectors.collector import CollectFault, Collector, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
 from loadwatch_collectors.transport.redis_session import Command, NoAnswerError, RedisLogin, RedisSession
 
@@ -149,7 +149,7 @@ class _Others:
         return others
 
 
-class RedisCollector:
+class RedisCollector(Collector):
     """Reads one server over a connection that it keeps."""
 
     def __init__(self, login: RedisLogin) -> None:

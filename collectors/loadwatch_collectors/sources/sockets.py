@@ -14,19 +14,21 @@ import socket
 import struct
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from struct import Struct
 from typing import NamedTuple
 
-from loadwatch_collectors.collector import KEPT, Collector, Labels, Sample, Source
+from loadwatch_collectors.collector import Collector, Labels, Periodic, Sample, Source, kept
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.procfs import (
+    LISTEN,
     PAGE_SIZE,
     list_pids,
     missing_files,
+    parse_tcp,
     program_name,
     read_or_empty,
     read_text,
@@ -39,10 +41,10 @@ from loadwatch_collectors.sources.procfs import (
 # is sliced by its stride, so counting is done by the interpreter's C code: 11,000 sockets cost 11 ms in the kernel and
 # 3 ms here, against 90 ms of CPU for `ss` and 30 ms for `/proc/net/tcp` on the same machine.
 
+ESTABLISHED = 1
 TIME_WAIT = 6
-LISTEN = 10
 STATES = {
-    1: "established",
+    ESTABLISHED: "established",
     2: "syn_sent",
     3: "syn_recv",
     4: "fin_wait1",
@@ -206,28 +208,15 @@ def parse_messages(buffers: Iterable[bytes]) -> TcpTable:
 def parse_proc_tcp(*tables: str) -> TcpTable:
     """The same from `/proc/net/tcp` and `tcp6`; the limit of an accept queue is not in them."""
     table = TcpTable()
-    # The kernel gives the file a page at a time and finds its place again by counting, so what opens and closes in
-    # between makes it tell connections twice: under churn a read was seen to have each of them four times.
-    told: set[tuple[str, str]] = set()
-    for text in tables:
-        for line in text.splitlines()[1:]:
-            fields = line.split()
-            state = int(fields[3], 16)
-            if state != LISTEN:
-                pair = (fields[1], fields[2])
-                if pair in told:
-                    continue
-                told.add(pair)
-            local_port = int(fields[1].rpartition(":")[2], 16)
-            send, _, receive = fields[4].partition(":")
-            table.states[state] += 1
-            if state == LISTEN:
-                table.listeners.append(Listener(local_port, int(receive, 16), None))
-                continue
-            table.local[state, local_port] += 1
-            table.remote[state, int(fields[2].rpartition(":")[2], 16)] += 1
-            table.send_queue_bytes += int(send, 16)
-            table.receive_queue_bytes += int(receive, 16)
+    for row in parse_tcp(*tables):
+        table.states[row.state] += 1
+        if row.state == LISTEN:
+            table.listeners.append(Listener(row.port, row.receive_queue, None))
+            continue
+        table.local[row.state, row.port] += 1
+        table.remote[row.state, row.peer_port] += 1
+        table.send_queue_bytes += row.send_queue
+        table.receive_queue_bytes += row.receive_queue
     return table
 
 
@@ -251,38 +240,11 @@ def _sum_u32(buffer: bytes, start: int, end: int, size: int) -> int:
     return sum(sum(buffer[start + index : end : size]) << shift for index, shift in enumerate(shifts))
 
 
-_ESTABLISHED = "01"
 MOST_PEERS = 50
 """Rows that are told apart, those with the most connections; the others are added up."""
 OTHER = "other"
 UNKNOWN = "unknown"
 """The process of a socket that this user may not see."""
-
-
-class Connection(NamedTuple):
-    """One end of an established connection."""
-
-    address: str
-    port: int
-    peer: str
-    peer_port: int
-    inode: int
-
-
-def parse_connections(*tables: str) -> Iterator[Connection]:
-    """The established ones of `/proc/net/tcp` and `tcp6`, each once."""
-    told: set[tuple[str, str]] = set()
-    for text in tables:
-        for line in text.splitlines()[1:]:
-            fields = line.split()
-            ends = fields[1], fields[2]
-            if len(fields) > 9 and fields[3] == _ESTABLISHED and ends not in told:
-                # The kernel tells some twice while others come and go.
-                told.add(ends)
-                (address, port), (peer, peer_port) = (one.split(":") for one in ends)
-                yield Connection(
-                    read_address(address), int(port, 16), read_address(peer), int(peer_port, 16), int(fields[9])
-                )
 
 
 @functools.lru_cache(maxsize=4096)
@@ -311,10 +273,11 @@ def read_peers(
         for inode in socket_inodes(proc / str(pid) / "fd") or ()
     }
     counts: Counter[tuple[str, str, str, str, str]] = Counter()
-    for one in parse_connections(*tables):
+    for one in parse_tcp(*tables, only=ESTABLISHED):
         side, port = ("local", one.port) if one.port in listening else ("remote", one.peer_port)
         if not wanted or port in wanted:
-            counts[owners.get(one.inode, UNKNOWN), one.address, one.peer, str(port), side] += 1
+            ends = read_address(one.address), read_address(one.peer)
+            counts[owners.get(one.inode, UNKNOWN), *ends, str(port), side] += 1
     shown = counts.most_common(MOST_PEERS)
     rest: Counter[str] = Counter()
     for labels, count in counts.items() - dict(shown).items():
@@ -466,8 +429,7 @@ class SocketsCollector(Collector):
         self._cpu_clock = cpu_clock
         self._diag: SockDiag | None = None
         self._use_diag = settings.proc == "/proc"
-        self._limits: list[Sample] = []
-        self._limits_at = float("-inf")
+        self._limits = Periodic(self._read_limits, settings.limits_every)
         self._details: list[Sample] = []
         self._next_details = float("-inf")
         self._seen: set[tuple[int, str, int]] = set()
@@ -477,17 +439,17 @@ class SocketsCollector(Collector):
 
     def collect(self) -> list[Sample]:
         """Read the totals, and what else is due."""
+        now = time.monotonic()
         samples = [
             *parse_sockstat(self._read_optional("net/sockstat")),
             *parse_sockstat(self._read_optional("net/sockstat6")),
             *parse_netstat(self._read_optional("net/netstat")),
             *parse_netstat(self._read_optional("net/snmp")),
-            *self._read_limits(),
+            *self._limits.read(now),
         ]
-        now = time.monotonic()
         if now < self._next_details:
             queues = self._make_queue_samples(self._read_table(LISTEN_ONLY).listeners)
-            return samples + queues + _keep(self._details) + _keep(self._peers)
+            return samples + queues + kept(self._details) + kept(self._peers)
         started = self._cpu_clock()
         table = self._read_table(ALL_STATES)
         self._ports = choose_ports(self._settings.ports, table.listeners, self._settings.max_discovered_ports)
@@ -513,7 +475,7 @@ class SocketsCollector(Collector):
     def _read_peers(self, table: TcpTable) -> list[Sample]:
         now = time.monotonic()
         if not self._settings.peers or now < self._next_peers:
-            return _keep(self._peers)
+            return kept(self._peers)
         started = time.thread_time()
         listening = {listener.port for listener in table.listeners}
         tables = [read_text(self._proc / "net/tcp"), self._read_optional("net/tcp6")]
@@ -538,10 +500,6 @@ class SocketsCollector(Collector):
         return parse_proc_tcp(read_text(self._proc / "net/tcp"), self._read_optional("net/tcp6"))
 
     def _read_limits(self) -> list[Sample]:
-        now = time.monotonic()
-        if now - self._limits_at < self._settings.limits_every:
-            return _keep(self._limits)
-        self._limits_at = now
         limits: list[Sample] = []
         for name, file in _KERNEL_LIMITS.items():
             text = self._read_optional(f"sys/{file}")
@@ -551,9 +509,7 @@ class SocketsCollector(Collector):
         if ports:
             first, last = map(int, ports.split())
             limits.append(Sample("kernel_ephemeral_ports", float(last - first + 1)))
-        limits += read_sysctls(self._proc)
-        self._limits = limits
-        return limits
+        return [*limits, *read_sysctls(self._proc)]
 
     def _make_queue_samples(self, listeners: Iterable[Listener]) -> list[Sample]:
         samples: list[Sample] = []
@@ -587,10 +543,6 @@ class SocketsCollector(Collector):
 
 
 _ALWAYS_SHOWN = [number for number, name in STATES.items() if name in ("established", "time_wait", "close_wait")]
-
-
-def _keep(samples: Iterable[Sample]) -> list[Sample]:
-    return [sample._replace(timestamp_ms=KEPT) for sample in samples]
 
 
 SOCKETS = Source(

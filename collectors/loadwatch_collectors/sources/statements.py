@@ -10,7 +10,9 @@ from loadwatch_formats.metrics.mysql_statements import FIELDS, OTHER, UNSEEN
 from loadwatch_formats.own_traffic import COMMENT, NAME
 from loadwatch_formats.statements.plans import NoPlan
 
-from loadwatch_collectors.collector import KEPT, Labels, Sample
+from loadwatch_collectors.collector import KEPT, Collector, Labels, MissingPrivilege, Sample, kept
+from loadwatch_collectors.errors import CollectorError, PrivilegeError
+from loadwatch_collectors.transport.kept import KeptSession
 
 Counts = tuple[float, ...]
 """In the order of `FIELDS`; times in seconds."""
@@ -362,10 +364,13 @@ class Plans:
             return
         self._known[key] = _Known(found, again)
 
-    def refused_schemas(self) -> list[str]:
-        """Databases in which nothing may be read."""
+    def missing(self, permission: str, remedy: Callable[[str], str]) -> list[MissingPrivilege]:
+        """The databases in which nothing may be read; `remedy` is asked with the name of each."""
         refused = {key.schema for key, known in self._known.items() if known.found.reason is NoPlan.NOT_PERMITTED}
-        return sorted(refused)
+        return [
+            MissingPrivilege(f"{permission} {schema}", "plans of its statements", remedy(schema))
+            for schema in sorted(refused)
+        ]
 
     def samples(self, now_ms: int) -> Iterable[Sample]:
         """One series for each statement that was looked at."""
@@ -381,3 +386,123 @@ class Plans:
             yield Sample(self._metric, 1.0, labels, None if fresh else KEPT)
             if fresh:
                 known.sent_ms = now_ms
+
+
+def ask_plan(session: KeptSession, ask: Callable[[], Sequence[_T]]) -> Sequence[_T] | NoPlan:
+    """The rows of an EXPLAIN; why there are none without the server's words, which may repeat a value."""
+    try:
+        return session.run(ask)
+    except PrivilegeError:
+        return NoPlan.NOT_PERMITTED
+    except CollectorError:
+        return NoPlan.REFUSED
+
+
+WINDOW_SECONDS = 60.0
+ENOUGH = 0.95
+LEAST_EXECUTED = 100
+"""Of fewer in a minute no share is complained about."""
+ASK_AGAIN_SECONDS = 10.0
+"""After the server has said that it counts no statements, or that we may not see them."""
+
+
+class Coverage:
+    """Counts what was executed and what was told apart.
+
+    Attributes:
+        executed, explained: since the collector began.
+    """
+
+    def __init__(self) -> None:
+        self.executed = 0.0
+        self.explained = 0.0
+        self._before: Mapping[str, float] | None = None
+        self._steps: deque[tuple[float, float, float]] = deque()
+
+    def update(self, now: float, counters: Mapping[str, float], explained: float) -> None:
+        """Count one reading: the server's counters as they are, and what was told apart since the last one."""
+        before, self._before = self._before, counters
+        if before is None:
+            return
+        executed = sum(
+            count - old if count >= (old := before.get(name, 0.0)) else count for name, count in counters.items()
+        )
+        self.executed += executed
+        self.explained += explained
+        self._steps.append((now, executed, explained))
+        while now - self._steps[0][0] >= WINDOW_SECONDS:
+            self._steps.popleft()
+
+    @property
+    def lately(self) -> tuple[float, float]:
+        """What was executed and told apart in the last minute."""
+        return sum(step[1] for step in self._steps), sum(step[2] for step in self._steps)
+
+    @property
+    def ratio(self) -> float | None:
+        """Of the last minute, at most 1; None where nothing was executed."""
+        executed, explained = self.lately
+        return min(explained / executed, 1.0) if executed > 0 else None
+
+    @property
+    def is_low(self) -> bool:
+        """Whether so much is missing that the table of statements misleads."""
+        executed, explained = self.lately
+        return executed >= LEAST_EXECUTED and explained < ENOUGH * executed
+
+
+class NotCountingError(CollectorError):
+    """The server answers, and counts no statements."""
+
+
+class StatementsCollector(Collector):
+    """Reads the statements of one server over a session that it keeps, as often as that may cost."""
+
+    def __init__(
+        self, session: KeptSession, totals: Totals, every: float, explain: Callable[[float], None] | None
+    ) -> None:
+        """`explain` asks for plans, once all else is read."""
+        self._kept_session = session
+        self._explain = explain
+        self._totals = totals
+        self._sums = Sums()
+        self._coverage = Coverage()
+        self._pace = Pace(every)
+        self._resets: float = 0.0
+        self._kept: list[Sample] = []
+        self._refused: CollectorError | None = None
+
+    def collect(self) -> Sequence[Sample]:
+        """Read the server, if it is time to."""
+        began = time.monotonic()
+        if not self._pace.is_due(began):
+            if self._refused is not None:
+                raise self._refused
+            return self._kept
+        self._refused = None
+        try:
+            samples = self._kept_session.run(self._read)
+        except (NotCountingError, PrivilegeError) as error:
+            self._refused = self._lasting(error)
+            if self._refused is None:
+                raise
+            self._pace.wait(began, ASK_AGAIN_SECONDS)
+            if self._refused is error:
+                raise
+            raise self._refused from error
+        self._pace.read(began)
+        if self._explain is not None:
+            self._explain(began)
+        self._kept = kept(sample for sample in samples if sample.timestamp_ms in (None, KEPT))
+        return samples
+
+    def close(self) -> None:
+        """End the session."""
+        self._kept_session.close()
+
+    def _lasting(self, error: CollectorError) -> CollectorError | None:
+        """The error as it is told until the server is asked again; None where that is at the next tick."""
+        return error
+
+    def _read(self) -> list[Sample]:
+        raise NotImplementedError

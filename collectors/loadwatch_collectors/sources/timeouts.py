@@ -24,7 +24,7 @@ from loadwatch_formats.deadline import shut_down
 from loadwatch_formats.metrics.timeouts import GIVEN, LONGER, PATH
 from loadwatch_formats.own_traffic import AGENT
 
-from loadwatch_collectors.collector import KEPT, Collector, Labels, Sample, Source
+from loadwatch_collectors.collector import Collector, Labels, Sample, Source, kept
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.transport.http_page import check_url, redact_url, request_target, tls_context
@@ -401,7 +401,7 @@ class TimeoutsCollector(Collector):
             probe.begin_if_due(now)
             samples += measured_samples(probe.settings.layer, probe.results())
         if now < self._repeat_due and samples == self._sent:
-            return [sample._replace(timestamp_ms=KEPT) for sample in samples]
+            return kept(samples)
         self._sent, self._repeat_due = samples, now + REPEAT_SECONDS
         return samples
 

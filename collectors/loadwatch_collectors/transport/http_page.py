@@ -5,7 +5,6 @@ and who is already connected still sees everything.
 """
 
 import ssl
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http.client import HTTPException
@@ -21,6 +20,7 @@ from urllib3.exceptions import HTTPError
 from loadwatch_collectors.collector import address_of
 from loadwatch_collectors.errors import CollectorError, ConfigError, PrivilegeError
 from loadwatch_collectors.settings import Bytes, Seconds, option, read_secret
+from loadwatch_collectors.transport.kept import KeptConnection
 
 _CHUNK = 65536
 _EXCERPT = 60
@@ -77,8 +77,8 @@ class Page(NamedTuple):
         return repr(text) + ("…" if len(self.body) > _EXCERPT else "")
 
 
-class HttpPage:
-    """A page behind a kept connection. Used by one thread at a time, except `close`."""
+class HttpPage(KeptConnection):
+    """A page behind a kept connection."""
 
     def __init__(self, settings: HttpSettings, deadline: float | None = None, *, held: bool = False) -> None:
         """Read the secrets and prepare the connection; nothing is dialled yet.
@@ -91,14 +91,12 @@ class HttpPage:
             ConfigError: the token or the certificates cannot be read.
         """
         self.url = redact_url(settings.url)
+        super().__init__(f"GET {self.url}: the connection was closed")
         self._settings = settings
         self._seconds = settings.deadline if deadline is None else deadline
         self._target = request_target(settings.url)
         self._deadline = Deadline()
         self._connection = _connection(settings, self._deadline, held=held)
-        self._lock = threading.Lock()
-        self._running = False
-        self._closed = False
         self._headers = {"User-Agent": AGENT, "Accept-Encoding": "gzip", **_credentials(settings)}
 
     def get(self, *, accept: str, target: str | None = None) -> Page:
@@ -107,41 +105,25 @@ class HttpPage:
         Raises:
             CollectorError: no answer in time, a body that is too large, or a status other than 2xx.
         """
-        with self._lock:
-            if self._closed:
-                raise CollectorError(f"GET {self.url}: the connection was closed")
-            self._running = True
-        try:
-            return self._get(accept, target)
-        finally:
-            with self._lock:
-                self._running = False
-                if self._closed:
-                    self._connection.close()
-
-    def _get(self, accept: str, target: str | None) -> Page:
-        self._deadline.start(self._seconds)
-        try:
-            page = self._exchange(target or self._target, {**self._headers, "Accept": accept})
-        except BaseException as error:
-            # What is left of this answer must not be taken for the next one.
-            self._connection.close()
-            if isinstance(error, HTTPError | HTTPException | OSError):
-                raise CollectorError(self._describe(error)) from error
-            raise
-        self._check_status(page)
-        return page
-
-    def close(self) -> None:
-        """Close the connection for good; a `get` under way in another thread ends with an error."""
-        with self._lock:
-            self._closed = True
-            self._deadline.cancel()
-            if self._running:
-                # Only the thread that runs may take the connection apart; this wakes it.
-                shut_down(self._connection.sock)
-            else:
+        with self._use():
+            self._deadline.start(self._seconds)
+            try:
+                page = self._exchange(target or self._target, {**self._headers, "Accept": accept})
+            except BaseException as error:
+                # What is left of this answer must not be taken for the next one.
                 self._connection.close()
+                if isinstance(error, HTTPError | HTTPException | OSError):
+                    raise CollectorError(self._describe(error)) from error
+                raise
+            self._check_status(page)
+            return page
+
+    def _wake(self) -> None:
+        self._deadline.cancel()
+        shut_down(self._connection.sock)
+
+    def _end(self) -> None:
+        self._connection.close()
 
     def _exchange(self, target: str, headers: Mapping[str, str]) -> Page:
         kept = self._connection.is_connected

@@ -14,7 +14,6 @@ import re
 import socket
 import ssl
 import struct
-import threading
 import weakref
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
@@ -31,6 +30,7 @@ from pymysql.err import MySQLError
 from loadwatch_collectors.collector import address_of
 from loadwatch_collectors.errors import CollectorError, ConfigError, PrivilegeError
 from loadwatch_collectors.settings import Seconds, option, read_secret
+from loadwatch_collectors.transport.kept import KeptSession
 
 _VERIFIED = ("verify_ca", "verify_identity")
 _PROOFS = frozenset({b"mysql_native_password", b"client_ed25519", b"caching_sha2_password", b"sha256_password"})
@@ -190,7 +190,20 @@ class MySQLLogin:
 
     def __post_init__(self) -> None:
         """Check what types cannot say."""
-        check_login(self)
+        if self.iam_auth:
+            _check_iam(self)
+        elif self.iam_region:
+            raise ValueError("iam_region has an effect only with iam_auth: true")
+        if self.tls not in _TLS_MODES:
+            raise ValueError(f"tls must be one of {', '.join(_TLS_MODES)}, not {self.tls!r}")
+        if self.tls_ca_file and self.tls_mode not in ("verify_ca", "verify_identity"):
+            raise ValueError("tls_ca_file has an effect only with tls: verify_ca or verify_identity")
+        if self.tls_cert_file and self.tls == "off":
+            raise ValueError("tls_cert_file has no effect with tls: off")
+        if not 0 < self.port < 65536:
+            raise ValueError(f"port must be between 1 and 65535, not {self.port}")
+        if self.deadline <= 0:
+            raise ValueError("deadline must be above 0")
 
     @property
     def address(self) -> str:
@@ -201,24 +214,6 @@ class MySQLLogin:
     def tls_mode(self) -> str:
         """The mode in force: a token goes only to who has proved to be the server."""
         return "verify_identity" if self.iam_auth and self.tls == "preferred" else self.tls
-
-
-def check_login(login: MySQLLogin) -> None:
-    """Raise ValueError for settings that contradict each other."""
-    if login.iam_auth:
-        _check_iam(login)
-    elif login.iam_region:
-        raise ValueError("iam_region has an effect only with iam_auth: true")
-    if login.tls not in _TLS_MODES:
-        raise ValueError(f"tls must be one of {', '.join(_TLS_MODES)}, not {login.tls!r}")
-    if login.tls_ca_file and login.tls_mode not in ("verify_ca", "verify_identity"):
-        raise ValueError("tls_ca_file has an effect only with tls: verify_ca or verify_identity")
-    if login.tls_cert_file and login.tls == "off":
-        raise ValueError("tls_cert_file has no effect with tls: off")
-    if not 0 < login.port < 65536:
-        raise ValueError(f"port must be between 1 and 65535, not {login.port}")
-    if login.deadline <= 0:
-        raise ValueError("deadline must be above 0")
 
 
 def _check_iam(login: MySQLLogin) -> None:
@@ -272,8 +267,8 @@ _SESSIONS: "weakref.WeakSet[MySQLSession]" = weakref.WeakSet()
 _digest_of = functools.lru_cache(maxsize=1_024)(digest_of)
 
 
-class MySQLSession:
-    """A kept session. Used by one thread at a time, except `close`."""
+class MySQLSession(KeptSession):
+    """A kept session."""
 
     def __init__(
         self,
@@ -290,6 +285,7 @@ class MySQLSession:
         """
         self._login = login
         self.where = login.unix_socket or f"{login.host}:{login.port}"
+        super().__init__(f"MySQL at {self.where}: the session was closed")
         self._password = read_secret(
             what=f"the password of {login.user} at {self.where}", file=login.password_file, env=login.password_env
         )
@@ -299,44 +295,13 @@ class MySQLSession:
         self._on_connect = on_connect
         self._connection: pymysql.Connection[Any] | None = None
         self.version = ServerVersion(text="")
-        self._lock = threading.Lock()
-        self._running = False
-        self._closed = False
         self._dialled: socket.socket | None = None
         _SESSIONS.add(self)
 
     def run(self, work: Callable[[], _T]) -> _T:
-        """Call `work`, which may `query` as often as it likes within one deadline; connects first if need be.
-
-        A session that turns out to be dead (the server was restarted, or closed it as idle) is opened anew once.
-
-        Raises:
-            CollectorError: no connection, no answer in time, or an error of the server.
-        """
-        with self._lock:
-            if self._closed:
-                raise CollectorError(f"MySQL at {self.where}: the session was closed")
-            self._running = True
-        try:
-            return self._run(work)
-        finally:
-            with self._lock:
-                self._running = False
-                if self._closed:
-                    self._end()
-
-    def _run(self, work: Callable[[], _T]) -> _T:
+        """See KeptSession."""
         self._deadline.start(self._login.deadline)
-        kept = self._connection is not None
-        try:
-            return self._attempt(work)
-        except MySQLError as error:
-            if not (kept and _is_gone(error) and not self._timed_out()):
-                raise self._describe(error) from error
-        try:
-            return self._attempt(work)
-        except MySQLError as error:
-            raise self._describe(error) from error
+        return super().run(work)
 
     def query(self, sql: str, parameters: Sequence[object] = ()) -> Sequence[Row]:
         """The rows of a statement; only within `run`."""
@@ -362,7 +327,7 @@ class MySQLSession:
     @contextmanager
     def _executed(self, sql: str, parameters: Sequence[object] = ()) -> Generator[Any]:
         if self._connection is None:
-            raise CollectorError(f"MySQL at {self.where}: the session was closed")
+            raise CollectorError(self._closed_text)
         OWN_DIGESTS.add(_digest_of(sql))
         with self._understood(), self._connection.cursor() as cursor:
             cursor.execute(f"{sql} {COMMENT}", tuple(parameters) or None)
@@ -372,16 +337,9 @@ class MySQLSession:
         """The value as a literal of SQL, quotes included."""
         return "'" + pymysql.converters.escape_string(value) + "'"
 
-    def close(self) -> None:
-        """End the session for good; a `run` under way in another thread ends with an error."""
-        with self._lock:
-            self._closed = True
-            self._deadline.cancel()
-            if not self._running:
-                self._end()
-            elif self._dialled is not None:
-                # Only the thread that runs may take the connection apart; this wakes it.
-                shut_down(self._dialled)
+    def _wake(self) -> None:
+        self._deadline.cancel()
+        shut_down(self._dialled)
 
     def _end(self) -> None:
         connection, self._connection = self._connection, None
@@ -468,17 +426,26 @@ class MySQLSession:
         self._dialled = dialled
         return dialled
 
-    def _timed_out(self) -> bool:
+    @property
+    def _errors(self) -> type[Exception]:
+        return MySQLError
+
+    @property
+    def _is_open(self) -> bool:
+        return self._connection is not None
+
+    @property
+    def _is_late(self) -> bool:
         try:
             self._deadline.remaining()
         except TimeoutError:
             return True
         return False
 
-    def _describe(self, error: MySQLError) -> CollectorError:
+    def _describe(self, error: Exception) -> CollectorError:
         code, text = _code(error), str(error.args[-1]) if error.args else str(error)
         said = f"MySQL at {self.where}: "
-        if self._timed_out():
+        if self._is_late:
             return CollectorError(
                 f"{said}no complete answer within {self._login.deadline:g} s; the server hangs or is overloaded"
             )
@@ -523,7 +490,7 @@ def _drop(connection: "pymysql.Connection[Any]") -> None:
         connection.close()
 
 
-def _code(error: MySQLError) -> int:
+def _code(error: Exception) -> int:
     return error.args[0] if error.args and isinstance(error.args[0], int) else 0
 
 

@@ -20,6 +20,7 @@ from loadwatch_formats.own_traffic import COMMENT, NAME
 from loadwatch_collectors.collector import address_of
 from loadwatch_collectors.errors import CollectorError, ConfigError, PrivilegeError
 from loadwatch_collectors.settings import Seconds, option, read_secret
+from loadwatch_collectors.transport.kept import KeptSession
 
 if TYPE_CHECKING:
     import psycopg
@@ -71,7 +72,14 @@ class PostgreSQLLogin:
 
     def __post_init__(self) -> None:
         """Check what types cannot say."""
-        check_postgresql_login(self)
+        if self.tls not in _TLS_MODES:
+            raise ValueError(f"tls must be one of {', '.join(_TLS_MODES)}, not {self.tls!r}")
+        if self.tls.startswith("verify") != (self.tls_ca_file is not None):
+            raise ValueError("tls_ca_file belongs to tls: verify_ca and tls: verify_identity, which need it")
+        if not 0 < self.port < 65536:
+            raise ValueError(f"port must be between 1 and 65535, not {self.port}")
+        if self.deadline <= 0:
+            raise ValueError("deadline must be above 0")
 
     @property
     def address(self) -> str:
@@ -84,18 +92,6 @@ BORROWED_KEYS = (
     *(("database",), ("deadline",)),
 )
 """Keys of a login that another block of the target lends, by what belongs together."""
-
-
-def check_postgresql_login(login: PostgreSQLLogin) -> None:
-    """Raise ValueError for settings that contradict each other."""
-    if login.tls not in _TLS_MODES:
-        raise ValueError(f"tls must be one of {', '.join(_TLS_MODES)}, not {login.tls!r}")
-    if login.tls.startswith("verify") != (login.tls_ca_file is not None):
-        raise ValueError("tls_ca_file belongs to tls: verify_ca and tls: verify_identity, which need it")
-    if not 0 < login.port < 65536:
-        raise ValueError(f"port must be between 1 and 65535, not {login.port}")
-    if login.deadline <= 0:
-        raise ValueError("deadline must be above 0")
 
 
 class _Line:
@@ -118,8 +114,8 @@ _LINES: dict[PostgreSQLLogin, _Line] = {}
 _LINES_LOCK = threading.Lock()
 
 
-class PostgreSQLSession:
-    """A kept session. Used by one thread at a time, except `close`."""
+class PostgreSQLSession(KeptSession):
+    """A kept session."""
 
     def __init__(
         self,
@@ -142,6 +138,7 @@ class PostgreSQLSession:
         self._login = login
         self.where = f"{login.host}:{login.port}"
         self._server = f"{login.product} at {self.where}"
+        super().__init__(f"{self._server}: the session was closed")
         self._password = read_secret(
             what=f"the password of {login.user} at {self.where}", file=login.password_file, env=login.password_env
         )
@@ -155,46 +152,19 @@ class PostgreSQLSession:
             self._line = _LINES.setdefault(self._key, _Line()) if shared else _Line()
             self._line.users += 1
         self._opened = 0
-        self._lock = threading.Lock()
-        self._running = self._closed = False
 
     def run(self, work: Callable[[], _T]) -> _T:
-        """Call `work`, which may `query` as often as it likes within one deadline; connects first if need be.
-
-        A session that turns out to be dead (the server was restarted) is opened anew once.
-
-        Raises:
-            CollectorError: no connection, no answer in time, or an error of the server.
-        """
-        import psycopg
-
+        """See KeptSession: by turns, where the session is shared."""
         line = self._line
         until = time.monotonic() + self._login.deadline
         self.refusal = None
         if not line.turn.acquire(timeout=self._login.deadline):
             raise CollectorError(f"{self._server}: the session was in use by another collector")
         try:
-            with self._lock:
-                if self._closed:
-                    raise CollectorError(f"{self._server}: the session was closed")
-                self._running = True
             line.until = until
-            kept = line.connection is not None
-            try:
-                return self._attempt(work)
-            except psycopg.Error as error:
-                if not kept or line.connection is not None or self._is_late:
-                    raise self._describe(error) from error
-            try:
-                return self._attempt(work)
-            except psycopg.Error as error:
-                raise self._describe(error) from error
+            return super().run(work)
         finally:
             line.turn.release()
-            with self._lock:
-                was_running, self._running = self._running, False
-                if self._closed and was_running:
-                    self._leave()
 
     def query(self, sql: str, parameters: Sequence[object] = ()) -> Sequence[Row]:
         """The rows of a statement; only within `run`."""
@@ -221,30 +191,32 @@ class PostgreSQLSession:
         """Run a statement that returns no rows; only within `run`."""
         self._open.execute(f"{sql} {COMMENT}".encode())
 
-    def close(self) -> None:
-        """End the session for good; a `run` under way in another thread ends with an error."""
-        with self._lock:
-            if self._closed:
-                return
-            self._closed = True
-            if not self._running:
-                self._leave()
-            elif self._line.connection is not None:
-                # Only the thread that runs may take the connection apart; this wakes it.
-                with suppress(OSError), socket.socket(fileno=os.dup(self._line.connection.fileno())) as same:
-                    same.shutdown(socket.SHUT_RDWR)
+    def _wake(self) -> None:
+        if self._line.connection is not None:
+            with suppress(OSError), socket.socket(fileno=os.dup(self._line.connection.fileno())) as same:
+                same.shutdown(socket.SHUT_RDWR)
 
     @property
     def _open(self) -> "psycopg.Connection[Row]":
         if self._line.connection is None:
-            raise CollectorError(f"{self._server}: the session was closed")
+            raise CollectorError(self._closed_text)
         return self._line.connection
+
+    @property
+    def _errors(self) -> type[Exception]:
+        import psycopg
+
+        return psycopg.Error
+
+    @property
+    def _is_open(self) -> bool:
+        return self._line.connection is not None
 
     @property
     def _is_late(self) -> bool:
         return time.monotonic() >= self._line.until
 
-    def _leave(self) -> None:
+    def _end(self) -> None:
         with _LINES_LOCK:
             self._line.users -= 1
             if self._line.users:
@@ -314,8 +286,8 @@ class PostgreSQLSession:
         )
         line.opened += 1
 
-    def _describe(self, error: "psycopg.Error") -> CollectorError:
-        said, code = f"{self._server}: ", error.sqlstate
+    def _describe(self, error: Exception) -> CollectorError:
+        said, code = f"{self._server}: ", getattr(error, "sqlstate", None)
         text = f"{said}{' '.join(str(error).split())[:300]}" + (f" ({code})" if code else "")
         if code is None:
             self.refusal = next((reason for reason in REFUSALS if _REFUSED[reason].search(text)), None)

@@ -8,7 +8,6 @@ redis-py is imported when the first connection is made, so that the base install
 
 import socket
 import ssl
-import threading
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -24,6 +23,7 @@ from loadwatch_collectors.collector import address_of
 from loadwatch_collectors.errors import CollectorError, ConfigError, PrivilegeError
 from loadwatch_collectors.settings import Seconds, option, read_secret
 from loadwatch_collectors.transport.http_page import tls_context
+from loadwatch_collectors.transport.kept import KeptConnection
 
 Command = tuple[str, ...]
 DEFAULT_PORT = 6379
@@ -72,8 +72,8 @@ class RedisLogin:
         return address_of(parts.hostname or "", parts.port or DEFAULT_PORT)
 
 
-class RedisSession:
-    """A kept connection. Used by one thread at a time, except `close`."""
+class RedisSession(KeptConnection):
+    """A kept connection."""
 
     def __init__(self, login: RedisLogin) -> None:
         """Read the secrets; nothing is dialled yet.
@@ -86,6 +86,7 @@ class RedisSession:
         parts = urlsplit(login.url)
         self._login, self._host, self._port = login, parts.hostname or "", parts.port or DEFAULT_PORT
         self.where = f"Redis at {self._host}:{self._port}"
+        super().__init__(f"{self.where}: the session was closed")
         self.user = unquote(parts.username or "")
         """Empty for the default user."""
         password = read_secret(what=f"the password of {self.where}", file=login.password_file, env=login.password_env)
@@ -106,9 +107,7 @@ class RedisSession:
         self._asked: list[Command] = []
         self._answers: list[Any] = []
         self._since = 0.0
-        self._lock = threading.Lock()
-        self._greeted = self._running = False
-        self._closed = threading.Event()
+        self._greeted = False
 
     def ask(self, commands: Sequence[Command], seconds: float) -> Mapping[Command, Any]:
         """Answers of commands in one exchange, of the question still open if there is one; an error is an answer, too.
@@ -117,27 +116,8 @@ class RedisSession:
             NoAnswerError: nothing came within `seconds`; call again to wait on.
             CollectorError: the server is away or refuses.
         """
-        with self._lock:
-            if self._closed.is_set():
-                raise CollectorError(f"{self.where}: the session was closed")
-            self._running = True
-        try:
+        with self._use():
             return self._ask(commands, time.monotonic() + seconds)
-        finally:
-            with self._lock:
-                self._running = False
-                if self._closed.is_set():
-                    self._end()
-
-    def close(self) -> None:
-        """End the session for good; an `ask` under way in another thread ends with an error."""
-        with self._lock:
-            self._closed.set()
-            self._deadline.cancel()
-            if self._running:
-                shut_down(self._socket)  # only the thread that runs may take the connection apart; this wakes it
-            else:
-                self._end()
 
     def _ask(self, commands: Sequence[Command], until: float) -> Mapping[Command, Any]:
         import redis
@@ -219,6 +199,10 @@ class RedisSession:
         made: Any = Bounded(host=self._host, port=self._port, socket_timeout=seconds, protocol=2, driver_info=None)
         made.connect()
         return made
+
+    def _wake(self) -> None:
+        self._deadline.cancel()
+        shut_down(self._socket)
 
     def _end(self) -> None:
         connection, self._connection, self._socket = self._connection, None, None

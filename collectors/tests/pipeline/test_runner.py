@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
-from loadwatch_collectors.collector import KEPT, MissingPrivilege, Sample, Source, TargetIdentity
+from loadwatch_collectors.collector import KEPT, Collector, MissingPrivilege, Sample, Source, TargetIdentity
 from loadwatch_collectors.config import CollectorSettings
 from loadwatch_collectors.errors import CollectorError, ConfigError
 from loadwatch_collectors.pipeline.runner import Runner
@@ -22,7 +22,7 @@ INTERVAL = 0.1
 
 
 @dataclass
-class Scripted:
+class Scripted(Collector):
     """A collector that does what a function says for each of its calls, counted from 1."""
 
     script: Callable[[int], Iterable[Sample]]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from loadwatch_collectors.collector import KEPT, Sample
+from loadwatch_collectors.sources.procfs import LISTEN, parse_tcp
 from loadwatch_collectors.sources.sockets import (
     ALL_STATES,
-    LISTEN,
     MOST_PEERS,
     SOCKETS,
     Listener,
@@ -19,11 +19,11 @@ from loadwatch_collectors.sources.sockets import (
     SocketsSettings,
     choose_ports,
     fullest_listeners,
-    parse_connections,
     parse_messages,
     parse_netstat,
     parse_proc_tcp,
     parse_sockstat,
+    read_address,
     read_peers,
 )
 
@@ -277,8 +277,9 @@ def test_an_ipv4_peer_of_an_ipv6_socket_is_the_same_peer() -> None:
         return "".join(f"{int.from_bytes(part, sys.byteorder):08X}" for part in parts)
 
     mapped = words(bytes(4), bytes(4), b"\0\0\xff\xff", bytes([192, 0, 2, 1]))
-    (one,) = parse_connections(f"head\n0: {mapped}:1F90 {mapped}:9C40 01 0:0 0:0 0 0 0 7")
-    assert one == ("192.0.2.1", 8080, "192.0.2.1", 40_000, 7)
+    (one,) = parse_tcp(f"head\n0: {mapped}:1F90 {mapped}:9C40 01 0:0 0:0 0 0 0 7")
+    assert (read_address(one.address), one.port, one.peer_port, one.inode) == ("192.0.2.1", 8080, 40_000, 7)
+    assert read_address(one.peer) == "192.0.2.1"
 
 
 def test_the_fullest_of_several_listeners_counts() -> None:

@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar
 import structlog
 from loadwatch_formats.metrics.model import MetricInfo
 
-from loadwatch_collectors.collector import KEPT, CollectFault, Labels, MissingPrivilege, Sample, Source
+from loadwatch_collectors.collector import CollectFault, Collector, Labels, MissingPrivilege, Sample, Source, kept
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.sources.aws.client.client import (
     Account,
@@ -230,7 +230,7 @@ class _State:
         return role.split(":")[4] if role else ""
 
 
-class CloudWatchCollector:
+class CloudWatchCollector(Collector):
     """Polls every region of every account side by side; one that cannot be read costs the others nothing."""
 
     def __init__(
@@ -399,7 +399,7 @@ class CloudWatchCollector:
     def _facts(self, now: float) -> list[Sample]:
         facts = [fact for state in self._states if state.poll is not None for fact in state.poll.found.facts]
         if now - self._facts_sent < _FACTS_SECONDS and now >= self._facts_sent:
-            return [fact._replace(timestamp_ms=KEPT) for fact in facts]
+            return kept(facts)
         self._facts_sent = now
         return facts
 

@@ -18,20 +18,25 @@ from loadwatch_collectors.sources.aws.model import (
     AccountRegion,
     MetricKey,
     Pairs,
-    Preset,
-    PresetMetric,
     Resource,
     WantedMetric,
     WantedStatistic,
 )
-from loadwatch_collectors.sources.aws.presets import dimension_label, fits, load_presets, series_name
+from loadwatch_collectors.sources.aws.presets import (
+    MetricEntry,
+    PresetFile,
+    dimension_label,
+    fits,
+    load_presets,
+    series_name,
+)
 from loadwatch_collectors.sources.aws.settings import CloudWatchSettings, CustomMetricSettings
 
 ANY = "*"
 """As the value of a dimension: every value that there is."""
 
 
-def plan_resources(resources: Iterable[Resource], presets: Mapping[str, Preset]) -> list[WantedMetric]:
+def plan_resources(resources: Iterable[Resource], presets: Mapping[str, PresetFile]) -> list[WantedMetric]:
     """The metrics of all presets of all resources; what two presets have in common is wanted once."""
     by_kind: dict[str, list[str]] = {}
     for preset in presets.values():
@@ -95,9 +100,9 @@ def make_labels(place: AccountRegion, name: str, dimensions: Pairs) -> Labels:
 
 
 def _plan_metric(
-    resource: Resource, preset: Preset, metric: PresetMetric, labels: dict[tuple[str, ...], tuple[Pairs, Labels]]
+    resource: Resource, preset: PresetFile, metric: MetricEntry, labels: dict[tuple[str, ...], tuple[Pairs, Labels]]
 ) -> WantedMetric | None:
-    names = metric.dimensions or preset.dimensions
+    names = preset.dimensions
     if names not in labels:
         values = dict(resource.dimensions)
         pairs = tuple(sorted((name, values[name]) for name in names if name in values))
@@ -113,7 +118,6 @@ def _plan_metric(
         resource=resource.name,
         preset=preset.name,
         absent=metric.absent,
-        cloudwatch_unit=metric.cloudwatch_unit,
         priority=metric.priority,
         period_series=metric.period_series,
     )

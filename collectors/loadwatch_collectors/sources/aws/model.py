@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from loadwatch_collectors.collector import Labels, MissingPrivilege, Sample
 
@@ -13,7 +13,7 @@ MAX_POINTS = 100_800
 MAX_STATISTICS = 5
 """Statistics of one metric that are billed as one metric requested, when they are in one request."""
 
-Absent = Literal["gap", "zero-when-delivered"]
+ABSENT = ("gap", "zero-when-delivered")
 """What it means that CloudWatch has no point: nothing is known, or zero happened.
 
 `zero-when-delivered`: the metric is only written when something happens (an ALB's 5xx). Its holes are filled with 0
@@ -42,54 +42,12 @@ class MetricKey(NamedTuple):
     dimensions: Pairs = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PresetMetric:
-    """One metric of a preset.
-
-    `statistics` are CloudWatch's words (`Average`, `Sum`, `Maximum`, `p99`); `names` are our series' names, one for
-    each statistic, as YACE writes them. `unit` is what a value means after reading (`seconds`, `bytes`, `percent`,
-    `count`). `cloudwatch_unit` is a filter and is hardly ever wanted: the wrong one gives no data.
-    """
+class PresetKind(NamedTuple):
+    """What a preset is chosen by: its name, the `Resource.kind` that it reads, and the group that stands for it."""
 
     name: str
-    statistics: tuple[str, ...]
-    names: tuple[str, ...]
-    help: str
-    unit: str = ""
-    period_seconds: int = 60
-    absent: Absent = "gap"
-    orientation: str = ""
-    cloudwatch_unit: str = ""
-    dimensions: tuple[str, ...] = ()
-    """Names of the dimensions when they are not those of the preset."""
-    priority: int = 1
-    """0 urgent (headroom), 1 usual, 2 first to be read less often under a budget."""
-    only: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """Attributes that a resource must have beyond the preset's `only`."""
-    period_series: str = ""
-    """Series that tells in seconds what period each point is of; empty where every resource has the same."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Preset:
-    """What is read of one kind of resource."""
-
-    name: str
-    title: str
-    namespace: str
     kind: str
-    """The `Resource.kind` that the metrics are of."""
-    dimensions: tuple[str, ...]
-    """Names of the dimensions; a resource gives their values."""
-    metrics: tuple[PresetMetric, ...]
-    """Empty for a preset that is not read by GetMetricData."""
-    permissions: tuple[str, ...] = ()
     group: str = ""
-    """Stands for several presets in the configuration: `rds` is all of RDS and Aurora."""
-    reader: str = "metrics"
-    """metrics (GetMetricData), insights (Performance Insights) or enhanced (Enhanced Monitoring)."""
-    only: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """Attributes that a resource must have, with patterns; see `presets.fits`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +99,8 @@ class WantedMetric:
     period_seconds: int = 60
     resource: str = ""
     preset: str = "custom"
-    absent: Absent = "gap"
+    absent: str = "gap"
+    """One of `ABSENT`."""
     cloudwatch_unit: str = ""
     priority: int = 1
     every: int = 1

@@ -17,7 +17,8 @@ from loadwatch_collectors.sources.aws.client.errors import (
 )
 from loadwatch_collectors.sources.aws.discovery.part import Permission
 from loadwatch_collectors.sources.aws.iam import has_wildcard, plan_custom, plan_resources
-from loadwatch_collectors.sources.aws.model import AccountRegion, Found, MetricKey, Preset, Resource, WantedMetric
+from loadwatch_collectors.sources.aws.model import AccountRegion, Found, MetricKey, Resource, WantedMetric
+from loadwatch_collectors.sources.aws.presets import PresetFile
 from loadwatch_collectors.sources.aws.reading.reader import PlaceReader, Reading
 from loadwatch_collectors.sources.aws.reading.side_reading import SideReading
 from loadwatch_collectors.sources.aws.settings import CustomMetricSettings
@@ -130,7 +131,7 @@ class PlaceWatch:
         reader: PlaceReader,
         finder: Finder,
         *,
-        presets: Mapping[str, Preset],
+        presets: Mapping[str, PresetFile],
         custom: Sequence[CustomMetricSettings] = (),
         sides: Sequence[SideReader] = (),
         budget: Budget = lambda wanted, _: wanted,

@@ -9,14 +9,13 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Any, cast, get_args
 
 from loadwatch_formats.metrics.model import MetricInfo
 from loadwatch_packs import FOLDER
 
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.settings_loader import load_text
-from loadwatch_collectors.sources.aws.model import MAX_STATISTICS, Absent, Pairs, Preset, PresetMetric
+from loadwatch_collectors.sources.aws.model import ABSENT, MAX_STATISTICS, Pairs
 
 _SEPARATORS = frozenset(" ,\t/\\.-:=@<>()“")
 _NOT_A_NAME = re.compile(r"[^a-zA-Z0-9_]")
@@ -43,6 +42,7 @@ def snake_case(text: str) -> str:
     return _NOT_A_NAME.sub("_", "".join(parts))
 
 
+@cache
 def series_name(namespace: str, metric: str, statistic: str = "") -> str:
     """The name of a series: `aws_<namespace>_<metric>_<statistic>`, as YACE's `promutil.BuildMetricName` makes it.
 
@@ -67,17 +67,13 @@ def dimension_label(dimension: str) -> str:
 # Whether a preset is meant for a resource, by what is known of the resource. Pure.
 
 
-Only = tuple[tuple[str, tuple[str, ...]], ...]
-"""Names of attributes, each with the patterns that its value must match."""
-
-
-def fits(only: Only, attributes: Pairs) -> bool:
+def fits(only: Mapping[str, tuple[str, ...]], attributes: Pairs) -> bool:
     """Whether a resource has all that a preset asks for: `engine` matches `aurora*`, or does not match `!aurora*`.
 
     An attribute that is not known excludes nothing: a metric too many costs a little, one too few is missed.
     """
     known = dict(attributes)
-    return all(_matches(known[name], patterns) for name, patterns in only if known.get(name))
+    return all(_matches(known[name], patterns) for name, patterns in only.items() if known.get(name))
 
 
 def _matches(value: str, patterns: Sequence[str]) -> bool:
@@ -110,16 +106,27 @@ class MetricEntry:
     priority: int = option(help="0 headroom, 1 usual, 2 the first to be read less often.", default=1)
     only: dict[str, tuple[str, ...]] = option(help="Facts that the resource must have, too.", default_factory=dict)
     period_series: str = option(help="Series of each point's period, where resources differ in it.", default="")
+    namespace: str = option(help="CloudWatch's namespace: that of the file.", default="")
 
     def __post_init__(self) -> None:
         """Check what types cannot say."""
         check_words(unit=self.unit, orientation=self.orientation)
         if not 1 <= len(self.statistics) <= MAX_STATISTICS:
             raise ValueError(f"{self.name}: one to five statistics, not {len(self.statistics)}")
-        if self.absent not in get_args(Absent):
-            raise ValueError(f"{self.name}: absent is one of {', '.join(get_args(Absent))}")
+        if self.absent not in ABSENT:
+            raise ValueError(f"{self.name}: absent is one of {', '.join(ABSENT)}")
         if self.priority not in (0, 1, 2):
             raise ValueError(f"{self.name}: priority is 0, 1 or 2")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Our series' names, one for each statistic, as YACE writes them."""
+        return tuple(series_name(self.namespace, self.name, statistic) for statistic in self.statistics)
+
+    @property
+    def period_seconds(self) -> int:
+        """Length of a point."""
+        return int(self.period or 60)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,6 +189,7 @@ class EnhancedValue:
 class PresetFile:
     """One file: what is read of one kind of resource, and by which API."""
 
+    name: str = option(help="The file's own.", default="")
     title: str = option(help="What it reads, in words.")
     source: str = option(help="AWS's own page of these metrics.")
     group: str = option(help="Name that stands for several presets in the configuration.")
@@ -254,12 +262,18 @@ def read_preset_file(name: str) -> PresetFile:
         KeyError: there is none of this name.
         ConfigError: the file is wrong.
     """
+    found = _parse(name)
+    metrics = _parse(found.metrics_of).metrics if found.metrics_of else found.metrics
+    whole = (
+        replace(one, namespace=found.namespace, period=found.period if one.period is None else one.period)
+        for one in metrics
+    )
+    return replace(found, name=name, metrics=tuple(whole), metrics_of="")
+
+
+def _parse(name: str) -> PresetFile:
     path = preset_paths()[name]
-    found = parse_preset_file(path.read_text(encoding="utf-8"), path.name)
-    if found.metrics_of:
-        metrics = read_preset_file(found.metrics_of).metrics
-        found = replace(found, metrics=metrics, metrics_of="")
-    return found
+    return parse_preset_file(path.read_text(encoding="utf-8"), path.name)
 
 
 def parse_preset_file(text: str, name: str) -> PresetFile:
@@ -269,23 +283,6 @@ def parse_preset_file(text: str, name: str) -> PresetFile:
         ConfigError: it is wrong; the text names file and line.
     """
     return load_text(text, name, PresetFile, "the preset")
-
-
-def _make_metric(entry: MetricEntry, source: PresetFile) -> PresetMetric:
-    period = source.period if entry.period is None else entry.period
-    return PresetMetric(
-        name=entry.name,
-        statistics=entry.statistics,
-        names=tuple(series_name(source.namespace, entry.name, statistic) for statistic in entry.statistics),
-        help=entry.help,
-        unit=entry.unit,
-        period_seconds=int(period),
-        absent=cast("Any", entry.absent),
-        orientation=entry.orientation,
-        priority=entry.priority,
-        only=tuple(entry.only.items()),
-        period_series=entry.period_series,
-    )
 
 
 # What is read of each kind of AWS resource, as the files `presets/` of the packs say.
@@ -300,35 +297,13 @@ def preset_files() -> Mapping[str, PresetFile]:
     return {name: read_preset_file(name) for name in preset_paths()}
 
 
-@cache
-def find_preset(name: str) -> Preset:
-    """A preset by its name; only those of the reader `metrics` have metrics.
-
-    Raises:
-        KeyError: there is none of this name.
-    """
-    source = read_preset_file(name)
-    return Preset(
-        name=name,
-        title=source.title,
-        namespace=source.namespace,
-        kind=source.kind,
-        dimensions=source.dimensions,
-        metrics=tuple(_make_metric(entry, source) for entry in source.metrics),
-        permissions=source.permissions,
-        group=source.group,
-        reader=source.reader,
-        only=tuple(source.only.items()),
-    )
-
-
-def load_presets(configured: Sequence[str] | None = None) -> dict[str, Preset]:
+def load_presets(configured: Sequence[str] | None = None) -> dict[str, PresetFile]:
     """The presets that a configuration means, by name and in order; see `choose_presets`.
 
     Raises:
         ValueError: a name is not known.
     """
-    return {name: find_preset(name) for name in choose_presets(configured)}
+    return {name: read_preset_file(name) for name in choose_presets(configured)}
 
 
 def choose_presets(configured: Sequence[str] | None) -> tuple[str, ...]:
@@ -356,20 +331,19 @@ def choose_presets(configured: Sequence[str] | None) -> tuple[str, ...]:
 def preset_metrics() -> tuple[MetricInfo, ...]:
     """What the series of all presets mean, for the reference and as metadata."""
     found: dict[str, MetricInfo] = {}
-    for name, source in preset_files().items():
-        for series, unit, text in _series(name, source):
+    for source in preset_files().values():
+        for series, unit, text in _series(source):
             found.setdefault(series, MetricInfo(name=series, type="gauge", help=text, unit=unit))
     return tuple(found.values())
 
 
-def _series(name: str, source: PresetFile) -> Iterable[tuple[str, str, str]]:
-    if source.reader == "metrics":
-        for metric in find_preset(name).metrics:
-            for series, statistic in zip(metric.names, metric.statistics, strict=True):
-                counted = "count" if statistic == "SampleCount" else metric.unit
-                yield series, counted, f"{metric.help} {statistic} of {_duration(metric.period_seconds)}."
-            if metric.period_series:
-                yield metric.period_series, "seconds", "The period that each sum of this resource is of."
+def _series(source: PresetFile) -> Iterable[tuple[str, str, str]]:
+    for metric in source.metrics:
+        for series, statistic in zip(metric.names, metric.statistics, strict=True):
+            counted = "count" if statistic == "SampleCount" else metric.unit
+            yield series, counted, f"{metric.help} {statistic} of {_duration(metric.period_seconds)}."
+        if metric.period_series:
+            yield metric.period_series, "seconds", "The period that each sum of this resource is of."
     for query in source.queries:
         yield query.series_name, query.unit, query.help
     for value in source.values:

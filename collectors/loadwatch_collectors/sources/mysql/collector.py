@@ -20,7 +20,7 @@ from loadwatch_collectors.collector import Collector, Labels, MissingPrivilege, 
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.mysql.discovery import DiscoverSettings, MySQLFleet
 from loadwatch_collectors.sources.mysql.iam import IamPassword, open_iam_password
-from loadwatch_collectors.transport.mysql_session import MySQLLogin, MySQLSession, Row, ServerVersion, check_login
+from loadwatch_collectors.transport.mysql_session import MySQLLogin, MySQLSession, Row, ServerVersion
 
 # Rows of SHOW GLOBAL STATUS and SHOW GLOBAL VARIABLES as samples: which are shown, and what their texts stand for.
 #
@@ -391,7 +391,7 @@ class MySQLSettings(MySQLLogin):
 
     def __post_init__(self) -> None:
         """Check what types cannot say."""
-        check_login(self)
+        MySQLLogin.__post_init__(self)
         if self.discover is not None and (self.host != "127.0.0.1" or self.unix_socket or self.iam_region):
             raise ValueError("discover finds the servers; leave host, unix_socket and iam_region out")
         if self.max_tables < 1:
@@ -403,7 +403,7 @@ class MySQLSettings(MySQLLogin):
         return "" if self.discover is not None or self.unix_socket else address_of(self.host, self.port)
 
 
-class MySQLCollector:
+class MySQLCollector(Collector):
     """Reads one server over a session that it keeps."""
 
     def __init__(self, settings: MySQLSettings, iam_password: IamPassword | None = None) -> None:

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from loadwatch_collectors.collector import KEPT, CollectFault, Collector, Labels, MissingPrivilege, Sample
+from loadwatch_collectors.collector import CollectFault, Collector, Labels, MissingPrivilege, Sample, kept
 from loadwatch_collectors.errors import CollectorError, ConfigError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions, connect, regions_of
 from loadwatch_collectors.sources.aws.discovery.discovery import DATABASES, BackgroundDiscovery, Discovery
 from loadwatch_collectors.sources.aws.discovery.part import Selection
-from loadwatch_collectors.sources.aws.model import Preset, Resource
+from loadwatch_collectors.sources.aws.model import PresetKind, Resource
 from loadwatch_collectors.sources.aws.settings import AccountSettings, SelectSettings
 from loadwatch_collectors.sources.mysql.iam import IamPassword
 from loadwatch_collectors.transport.mysql_session import MySQLLogin
@@ -125,7 +125,7 @@ class _Member:
         if not done and (hung := self._hung()):
             return self._health(hung)
         if not done or not self._fresh:
-            return [sample._replace(timestamp_ms=KEPT) for sample in self._shown()]
+            return kept(self._shown())
         self._fresh = False
         if self._began >= tick:
             return self._shown()
@@ -211,7 +211,7 @@ class _Refused(Collector):
         raise CollectorError(self._text)
 
 
-class MySQLFleet:
+class MySQLFleet(Collector):
     """Follows what is found: an instance that comes is watched, one that goes is let go."""
 
     def __init__(self, settings: DiscoverSettings, login: MySQLLogin, build: Build) -> None:
@@ -294,8 +294,9 @@ class MySQLFleet:
 
     def _discovery(self, client: AwsClient) -> BackgroundDiscovery:
         settings = self._settings
-        preset = Preset(name=_PRESET, title=_PRESET, namespace="", kind="rds", dimensions=(), metrics=())
-        selection = Selection([preset], {_PRESET: SelectSettings(names=settings.names, tags=settings.tags)})
+        selection = Selection(
+            [PresetKind(_PRESET, "rds")], {_PRESET: SelectSettings(names=settings.names, tags=settings.tags)}
+        )
         discovery = Discovery(client, selection, interval_seconds=settings.every, parts=(DATABASES,))
         return BackgroundDiscovery(discovery, name="mysql-discovery")
 

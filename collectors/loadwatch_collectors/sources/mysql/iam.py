@@ -3,29 +3,13 @@
 import re
 import time
 from collections.abc import Callable
-from typing import Protocol
 
 from loadwatch_collectors.errors import ConfigError
-from loadwatch_collectors.sources.aws.client.client import (
-    Account,
-    AwsClient,
-    ConnectOptions,
-    LoginToken,
-    connect,
-    default_regions,
-)
+from loadwatch_collectors.sources.aws.client.client import Account, AwsClient, ConnectOptions, connect, default_regions
 from loadwatch_collectors.transport.mysql_session import MySQLLogin
 
 _SPARE_SECONDS = 120.0
 _RDS_HOST = re.compile(r".+\.([a-z]{2}(?:-[a-z]+)+-\d+)\.rds\.amazonaws\.com(?:\.cn)?\.?")
-
-
-class TokenSource(Protocol):
-    """Makes login tokens; `sources.aws.client.client.AwsClient` does."""
-
-    def database_token(self, *, host: str, port: int, user: str) -> LoginToken:
-        """A password for one account of one server."""
-        ...
 
 
 class IamPassword:
@@ -38,7 +22,7 @@ class IamPassword:
     certificate_hint = "Give tls_ca_file, Amazon's bundle of RDS certificates (global-bundle.pem)"
 
     def __init__(
-        self, source: TokenSource, *, host: str, port: int, user: str, monotonic: Callable[[], float] = time.monotonic
+        self, source: AwsClient, *, host: str, port: int, user: str, monotonic: Callable[[], float] = time.monotonic
     ) -> None:
         self._source = source
         self._host = host

@@ -8,7 +8,6 @@ fall when a server is restarted or its tables are emptied.
 import math
 import re
 import time
-from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -18,7 +17,7 @@ from loadwatch_formats.metrics.mysql_statements import COVERAGE, EXECUTED, EXPLA
 from loadwatch_formats.own_traffic import COMMENT
 from loadwatch_formats.statements.fingerprint import digest_of, first_word, mask
 
-from loadwatch_collectors.collector import KEPT, Borrow, CollectFault, MissingPrivilege, Sample, Source
+from loadwatch_collectors.collector import Borrow, CollectFault, MissingPrivilege, Sample, Source
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
 from loadwatch_collectors.settings import Seconds, option
 from loadwatch_collectors.sources.mysql.collector import account_of
@@ -34,15 +33,15 @@ from loadwatch_collectors.sources.statements import (
     Counts,
     Growth,
     Key,
-    Pace,
+    NotCountingError,
     Row,
-    Sums,
+    StatementsCollector,
     Totals,
     add,
     now_ms,
     subtract,
 )
-from loadwatch_collectors.transport.mysql_session import OWN_DIGESTS, SERVER_KEYS, MySQLLogin, MySQLSession, check_login
+from loadwatch_collectors.transport.mysql_session import OWN_DIGESTS, SERVER_KEYS, MySQLLogin, MySQLSession
 from loadwatch_collectors.transport.mysql_session import Row as Texts
 
 # Executions of prepared statements, which servers do not count by their text. Pure.
@@ -125,11 +124,6 @@ class PreparedStatements:
         return step
 
 
-WINDOW_MS = 60_000
-ENOUGH = 0.95
-LEAST_EXECUTED = 100
-"""Of fewer statements in a minute no share is complained about."""
-
 STATUSES = """
     Com_select Com_insert Com_insert_select Com_update Com_update_multi Com_delete Com_delete_multi Com_replace
     Com_replace_select Qcache_hits
@@ -138,48 +132,6 @@ STATUSES = """
 must therefore not be added), and so does one within a stored procedure, which no table of digests shows."""
 WORDS = frozenset(("select", "insert", "update", "delete", "replace", "with", "values", "table"))
 """First words of statements that those statuses count."""
-
-
-class Coverage:
-    """Counts what was executed and what was told apart.
-
-    Attributes:
-        executed, explained: since the collector began.
-    """
-
-    def __init__(self) -> None:
-        self.executed = 0.0
-        self.explained = 0.0
-        self._before: Mapping[str, float] | None = None
-        self._steps: deque[tuple[int, float, float]] = deque()
-
-    def update(self, now_ms: int, statuses: Mapping[str, float], explained: float) -> None:
-        """Count one reading: the statuses as they are, and what was told apart since the last one."""
-        if self._before is None:
-            self._before = statuses
-            return
-        executed = 0.0
-        for name in STATUSES:
-            now, before = statuses.get(name, 0.0), self._before.get(name, 0.0)
-            executed += now - before if now >= before else now
-        self._before = statuses
-        self.executed += executed
-        self.explained += explained
-        self._steps.append((now_ms, executed, explained))
-        while self._steps and now_ms - self._steps[0][0] >= WINDOW_MS:
-            self._steps.popleft()
-
-    @property
-    def ratio(self) -> float | None:
-        """Of the last minute, at most 1; None where nothing was executed."""
-        executed = sum(step[1] for step in self._steps)
-        return min(sum(step[2] for step in self._steps) / executed, 1.0) if executed > 0 else None
-
-    @property
-    def is_low(self) -> bool:
-        """Whether so much is missing that the table of statements misleads."""
-        ratio = self.ratio
-        return ratio is not None and ratio < ENOUGH and sum(step[1] for step in self._steps) >= LEAST_EXECUTED
 
 
 SHOW_STATE = "SHOW GLOBAL VARIABLES LIKE 'performance_schema'"
@@ -247,8 +199,6 @@ WHOLE_EVERY_SECONDS = 60.0
 SELDOM_SECONDS = 5.0
 """Between two looks at what the server executed in all (SHOW STATUS costs it as much as all the rest of a reading), and
 at the sum over prepared statements while it stands still."""
-ASK_AGAIN_SECONDS = 10.0
-"""After the server has said that it counts no statements, or that we may not see them."""
 FAR_BEHIND = 8 << 20
 """Bytes of a slow log; what one reading takes at most."""
 ACCOUNT_KEYS = ("user", "password_file", "password_env", "iam_auth", "iam_region")
@@ -306,7 +256,7 @@ class MySQLStatementsSettings(MySQLLogin):
 
     def __post_init__(self) -> None:
         """Check what types cannot say."""
-        check_login(self)
+        MySQLLogin.__post_init__(self)
         if self.slow_log.startswith(RDS) and rds_instance(self.slow_log) is None:
             raise ValueError(
                 f"slow_log: {self.slow_log!r} names no instance; {RDS}INSTANCE or {RDS}REGION/INSTANCE, as RDS calls it"
@@ -325,11 +275,7 @@ def rds_instance(slow_log: str) -> tuple[str, str] | None:
     return None if found is None else (found[1] or "", found[2])
 
 
-class _NotCountingError(CollectorError):
-    """The server answers, and counts no statements."""
-
-
-class MySQLStatementsCollector:
+class MySQLStatementsCollector(StatementsCollector):
     """Reads one server over a session that it keeps."""
 
     def __init__(self, settings: MySQLStatementsSettings) -> None:
@@ -338,49 +284,18 @@ class MySQLStatementsCollector:
         self._session = MySQLSession(settings, self._on_connect, open_iam_password(settings))
         self._follower = _follow(settings) if settings.slow_log else None
         self._explainer = Explainer(lambda: MySQLSession(settings, password=open_iam_password(settings)))
-        self._sums = Sums()
+        explain = self._explainer.explain if settings.plans else None
+        super().__init__(self._session, Totals(settings.statements, now_ms()), settings.every, explain)
         self._prepared = PreparedStatements()
-        self._coverage = Coverage()
-        self._totals = Totals(settings.statements, now_ms())
         self._databases: dict[str, str] = {}
         self._account = ""
         self._texts_off = False
-        self._lost = self._resets = 0.0
+        self._lost = 0.0
         self._lost_lately = False
-        self._pace = Pace(settings.every)
         self._seldom = min(SELDOM_SECONDS, settings.every * 5) - 0.05
         self._whole_due = self._status_due = self._executions_due = self._read_at = 0.0
         self._executions: Counts | None = None
         self._explained = 0.0
-        self._kept: list[Sample] = []
-        self._refused: CollectorError | None = None
-
-    def collect(self) -> Sequence[Sample]:
-        """Read the server, if it is time to."""
-        began = time.monotonic()
-        if not self._pace.is_due(began):
-            if self._refused is not None:
-                raise self._refused
-            return self._kept
-        self._refused = None
-        try:
-            samples = self._session.run(self._read)
-        except PrivilegeError as error:
-            if not self._account:
-                raise
-            text = f"{error}. GRANT SELECT ON performance_schema.* TO {self._account};"
-            self._refused = PrivilegeError(text)
-            self._pace.wait(began, ASK_AGAIN_SECONDS)
-            raise self._refused from error
-        except _NotCountingError as error:
-            self._refused = error
-            self._pace.wait(began, ASK_AGAIN_SECONDS)
-            raise
-        self._pace.read(began)
-        if self._settings.plans:
-            self._explainer.explain(began)
-        self._kept = [sample._replace(timestamp_ms=KEPT) for sample in samples if sample.timestamp_ms in (None, KEPT)]
-        return samples
 
     def missing_privileges(self) -> Sequence[MissingPrivilege]:
         """Of databases whose statements may not be explained; without the right to count there is an error."""
@@ -412,9 +327,15 @@ class MySQLStatementsCollector:
 
     def close(self) -> None:
         """End the session."""
-        self._session.close()
+        super().close()
         if self._follower is not None:
             self._follower.close()
+
+    def _lasting(self, error: CollectorError) -> CollectorError | None:
+        if isinstance(error, NotCountingError):
+            return error
+        told = f"{error}. GRANT SELECT ON performance_schema.* TO {self._account};"
+        return PrivilegeError(told) if self._account else None
 
     def _why(self) -> str:
         if self._follower is not None:
@@ -433,10 +354,10 @@ class MySQLStatementsCollector:
             return
         state = {(name or "").lower(): (value or "").upper() for name, value in session.query(SHOW_STATE)}
         if state.get("performance_schema") != "ON":
-            raise _NotCountingError(f"MySQL at {session.where}: {IS_OFF}")
+            raise NotCountingError(f"MySQL at {session.where}: {IS_OFF}")
         consumers = {name: enabled for name, enabled in session.query(SELECT_CONSUMERS)}
         if consumers.get("statements_digest") == "NO":
-            raise _NotCountingError(f"MySQL at {session.where}: {NO_DIGESTS}")
+            raise NotCountingError(f"MySQL at {session.where}: {NO_DIGESTS}")
         self._texts_off = session.version.is_mariadb and consumers.get("events_statements_current") == "NO"
 
     def _read(self) -> list[Sample]:
@@ -451,7 +372,7 @@ class MySQLStatementsCollector:
         if began >= self._status_due:
             # Read last: what ended meanwhile is missing in the coverage of this reading and part of the next one's.
             statuses = {name or "": float(value or 0) for name, value in self._ask(SHOW_STATUS)}
-            self._coverage.update(at_ms, statuses, self._explained)
+            self._coverage.update(began, statuses, self._explained)
             self._explained, self._status_due = 0.0, began + self._seldom
         self._read_at = began
         return [

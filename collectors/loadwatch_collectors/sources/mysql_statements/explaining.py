@@ -9,8 +9,8 @@ from loadwatch_formats.statements.fingerprint import LONGEST_READ, Dialect, dige
 from loadwatch_formats.statements.plans import MYSQL_PLAN, NoPlan, Step, why_not_explained, write_plan
 
 from loadwatch_collectors.collector import MissingPrivilege
-from loadwatch_collectors.errors import CollectorError, PrivilegeError
-from loadwatch_collectors.sources.statements import MOST_PLANS, Counts, Found, Key, Plans
+from loadwatch_collectors.errors import CollectorError
+from loadwatch_collectors.sources.statements import MOST_PLANS, Counts, Found, Key, Plans, ask_plan
 from loadwatch_collectors.transport.mysql_session import MySQLSession, Row
 
 TABLES = ("events_statements_history", "events_statements_current")
@@ -93,14 +93,7 @@ class Explainer:
 
     def missing(self, account: str) -> Sequence[MissingPrivilege]:
         """The databases whose statements may not be explained."""
-        return [
-            MissingPrivilege(
-                permission=f"SELECT on {schema}",
-                lost="plans of its statements",
-                remedy=f"GRANT SELECT ON {_name(schema)}.* TO {account};",
-            )
-            for schema in self.plans.refused_schemas()
-        ]
+        return self.plans.missing("SELECT on", lambda schema: f"GRANT SELECT ON {_name(schema)}.* TO {account};")
 
 
 def _explain(session: MySQLSession, key: Key, text: str) -> Found:
@@ -109,13 +102,9 @@ def _explain(session: MySQLSession, key: Key, text: str) -> Found:
         return session.query(f"EXPLAIN {text}")
 
     example = mask(text)
-    try:
-        rows = session.run(ask)
-    except PrivilegeError:
-        return Found(reason=NoPlan.NOT_PERMITTED, example=example)
-    except CollectorError:
-        # The server's words may repeat a value of the statement.
-        return Found(reason=NoPlan.REFUSED, example=example)
+    rows = ask_plan(session, ask)
+    if isinstance(rows, NoPlan):
+        return Found(reason=rows, example=example)
     steps = steps_of(rows)
     return Found(plan=write_plan(steps), example=example) if steps else Found(reason=NoPlan.REFUSED, example=example)
 

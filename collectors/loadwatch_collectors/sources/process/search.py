@@ -8,10 +8,18 @@ from pathlib import Path
 
 from loadwatch_collectors.collector import address_of
 from loadwatch_collectors.errors import CollectorError, PrivilegeError
-from loadwatch_collectors.settings import Seconds, option
-from loadwatch_collectors.sources.procfs import list_pids, program_name, read_or_empty, read_text, socket_inodes
+from loadwatch_collectors.settings import Seconds, check_pattern, option
+from loadwatch_collectors.sources.procfs import (
+    LISTEN,
+    command_line,
+    list_pids,
+    parse_tcp,
+    program_name,
+    read_or_empty,
+    read_text,
+    socket_inodes,
+)
 
-_LISTEN = "0A"
 _SEARCHES = ("name", "command", "pid", "pid_file", "systemd_unit", "port")
 
 
@@ -38,10 +46,7 @@ class ProcessSettings:
         if len(given) != 1:
             raise ValueError(f"give exactly one of {', '.join(_SEARCHES)}; given: {', '.join(given) or 'none'}")
         if self.command is not None:
-            try:
-                re.compile(self.command)
-            except re.error as error:
-                raise ValueError(f"command is not a regular expression: {error}") from error
+            check_pattern("command", self.command)
         if self.port is not None and not 0 < self.port < 65_536:
             raise ValueError(f"port must be between 1 and 65535, not {self.port}")
 
@@ -93,16 +98,6 @@ def find_roots(settings: ProcessSettings, parents: Mapping[int, int]) -> dict[in
     return roots
 
 
-def parse_listen_inodes(table: str) -> dict[int, int]:
-    """Inode → port of the sockets that listen, from `/proc/net/tcp` or `tcp6`."""
-    rows = (line.split() for line in table.splitlines()[1:])
-    return {
-        int(fields[9]): int(fields[1].rpartition(":")[2], 16)
-        for fields in rows
-        if len(fields) > 9 and fields[3] == _LISTEN
-    }
-
-
 def find_ports(proc: Path, pid: int) -> set[int]:
     """Ports of the agent's network on which a process listens; none where the process is another user's."""
     inodes = _listen_inodes(proc)
@@ -110,11 +105,8 @@ def find_ports(proc: Path, pid: int) -> set[int]:
 
 
 def _listen_inodes(proc: Path) -> dict[int, int]:
-    return {
-        inode: port
-        for table in ("net/tcp", "net/tcp6")
-        for inode, port in parse_listen_inodes(read_or_empty(proc / table)).items()
-    }
+    tables = (read_or_empty(proc / table) for table in ("net/tcp", "net/tcp6"))
+    return {row.inode: row.port for row in parse_tcp(*tables, only=LISTEN)}
 
 
 def _make_test(settings: ProcessSettings) -> Callable[[Path], bool]:
@@ -123,10 +115,7 @@ def _make_test(settings: ProcessSettings) -> Callable[[Path], bool]:
         return lambda folder: wanted in _names(folder)
     if settings.command is not None:
         pattern = re.compile(settings.command)
-        return lambda folder: (
-            folder.name != str(os.getpid())
-            and bool(pattern.search(read_or_empty(folder / "cmdline").replace("\0", " ").strip()))
-        )
+        return lambda folder: folder.name != str(os.getpid()) and bool(pattern.search(command_line(folder)))
     unit = re.escape(settings.systemd_unit or "")
     in_unit = re.compile(rf"^.*/{unit}(?:/.*)?$", re.MULTILINE)
     return lambda folder: bool(in_unit.search(read_or_empty(folder / "cgroup")))

@@ -10,7 +10,7 @@ from loadwatch_collectors.sources.aws.cloudwatch import CloudWatchCollector
 from loadwatch_collectors.sources.aws.cost import estimate_cost, make_loads, read_prices
 from loadwatch_collectors.sources.aws.iam import plan_resources
 from loadwatch_collectors.sources.aws.model import AccountRegion, Resource, WantedMetric
-from loadwatch_collectors.sources.aws.presets import find_preset
+from loadwatch_collectors.sources.aws.presets import read_preset_file
 from loadwatch_collectors.sources.aws.settings import CloudWatchSettings
 
 from collectors.tests.sources.aws.fault_proxy.fault_proxy import FaultProxy
@@ -145,7 +145,7 @@ def test_the_costs_in_the_guide_are_those_of_the_presets() -> None:
     for what, metrics, usd in rows:
         wanted: list[WantedMetric] = []
         for name in what.partition("(")[2].rstrip(" )").replace("`", "").split(", "):
-            preset = find_preset(name)
+            preset = read_preset_file(name)
             dimensions = tuple((dimension, "x") for dimension in preset.dimensions)
             resource = Resource(
                 kind=preset.kind, name="x", place=AccountRegion(account_id="", region=""), dimensions=dimensions

@@ -22,7 +22,7 @@ from loadwatch_collectors.sources.aws.iam import (
     needed_actions,
     read_actions,
 )
-from loadwatch_collectors.sources.aws.presets import find_preset, preset_files
+from loadwatch_collectors.sources.aws.presets import preset_files, read_preset_file
 from loadwatch_collectors.sources.aws.settings import (
     AccountSettings,
     CloudWatchSettings,
@@ -66,7 +66,7 @@ def test_every_request_in_the_code_has_its_action() -> None:
 
 
 def test_every_action_that_is_named_is_known_and_used() -> None:
-    named = {action for name in preset_files() for action in find_preset(name).permissions}
+    named = {action for name in preset_files() for action in read_preset_file(name).permissions}
     named |= {permission.action for part in PARTS for permission in part.permissions}
     named |= {"cloudwatch:ListMetrics", "tag:GetResources"} | LOG_ACTIONS
     assert named == set(read_actions())

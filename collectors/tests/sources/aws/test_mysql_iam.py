@@ -1,7 +1,7 @@
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from loadwatch_collectors.errors import CollectorError, ConfigError, PrivilegeError
@@ -55,7 +55,7 @@ def test_a_session_outlives_its_token_and_a_new_one_has_a_new_token(
     real.collect()
     real.close()
     source = _Counting()
-    password = IamPassword(source, host="h", port=1, user="u", monotonic=lambda: clock[0])
+    password = IamPassword(cast("Any", source), host="h", port=1, user="u", monotonic=lambda: clock[0])
     assert (password(), password()) == ("token-1", "token-1")
     clock[0] = 700
     assert password() == "token-1"

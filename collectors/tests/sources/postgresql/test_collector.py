@@ -9,7 +9,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from loadwatch_collectors.collector import Collector, GoesOn
+from loadwatch_collectors.collector import Collector
 from loadwatch_collectors.config import load_config
 from loadwatch_collectors.errors import CollectorError
 from loadwatch_collectors.settings_loader import parse_document
@@ -75,7 +75,7 @@ def wait_until(holds: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-def fault_of(collector: GoesOn) -> str:
+def fault_of(collector: Collector) -> str:
     fault = collector.fault()
     return fault.text if fault is not None else ""
 

@@ -21,8 +21,8 @@ from loadwatch_collectors.sources.process.collector import (
     parse_limits,
     parse_process_stat,
 )
-from loadwatch_collectors.sources.process.search import ProcessSettings, find_pids, parse_listen_inodes
-from loadwatch_collectors.sources.procfs import CLOCK_TICKS, parse_boot_time
+from loadwatch_collectors.sources.process.search import ProcessSettings, find_pids
+from loadwatch_collectors.sources.procfs import CLOCK_TICKS, LISTEN, parse_boot_time, parse_tcp
 
 from collectors.tests.postgresql import running_postgresql
 from tests.ports import free_port
@@ -283,8 +283,9 @@ def test_limits() -> None:
 
 def test_listening_sockets_are_found_by_port() -> None:
     table = (PROC / "net" / "tcp").read_text()
-    assert parse_listen_inodes(table)[71001] == 8080
-    assert 8081 not in parse_listen_inodes(table).values()
+    ports = {row.inode: row.port for row in parse_tcp(table, only=LISTEN)}
+    assert ports[71001] == 8080
+    assert 8081 not in ports.values()
 
 
 def test_where_a_process_listens_is_sent_beside_the_port_by_which_it_was_found() -> None:

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, TypeVar, cast
 from loadwatch_collectors.collector import Labels, MissingPrivilege, Sample
 from loadwatch_collectors.sources.aws.client.client import AwsClient, Document
 from loadwatch_collectors.sources.aws.client.errors import ForbiddenError
-from loadwatch_collectors.sources.aws.model import AccountRegion, Pairs, Preset, Resource
+from loadwatch_collectors.sources.aws.model import AccountRegion, Pairs, PresetKind, Resource
+from loadwatch_collectors.sources.aws.presets import PresetFile
 from loadwatch_collectors.sources.aws.settings import SelectSettings
 
 
@@ -32,7 +33,7 @@ def has_wildcard(pattern: str) -> bool:
 class Selection:
     """Which presets read a resource, by `presets` and `select` of the configuration."""
 
-    def __init__(self, presets: Iterable[Preset], select: Mapping[str, SelectSettings]) -> None:
+    def __init__(self, presets: Iterable[PresetFile | PresetKind], select: Mapping[str, SelectSettings]) -> None:
         self._by_kind: dict[str, list[tuple[str, SelectSettings]]] = {}
         self._own: set[str] = set()
         for preset in presets:

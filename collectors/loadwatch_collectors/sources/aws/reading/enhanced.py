@@ -8,14 +8,22 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, cast
 
 from loadwatch_collectors.collector import Labels, Sample
 from loadwatch_collectors.sources.aws.client.client import AwsClient
 from loadwatch_collectors.sources.aws.client.errors import AwsError, ForbiddenError, OutOfTimeError, RequestError
-from loadwatch_collectors.sources.aws.model import Preset, Resource
+from loadwatch_collectors.sources.aws.model import Resource
 from loadwatch_collectors.sources.aws.presets import EnhancedValue, PresetFile
-from loadwatch_collectors.sources.aws.reading.side_reading import SideReading, SideTask, side_labels, side_tasks
+from loadwatch_collectors.sources.aws.reading.side_reading import (
+    SideReading,
+    SideTask,
+    TooMuchError,
+    pages_by_token,
+    side_labels,
+    side_tasks,
+)
 from loadwatch_collectors.sources.aws.reading.states import CATCH_UP_MS
 
 READER = "enhanced"
@@ -33,14 +41,10 @@ MAX_PAGES = 200
 _LIST = re.compile(r"([^.\[]+)\[([^\]]+)\]\.(.+)")
 
 
-class _TooMuchError(RequestError):
-    """There are more entries than one poll may read."""
-
-
 class EnhancedReader:
     """Enhanced Monitoring of one place; used by one thread at a time."""
 
-    def __init__(self, client: AwsClient, presets: Mapping[str, Preset]) -> None:
+    def __init__(self, client: AwsClient, presets: Mapping[str, PresetFile]) -> None:
         self._client = client
         self._presets = presets
         self._asked_ms: int | None = None
@@ -68,7 +72,7 @@ class EnhancedReader:
                 return reading
             except AwsError as error:
                 reading.errors.append(error)
-                if isinstance(error, OutOfTimeError | _TooMuchError) and begin_ms < now_ms - LONG_MS:
+                if isinstance(error, OutOfTimeError | TooMuchError) and begin_ms < now_ms - LONG_MS:
                     self._note_read(some, now_ms)
                 return reading
             self._note_read(some, now_ms)
@@ -110,23 +114,15 @@ class EnhancedReader:
     def _ask(self, tasks: Sequence[SideTask], begin_ms: int, deadline: float, reading: SideReading) -> None:
         by_stream = {task.resource_id: task for task in tasks}
         group = tasks[0].preset.log_group
-        parameters: dict[str, Any] = {"logGroupName": group, "logStreamNames": sorted(by_stream)}
-        parameters["startTime"] = begin_ms
-        seen: set[str] = set()
-        for _ in range(MAX_PAGES):
-            page = self._client.call("logs", "filter_log_events", parameters, deadline=deadline)
+        parameters = {"logGroupName": group, "logStreamNames": sorted(by_stream), "startTime": begin_ms}
+        ask = partial(self._client.call, "logs", "filter_log_events", deadline=deadline)
+        for page in pages_by_token(ask, parameters, "nextToken", MAX_PAGES, f"logs FilterLogEvents of {group}"):
             for event in cast("list[dict[str, Any]]", page.get("events") or []):
                 task = by_stream.get(str(event.get("logStreamName")))
                 time_ms = int(event["timestamp"])
                 if task is not None and self._is_new(task.resource_id, time_ms):
                     labels = side_labels(task.resource)
                     reading.samples += parse_event(str(event["message"]), task.preset, labels, time_ms)
-            token = str(page.get("nextToken") or "")
-            if not token or token in seen:
-                return
-            seen.add(token)
-            parameters = {**parameters, "nextToken": token}
-        raise _TooMuchError(f"logs FilterLogEvents of {group}: more than {MAX_PAGES} pages")
 
     def _is_new(self, stream: str, time_ms: int) -> bool:
         seen = self._seen.setdefault(stream, set())

@@ -12,15 +12,22 @@ import math
 import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple, cast
 
 from loadwatch_collectors.collector import Labels, Sample
 from loadwatch_collectors.sources.aws.client.client import AwsClient, Document
 from loadwatch_collectors.sources.aws.client.errors import AwsError, ForbiddenError, RequestError, ServiceError
 from loadwatch_collectors.sources.aws.cost import Load
-from loadwatch_collectors.sources.aws.model import Preset, Resource
+from loadwatch_collectors.sources.aws.model import Resource
 from loadwatch_collectors.sources.aws.presets import InsightsQuery, PresetFile
-from loadwatch_collectors.sources.aws.reading.side_reading import SideReading, SideTask, side_labels, side_tasks
+from loadwatch_collectors.sources.aws.reading.side_reading import (
+    SideReading,
+    SideTask,
+    pages_by_token,
+    side_labels,
+    side_tasks,
+)
 from loadwatch_collectors.sources.aws.reading.states import Window, align_down, is_due, make_window
 
 _NAN = math.nan
@@ -182,7 +189,7 @@ class InsightsReader:
     def __init__(
         self,
         client: AwsClient,
-        presets: Mapping[str, Preset],
+        presets: Mapping[str, PresetFile],
         *,
         factor: Callable[[str, int], int] = lambda _preset, _priority: 1,
     ) -> None:
@@ -194,7 +201,7 @@ class InsightsReader:
     def loads(self, resources: Iterable[Resource]) -> list[Load]:
         """The requests that it makes for these resources."""
         return [
-            Load(task.name, task.preset.priority, "insights", max(task.preset.period, _POLL_SECONDS), 1)
+            Load(task.preset.name, task.preset.priority, "insights", max(task.preset.period, _POLL_SECONDS), 1)
             for task in side_tasks(READER, resources, self._presets)
         ]
 
@@ -202,10 +209,10 @@ class InsightsReader:
         """Read what is due at `now_ms`; ends early where the permission is missing or AWS throttles."""
         reading = SideReading()
         tasks = side_tasks(READER, resources, self._presets)
-        keys = {(task.name, task.resource_id) for task in tasks}
+        keys = {(task.preset.name, task.resource_id) for task in tasks}
         for key in self._memories.keys() - keys:
             del self._memories[key]
-        known = [(task, self._memories.setdefault((task.name, task.resource_id), _Memory())) for task in tasks]
+        known = [(task, self._memories.setdefault((task.preset.name, task.resource_id), _Memory())) for task in tasks]
         # Those that were not read for longest come first, so that a fleet too large for one poll is read in turn.
         for task, memory in sorted(known, key=lambda item: item[1].read_to_ms or 0):
             window = self._window(task, memory, now_ms)
@@ -234,7 +241,7 @@ class InsightsReader:
         return reading
 
     def _window(self, task: SideTask, memory: _Memory, now_ms: int) -> Window | None:
-        every = self._factor(task.name, task.preset.priority)
+        every = self._factor(task.preset.name, task.preset.priority)
         if every == 0 or now_ms < memory.refused_until_ms:
             return None
         # A question a minute whatever the points' length: a request is billed, not its points.
@@ -253,16 +260,10 @@ class InsightsReader:
         parameters = make_parameters(task.resource_id, task.preset, window)
         labels = side_labels(task.resource)
         engine = dict(task.resource.attributes).get("engine", "")
-        seen: set[str] = set()
-        for _ in range(MAX_PAGES):
-            page = self._client.call("pi", "get_resource_metrics", parameters, deadline=deadline)
+        ask = partial(self._client.call, "pi", "get_resource_metrics", deadline=deadline)
+        what = f"pi GetResourceMetrics of {task.resource_id}"
+        for page in pages_by_token(ask, parameters, "NextToken", MAX_PAGES, what):
             yield from parse_page(page, task.preset.queries, labels, engine=engine)
-            token = str(page.get("NextToken") or "")
-            if not token or token in seen:
-                return
-            seen.add(token)
-            parameters = {**parameters, "NextToken": token}
-        raise RequestError(f"pi GetResourceMetrics of {task.resource_id}: more than {MAX_PAGES} pages")
 
 
 def make_parameters(resource_id: str, preset: PresetFile, window: Window) -> dict[str, Any]:

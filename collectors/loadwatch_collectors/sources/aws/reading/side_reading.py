@@ -1,14 +1,15 @@
 """What the readers beside GetMetricData give, and which resources each of them reads."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from loadwatch_collectors.collector import Labels, MissingPrivilege, Sample
-from loadwatch_collectors.sources.aws.client.errors import AwsError
+from loadwatch_collectors.sources.aws.client.client import Document
+from loadwatch_collectors.sources.aws.client.errors import AwsError, RequestError
 from loadwatch_collectors.sources.aws.discovery.part import Permission
-from loadwatch_collectors.sources.aws.model import Preset, Resource
-from loadwatch_collectors.sources.aws.presets import PresetFile, dimension_label, fits, read_preset_file
+from loadwatch_collectors.sources.aws.model import Resource
+from loadwatch_collectors.sources.aws.presets import PresetFile, dimension_label, fits
 
 RESOURCE_ID = "resource_id"
 """The attribute by which Performance Insights and Enhanced Monitoring know an instance (`DbiResourceId`)."""
@@ -28,23 +29,46 @@ class SideReading:
         self.missing.append(Permission(action, lost).missing())
 
 
+class TooMuchError(RequestError):
+    """There is more than one poll may read."""
+
+
+def pages_by_token(
+    ask: Callable[[Mapping[str, Any]], Document], parameters: Mapping[str, Any], token: str, most: int, what: str
+) -> Iterator[Document]:
+    """The pages of an operation whose answers name the next one by a token; `what` it is, for the error.
+
+    Raises:
+        TooMuchError: there are more than `most`.
+    """
+    seen: set[str] = set()
+    for _ in range(most):
+        page = ask(parameters)
+        yield page
+        following = str(page.get(token) or "")
+        if not following or following in seen:
+            return
+        seen.add(following)
+        parameters = {**parameters, token: following}
+    raise TooMuchError(f"{what}: more than {most} pages")
+
+
 class SideTask(NamedTuple):
     """One preset of one resource."""
 
-    name: str
     preset: PresetFile
     resource: Resource
     resource_id: str
 
 
-def side_tasks(reader: str, resources: Iterable[Resource], presets: Mapping[str, Preset]) -> list[SideTask]:
+def side_tasks(reader: str, resources: Iterable[Resource], presets: Mapping[str, PresetFile]) -> list[SideTask]:
     """The presets of a reader for each resource that they are meant for."""
     own = [preset for preset in presets.values() if preset.reader == reader]
     tasks: list[SideTask] = []
     for resource in resources:
         resource_id = dict(resource.attributes).get(RESOURCE_ID, "")
         tasks += [
-            SideTask(preset.name, read_preset_file(preset.name), resource, resource_id)
+            SideTask(preset, resource, resource_id)
             for preset in own
             if resource_id
             and preset.kind == resource.kind

@@ -9,7 +9,7 @@ from loadwatch_collectors.sources.aws.cloudwatch import CLOUDWATCH
 from loadwatch_collectors.sources.aws.discovery.discovery import PARTS, BackgroundDiscovery, Discovery
 from loadwatch_collectors.sources.aws.discovery.part import Look, Selection
 from loadwatch_collectors.sources.aws.iam import plan_resources
-from loadwatch_collectors.sources.aws.model import Found, Preset, Resource
+from loadwatch_collectors.sources.aws.model import Found, PresetKind, Resource
 from loadwatch_collectors.sources.aws.presets import load_presets, preset_files, read_preset_file
 from loadwatch_collectors.sources.aws.settings import SelectSettings
 
@@ -19,9 +19,7 @@ from collectors.tests.sources.aws.fault_proxy.faults import deny, of, throttle
 from collectors.tests.sources.aws.moto_server import ACCOUNT, REGION, MotoServer
 
 KINDS = tuple(kind for part in PARTS for kind in part.kinds)
-PRESETS = tuple(
-    Preset(name=kind, title=kind, namespace="x", kind=kind, dimensions=(), metrics=(), group=kind) for kind in KINDS
-)
+PRESETS = tuple(PresetKind(kind, kind, group=kind) for kind in KINDS)
 Select = Mapping[str, SelectSettings]
 
 

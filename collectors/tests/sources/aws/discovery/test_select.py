@@ -1,20 +1,15 @@
 import pytest
 from loadwatch_collectors.sources.aws.discovery.part import Selection, matches_names, matches_tags
-from loadwatch_collectors.sources.aws.model import Preset
+from loadwatch_collectors.sources.aws.model import PresetKind
 from loadwatch_collectors.sources.aws.settings import SelectSettings
 
-
-def preset(name: str, kind: str, group: str = "") -> Preset:
-    return Preset(name=name, title=name, namespace="x", kind=kind, dimensions=(), metrics=(), group=group)
-
-
 PRESETS = (
-    preset("rds", "rds", "rds"),
-    preset("aurora", "rds", "rds"),
-    preset("aurora_cluster", "rds_cluster", "rds"),
-    preset("alb", "alb", "alb"),
-    preset("alb_targets", "target_group", "alb"),
-    preset("sqs", "sqs", "sqs"),
+    PresetKind("rds", "rds", "rds"),
+    PresetKind("aurora", "rds", "rds"),
+    PresetKind("aurora_cluster", "rds_cluster", "rds"),
+    PresetKind("alb", "alb", "alb"),
+    PresetKind("alb_targets", "target_group", "alb"),
+    PresetKind("sqs", "sqs", "sqs"),
 )
 
 

@@ -2,14 +2,14 @@ import re
 
 import pytest
 from loadwatch_collectors.sources.aws.iam import plan_resources
-from loadwatch_collectors.sources.aws.model import AccountRegion, Preset, Resource
+from loadwatch_collectors.sources.aws.model import AccountRegion, Resource
 from loadwatch_collectors.sources.aws.presets import (
     choose_presets,
-    find_preset,
     fits,
     load_presets,
     preset_files,
     preset_metrics,
+    read_preset_file,
 )
 
 KINDS = {
@@ -22,7 +22,7 @@ STATISTICS = {"Average", "Sum", "Minimum", "Maximum", "p50", "p95", "p99"}
 @pytest.mark.parametrize("name", preset_files())
 def test_a_preset_is_whole(name: str) -> None:
     source = preset_files()[name]
-    preset = find_preset(name)
+    preset = read_preset_file(name)
     assert preset.kind in KINDS
     assert preset.group in choose_groups()
     assert source.source.startswith("https://docs.aws.amazon.com/")
@@ -41,17 +41,17 @@ def choose_groups() -> set[str]:
     return {source.group for source in preset_files().values()}
 
 
-@pytest.mark.parametrize("name", [name for name in preset_files() if find_preset(name).metrics])
+@pytest.mark.parametrize("name", [name for name in preset_files() if read_preset_file(name).metrics])
 def test_where_holes_mean_zero_something_else_is_always_written(name: str) -> None:
-    metrics = find_preset(name).metrics
+    metrics = read_preset_file(name).metrics
     if any(metric.absent == "zero-when-delivered" for metric in metrics):
-        group = [entry for entry in preset_files() if find_preset(entry).kind == find_preset(name).kind]
-        assert any(metric.absent == "gap" for entry in group for metric in find_preset(entry).metrics)
+        group = [entry for entry in preset_files() if read_preset_file(entry).kind == read_preset_file(name).kind]
+        assert any(metric.absent == "gap" for entry in group for metric in read_preset_file(entry).metrics)
 
 
 def test_a_series_has_one_meaning() -> None:
     seen: dict[str, tuple[str, str]] = {}
-    for preset in map(find_preset, preset_files()):
+    for preset in map(read_preset_file, preset_files()):
         for metric in preset.metrics:
             for series in metric.names:
                 assert seen.setdefault(series, (metric.unit, metric.orientation)) == (metric.unit, metric.orientation)
@@ -61,7 +61,7 @@ def test_a_series_has_one_meaning() -> None:
 def test_a_sum_whose_period_depends_on_the_resource_tells_it() -> None:
     periods: dict[str, set[int]] = {}
     told: dict[str, set[str]] = {}
-    for metric in (metric for preset in map(find_preset, preset_files()) for metric in preset.metrics):
+    for metric in (metric for preset in map(read_preset_file, preset_files()) for metric in preset.metrics):
         for series, statistic in zip(metric.names, metric.statistics, strict=True):
             if statistic in ("Sum", "SampleCount"):
                 periods.setdefault(series, set()).add(metric.period_seconds)
@@ -154,14 +154,18 @@ def test_an_unknown_preset_is_told_with_those_that_there_are() -> None:
 )
 def test_presets_fit_what_a_resource_is(attributes: dict[str, str], expected: set[str]) -> None:
     pairs = (*sorted(attributes.items()), ("enhanced_monitoring", "false"))
-    found = {name for name in preset_files() if find_preset(name).kind == "rds" and fits(find_preset(name).only, pairs)}
+    found = {
+        name
+        for name in preset_files()
+        if read_preset_file(name).kind == "rds" and fits(read_preset_file(name).only, pairs)
+    }
     assert found == expected
 
 
 def test_an_attribute_that_is_not_known_excludes_nothing() -> None:
-    assert fits((("engine", ("aurora*",)),), ())
-    assert not fits((("engine", ("aurora*",)),), (("engine", "mysql"),))
-    assert not fits((("engine", ("!aurora*",)),), (("engine", "aurora-mysql"),))
+    assert fits({"engine": ("aurora*",)}, ())
+    assert not fits({"engine": ("aurora*",)}, (("engine", "mysql"),))
+    assert not fits({"engine": ("!aurora*",)}, (("engine", "aurora-mysql"),))
 
 
 def make_resource(**attributes: str) -> Resource:
@@ -176,7 +180,7 @@ def make_resource(**attributes: str) -> Resource:
 
 @pytest.mark.parametrize(("monitoring", "period"), [("enabled", 60), ("disabled", 300)])
 def test_basic_monitoring_is_read_at_its_own_resolution(monitoring: str, period: int) -> None:
-    presets: dict[str, Preset] = load_presets(["ec2"])
+    presets = load_presets(["ec2"])
     resource = make_resource(monitoring=monitoring, **{"class": "m5.large"})
     [cpu] = [want for want in plan_resources([resource], presets) if want.metric.name == "CPUUtilization"]
     assert cpu.period_seconds == period

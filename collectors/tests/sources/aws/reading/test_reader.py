@@ -13,7 +13,7 @@ from loadwatch_collectors.sources.aws.client.errors import (
     ServiceError,
     ThrottledError,
 )
-from loadwatch_collectors.sources.aws.model import Absent, MetricKey, WantedMetric, WantedStatistic
+from loadwatch_collectors.sources.aws.model import MetricKey, WantedMetric, WantedStatistic
 from loadwatch_collectors.sources.aws.reading.reader import (
     MOST_SEARCHES,
     REFUSED_SECONDS,
@@ -91,7 +91,7 @@ def behaved(world: World, proxy: FaultProxy) -> World:
 
 
 def metric(
-    name: str, *statistics: str, absent: Absent = "gap", period: int = 60, every: int = 1, priority: int = 1
+    name: str, *statistics: str, absent: str = "gap", period: int = 60, every: int = 1, priority: int = 1
 ) -> WantedMetric:
     return WantedMetric(
         metric=MetricKey(namespace="AWS/ApplicationELB", name=name, dimensions=(("LoadBalancer", "app/a/1"),)),
