@@ -191,60 +191,30 @@ class Points:
         if self._dropped:
             self._sink.describe(facts=RampFacts(dropped_iterations=int(self._dropped)))
         if self.counted != self.requests and not damaged:
-            self._sink.damage(
-                f"There are {self.counted} points of http_reqs and {self.requests} of http_req_duration, which are as "
-                "many in a whole file; requests without a duration are not counted.",
+            self._sink.remark(
+                "k6-points-missing",
                 place="end of file",
-                code="k6-points-missing",
                 figures={"http_reqs": self.counted, "http_req_duration": self.requests},
             )
         self._remark_outcomes()
         if self._bytes:
-            self._sink.missing(
-                "k6-bytes",
-                f"k6 counts bytes by iteration and not by request: {self._bytes['data_received']} received and "
-                f"{self._bytes['data_sent']} sent in the whole test, headers included.",
-                figures={"bytes_in": self._bytes["data_received"], "bytes_out": self._bytes["data_sent"]},
+            self._sink.remark(
+                "k6-bytes", figures={"bytes_in": self._bytes["data_received"], "bytes_out": self._bytes["data_sent"]}
             )
         if self._whole_seconds:
-            self._sink.missing(
-                "k6-whole-seconds",
-                "The times are in whole seconds, so requests may be shown one second off. K6_CSV_TIME_FORMAT=unix_nano "
-                "writes exact ones.",
-            )
+            self._sink.remark("k6-whole-seconds")
 
     def _remark_outcomes(self) -> None:
         if self.failed_checks:
             failed = sum(self.failed_checks.values())
             most = "; ".join(f"{name} ({n})" for name, n in self.failed_checks.most_common(5))
-            self._sink.missing(
-                "k6-checks",
-                f"{failed} checks failed: {most}. k6 does not tell of which request, so no request counts as failed by "
-                "them. `--system-tags` with vu and iter makes it possible to tell.",
-                figures={"failed_checks": failed},
-            )
+            self._sink.remark("k6-checks", figures={"failed_checks": failed}, most=most)
         if self._expected:
-            self._sink.distortion(
-                "k6-expected-statuses",
-                f"k6 counts {self._expected} answers of 400 or more as successes, because the script expects them "
-                "(setResponseCallback); they are failures here.",
-                figures={"requests": self._expected},
-            )
+            self._sink.remark("k6-expected-statuses", figures={"requests": self._expected})
         if self._attributed:
-            self._sink.distortion(
-                "k6-checks-attributed",
-                f"{self._attributed} failed checks are counted as failures of the last request before them of the same "
-                "user and iteration; k6 itself counts such a request as a success. After http.batch() it may have been "
-                "another request of the batch.",
-                figures={"failed_checks": self._attributed},
-            )
+            self._sink.remark("k6-checks-attributed", figures={"failed_checks": self._attributed})
         if self._untold:
-            self._sink.missing(
-                "k6-no-outcome",
-                f"{self._untold} requests have none of the tags status, error, error_code and expected_response "
-                "(--system-tags); they are counted as answered.",
-                figures={"requests": self._untold},
-            )
+            self._sink.remark("k6-no-outcome", figures={"requests": self._untold})
 
 
 HEADER = b"metric_name,timestamp,metric_value,"
@@ -278,10 +248,7 @@ def read_k6_csv(parts: Sequence[Part], sink: Sink) -> None:
         damaged += damages.rows
     points.close(damaged=damaged > 0)
     if protocols:
-        sink.missing(
-            "k6-other-protocols",
-            f"The test has requests of other kinds ({', '.join(sorted(protocols))}); only HTTP is counted.",
-        )
+        sink.remark("k6-other-protocols", protocols=", ".join(sorted(protocols)))
 
 
 def _read_csv_chunk(chunk: Chunk, begin: int, columns: Sequence[str], points: Points, damages: Damages) -> None:
@@ -423,15 +390,9 @@ class Seen:
         """Says what is not shown."""
         if self.thresholds:
             listed = "; ".join(f"{name} {expressions}" for name, expressions in list(self.thresholds.items())[:10])
-            sink.missing(
-                "k6-thresholds",
-                f"k6's own thresholds do not make the verdict here: {listed}. The file does not tell how they ended.",
-            )
+            sink.remark("k6-thresholds", listed=listed)
         if self.protocols:
-            sink.missing(
-                "k6-other-protocols",
-                f"The test has requests of other kinds ({', '.join(sorted(self.protocols))}); only HTTP is counted.",
-            )
+            sink.remark("k6-other-protocols", protocols=", ".join(sorted(self.protocols)))
 
 
 def _read_json_chunk(chunk: Chunk, points: Points, seen: Seen, damages: Damages) -> None:
