@@ -45,6 +45,11 @@ class FiguresOut(Schema):
         default=None, description="Good answers per second of duration_seconds and wait_seconds together."
     )
 
+    @property
+    def ok_rate(self) -> float | None:
+        """Good answers per second."""
+        return self.outcomes.get("ok", 0) / self.duration_seconds if self.duration_seconds > 0 else None
+
 
 class EndpointOut(FiguresOut):
     """Figures of one endpoint."""
