@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from loadwatch_backend.evidence.records.model import Endpoint, Latency
 from loadwatch_backend.runs.importers.errors import UnreadableFileError
-from loadwatch_backend.runs.importers.importer import Importer, Part, Sink
+from loadwatch_backend.runs.importers.importer import Importer, Part, Sink, by_header
 from loadwatch_backend.runs.importers.outcomes import UNNAMED, figures, outcomes_of_counts, ranked_errors
 from loadwatch_backend.runs.importers.reading.documents import (
     STATUS_MOST,
@@ -208,9 +208,5 @@ def _recognise_text(head: bytes) -> int:
     return 90 if all(word in head.replace(b"\r\n", b"\n") for word in words) else 0
 
 
-def _recognise_csv(head: bytes) -> int:
-    return 100 if head.startswith(CSV_HEADER) else 0
-
-
-HEY_CSV = Importer("hey-csv", "hey CSV (`hey -o csv`)", _recognise_csv, read_hey_csv)
+HEY_CSV = Importer("hey-csv", "hey CSV (`hey -o csv`)", by_header(CSV_HEADER), read_hey_csv)
 HEY_TEXT = Importer("hey-text", "hey's printed summary", _recognise_text, read_hey_text)

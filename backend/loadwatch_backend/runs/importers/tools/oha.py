@@ -16,7 +16,7 @@ from loadwatch_formats.outcomes import Outcome
 
 from loadwatch_backend.evidence.records.model import Endpoint, Latency
 from loadwatch_backend.runs.importers.errors import UnreadableFileError
-from loadwatch_backend.runs.importers.importer import Importer, Part, Sink
+from loadwatch_backend.runs.importers.importer import Importer, Part, Sink, by_header
 from loadwatch_backend.runs.importers.outcomes import (
     UNNAMED,
     endpoint_of_url,
@@ -167,10 +167,6 @@ def _recognise_database(head: bytes) -> int:
     return 100 if head.startswith(b"SQLite format 3\0") and b"CREATE TABLE oha" in head else 0
 
 
-def _recognise_csv(head: bytes) -> int:
-    return 100 if head.startswith(CSV_HEADER) else 0
-
-
 OHA_JSON = Importer("oha-json", "oha JSON (`--output-format json`)", _recognise_json, read_oha_json)
-OHA_CSV = Importer("oha-csv", "oha CSV (`--output-format csv`)", _recognise_csv, read_oha_csv)
+OHA_CSV = Importer("oha-csv", "oha CSV (`--output-format csv`)", by_header(CSV_HEADER), read_oha_csv)
 OHA_DATABASE = Importer("oha-sqlite", "oha's SQLite database (`--db-url`)", _recognise_database, read_oha_database)

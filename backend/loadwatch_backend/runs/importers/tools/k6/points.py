@@ -12,8 +12,9 @@ end as they should.
 
 import csv
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from loadwatch_formats.outcomes import Outcome
 from loadwatch_formats.times import parse_rfc3339
 
 from loadwatch_backend.evidence.records.model import RampFacts
-from loadwatch_backend.runs.importers.importer import Importer, Part, Sink
+from loadwatch_backend.runs.importers.importer import Importer, Part, Sink, by_header
 from loadwatch_backend.runs.importers.outcomes import SORTER, UNNAMED, endpoint_of_url, looks_like_url, plain_label
 from loadwatch_backend.runs.importers.reading.chunks import Chunk, chunks_of_csv, chunks_of_lines
 from loadwatch_backend.runs.importers.reading.documents import STATUS_MOST, integer, items, mapping, nanoseconds
@@ -224,31 +225,32 @@ _CSV_METRICS = (DURATION, "http_reqs", *_OTHERS)
 _PREFIXES = tuple(f"{name},".encode() for name in _CSV_METRICS)
 
 
-def read_k6_csv(parts: Sequence[Part], sink: Sink) -> None:
+def _read(parts: Sequence[Part], sink: Sink, read_part: "Callable[[Part, Points, Seen, Damages], None]") -> None:
     """Requests, users, dropped iterations; several files of one test (one per generator) together."""
-    points = Points(sink)
-    damaged = 0
-    protocols: set[str] = set()
+    points, seen, damaged = Points(sink), Seen(), False
     for part in parts:
         damages = Damages(sink, part.name)
-        columns: list[str] = []
-        with part.open() as stream:
-            for chunk in chunks_of_csv(stream):
-                begin = 0
-                if not columns:
-                    header, _, _ = chunk.data.partition(b"\n")
-                    columns = header.decode(errors="replace").strip().split(",")
-                    check_header(part, columns, _FIRST, "k6's CSV")
-                    begin = min(len(header) + 1, len(chunk.data))
-                _read_csv_chunk(chunk, begin, columns, points, damages)
-                protocols |= {name for name in OTHER_PROTOCOLS if b"\n" + name.encode() + b"," in chunk.data}
-                points.flush_users()
+        read_part(part, points, seen, damages)
         points.release_all()
         damages.close()
-        damaged += damages.rows
-    points.close(damaged=damaged > 0)
-    if protocols:
-        sink.remark("k6-other-protocols", protocols=", ".join(sorted(protocols)))
+        damaged = damaged or damages.rows > 0
+    points.close(damaged=damaged)
+    seen.remark(sink)
+
+
+def _read_csv(part: Part, points: Points, seen: "Seen", damages: Damages) -> None:
+    columns: list[str] = []
+    with part.open() as stream:
+        for chunk in chunks_of_csv(stream):
+            begin = 0
+            if not columns:
+                header, _, _ = chunk.data.partition(b"\n")
+                columns = header.decode(errors="replace").strip().split(",")
+                check_header(part, columns, _FIRST, "k6's CSV")
+                begin = min(len(header) + 1, len(chunk.data))
+            _read_csv_chunk(chunk, begin, columns, points, damages)
+            seen.protocols |= {name for name in OTHER_PROTOCOLS if b"\n" + name.encode() + b"," in chunk.data}
+            points.flush_users()
 
 
 def _read_csv_chunk(chunk: Chunk, begin: int, columns: Sequence[str], points: Points, damages: Damages) -> None:
@@ -333,11 +335,7 @@ def _all_rows(data: bytes, width: int, first: int, damages: Damages) -> Iterator
         before = reader.line_num
 
 
-def _recognise_csv(head: bytes) -> int:
-    return 100 if head.startswith(HEADER) else 0
-
-
-K6_CSV = Importer("k6-csv", "k6 CSV (`k6 run --out csv=FILE`)", _recognise_csv, read_k6_csv)
+K6_CSV = Importer("k6-csv", "k6 CSV (`k6 run --out csv=FILE`)", by_header(HEADER), partial(_read, read_part=_read_csv))
 
 
 _JSON_METRICS = frozenset(one.encode() for one in (DURATION, *_OTHERS))
@@ -350,20 +348,10 @@ _WHOLE = (b"}}", b"}}\r", b'"}', b'"}\r')
 _FAILED_CHECK = b'"value":0,'
 
 
-def read_k6_json(parts: Sequence[Part], sink: Sink) -> None:
-    """Requests, users, dropped iterations; several files of one test (one per generator) together."""
-    points, seen = Points(sink), Seen()
-    damaged = 0
-    for part in parts:
-        damages = Damages(sink, part.name)
-        with part.open() as stream:
-            for chunk in chunks_of_lines(stream):
-                _read_json_chunk(chunk, points, seen, damages)
-        points.release_all()
-        damages.close()
-        damaged += damages.rows
-    points.close(damaged=damaged > 0)
-    seen.remark(sink)
+def _read_json(part: Part, points: Points, seen: "Seen", damages: Damages) -> None:
+    with part.open() as stream:
+        for chunk in chunks_of_lines(stream):
+            _read_json_chunk(chunk, points, seen, damages)
 
 
 class Seen:
@@ -461,4 +449,6 @@ def _recognise_json(head: bytes) -> int:
     return 95 if line.startswith(b"{") and kind and b'"metric":"' in line and b'"data":{' in line else 0
 
 
-K6_JSON = Importer("k6-json", "k6 JSON lines (`k6 run --out json=FILE`)", _recognise_json, read_k6_json)
+K6_JSON = Importer(
+    "k6-json", "k6 JSON lines (`k6 run --out json=FILE`)", _recognise_json, partial(_read, read_part=_read_json)
+)
