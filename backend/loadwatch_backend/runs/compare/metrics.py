@@ -409,7 +409,7 @@ class UnknownMetricError(NotFoundError, code="unknown-metric"):
     """No figure has this id."""
 
 
-class _Memory(Generic[Found]):
+class Memory(Generic[Found]):
     """What was found of ended runs, by run, figure and steady window, which are past. Safe to use from any thread."""
 
     def __init__(self, most: int) -> None:
@@ -427,7 +427,7 @@ class _Memory(Generic[Found]):
         if found is not None and run.state is not RunState.RUNNING:
             with self._lock:
                 if len(self._found) >= self._most:
-                    self._found.clear()
+                    del self._found[next(iter(self._found))]
                 self._found[key] = found
         return found
 
@@ -438,9 +438,9 @@ class FigureReader:
     def __init__(self, runs: Registry, signals: SignalService) -> None:
         self._runs = runs
         self._signals = signals
-        self._percentiles = _Memory[float](LARGEST_CACHE)
-        self._of_endpoints = _Memory[Mapping[str, float]](LARGEST_ENDPOINTS)
-        self._of_signals = _Memory[FloatArray](LARGEST_CACHE)
+        self._percentiles = Memory[float](LARGEST_CACHE)
+        self._of_endpoints = Memory[Mapping[str, float]](LARGEST_ENDPOINTS)
+        self._of_signals = Memory[FloatArray](LARGEST_CACHE)
         self.compared_signals = [one for one in signals.definitions() if _is_compared(one)]
 
     def metrics(self, language: Language) -> MetricList:
