@@ -9,7 +9,8 @@ import math
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import orjson
 import structlog
@@ -32,6 +33,7 @@ from loadwatch_backend.runs.analysis.schemas import Analysis, PercentilesOut, Th
 from loadwatch_backend.runs.errors import NoResultError, RunNotFoundError
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.registry.documents import (
+    RunDetails,
     end_of,
     is_silent,
     kept_limits,
@@ -71,6 +73,9 @@ RETRY_MS = 60_000
 """Pause before an analysis that failed is tried again."""
 
 
+_FACTS = RunDetails.model_fields.keys() & {field.name for field in fields(Subject)}
+
+
 class Analyses:
     """Computes, keeps and reads analyses; safe to use from any thread."""
 
@@ -95,28 +100,19 @@ class Analyses:
             before, baseline = find_reference(session, row)
             trials = find_trials(session, row)
         ended_ms = end_of(row, self._clock())
+        facts: dict[str, Any] = {name: getattr(details, name) for name in _FACTS}
         return Subject(
+            **facts,
             id=row.id,
             state=RunState(row.state),
-            tool=row.tool,
             started_ms=max(row.started_ms, ended_ms - LONGEST_RUN_MS),
             ended_ms=ended_ms,
-            target_rate=row.target_rate,
-            concurrency=details.concurrency,
-            target_duration_seconds=row.target_duration_seconds,
-            thresholds=tuple(details.thresholds),
-            expectations=tuple(details.expectations),
             steady=read_window(row),
-            generator=details.generator,
             load=result,
             files=files,
-            host=row.host,
             before=before,
             baseline=baseline,
-            parameters={parameter.name: parameter.value for parameter in row.parameters},
             trials=trials,
-            own_figures=tuple(details.own_figures),
-            reported=tuple(details.reported),
             previous_ms=previous_ms,
             next_ms=next_ms,
             skew_ms=0 if row.skew_ms is None or abs(row.skew_ms) < LEAST_SKEW_MS else row.skew_ms,

@@ -188,6 +188,11 @@ class RemarkOut(Schema):
     figures: dict[str, float]
 
 
+def missing_remark(code: str, text: str, **figures: float) -> RemarkOut:
+    """What cannot be told, so that it is not shown or not counted."""
+    return RemarkOut(kind="missing", code=code, text=text, place=None, figures=figures)
+
+
 class RampStep(Schema):
     """One level of a ramp."""
 

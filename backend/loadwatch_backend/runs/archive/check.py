@@ -206,16 +206,15 @@ def main(archive: str, directory: str) -> None:
     """See the module."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+    found = None
     try:
         check_archive(Path(archive), Path(directory))
     except ProblemError as error:
-        sys.stdout.buffer.write(orjson.dumps({"code": error.code, "detail": error.detail}))
-        return
+        found = {"code": error.code, "detail": error.detail}
     except MemoryError:
         detail = "Unpacking the archive takes more memory than it may: it is damaged, or made to do harm."
-        sys.stdout.buffer.write(orjson.dumps({"code": ArchiveError.code, "detail": detail}))
-        return
-    sys.stdout.buffer.write(b"null")
+        found = {"code": ArchiveError.code, "detail": detail}
+    sys.stdout.buffer.write(orjson.dumps(found))
 
 
 if __name__ == "__main__":
