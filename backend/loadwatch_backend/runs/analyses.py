@@ -9,7 +9,8 @@ import math
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 import orjson
 import structlog
@@ -32,6 +33,7 @@ from loadwatch_backend.runs.analysis.schemas import Analysis, PercentilesOut, Th
 from loadwatch_backend.runs.errors import NoResultError, RunNotFoundError
 from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.registry.documents import (
+    RunDetails,
     end_of,
     is_silent,
     kept_limits,
@@ -46,14 +48,12 @@ from loadwatch_backend.runs.registry.places import Places
 from loadwatch_backend.runs.registry.reference import find_reference, find_trials
 from loadwatch_backend.runs.registry.repository import (
     find_analysed_ms,
-    find_analysis,
     find_ended_since,
     find_just_ended,
     find_neighbours,
     find_run,
     find_running,
     find_without_course,
-    keep,
 )
 from loadwatch_backend.runs.registry.tables import RunAnalysisRow, RunRow
 from loadwatch_backend.runs.registry.windows import LONGEST_RUN_MS
@@ -71,6 +71,9 @@ LEAST_SKEW_MS = 1_000
 CLOSE_SECONDS = 3.0
 RETRY_MS = 60_000
 """Pause before an analysis that failed is tried again."""
+
+
+_FACTS = RunDetails.model_fields.keys() & {field.name for field in fields(Subject)}
 
 
 class Analyses:
@@ -97,28 +100,19 @@ class Analyses:
             before, baseline = find_reference(session, row)
             trials = find_trials(session, row)
         ended_ms = end_of(row, self._clock())
+        facts: dict[str, Any] = {name: getattr(details, name) for name in _FACTS}
         return Subject(
+            **facts,
             id=row.id,
             state=RunState(row.state),
-            tool=row.tool,
             started_ms=max(row.started_ms, ended_ms - LONGEST_RUN_MS),
             ended_ms=ended_ms,
-            target_rate=row.target_rate,
-            concurrency=details.concurrency,
-            target_duration_seconds=row.target_duration_seconds,
-            thresholds=tuple(details.thresholds),
-            expectations=tuple(details.expectations),
             steady=read_window(row),
-            generator=details.generator,
             load=result,
             files=files,
-            host=row.host,
             before=before,
             baseline=baseline,
-            parameters={parameter.name: parameter.value for parameter in row.parameters},
             trials=trials,
-            own_figures=tuple(details.own_figures),
-            reported=tuple(details.reported),
             previous_ms=previous_ms,
             next_ms=next_ms,
             skew_ms=0 if row.skew_ms is None or abs(row.skew_ms) < LEAST_SKEW_MS else row.skew_ms,
@@ -126,12 +120,12 @@ class Analyses:
 
     def read(self, session: Session, row: RunRow) -> Analysis | None:
         """What is kept."""
-        kept = find_analysis(session, row.id)
+        kept = session.get(RunAnalysisRow, row.id)
         return None if kept is None else Analysis.model_validate_json(unpack(kept.document))
 
     def read_figures(self, session: Session, row: RunRow) -> Analysis | None:
         """What is kept but endpoints, errors and findings, which are most of it: for hundreds of runs at once."""
-        kept = find_analysis(session, row.id)
+        kept = session.get(RunAnalysisRow, row.id)
         if kept is None:
             return None
         document = orjson.loads(unpack(kept.document))
@@ -302,7 +296,7 @@ def store_analysis(session: Session, row: RunRow, analysis: Analysis) -> None:
     row.p95_sparkline = write_sparkline(analysis.p95_sparkline)
     row.limits = write_limits(kept_limits(analysis.findings))
     document = pack(analysis.model_dump_json().encode())
-    keep(session, RunAnalysisRow(run_id=row.id, analysed_ms=analysis.analysed_ms, document=document))
+    session.merge(RunAnalysisRow(run_id=row.id, analysed_ms=analysis.analysed_ms, document=document))
 
 
 DUE_SECONDS = 5.0

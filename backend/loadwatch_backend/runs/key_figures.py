@@ -105,10 +105,7 @@ def _own(covered: _Covered, one: OwnFigureOut) -> KeyFigure:
 
 
 def _good(covered: _Covered, target_rate: float | None) -> KeyFigure:
-    def rate(figures: FiguresOut) -> float | None:
-        return figures.outcomes.get("ok", 0) / figures.duration_seconds if figures.duration_seconds > 0 else None
-
-    figure = covered.judge(covered.read("ok_rate", "per_second", rate), "ok_rate")
+    figure = covered.judge(covered.read("ok_rate", "per_second", lambda figures: figures.ok_rate), "ok_rate")
     return figure if target_rate is None else figure.model_copy(update={"against": target_rate, "base": "target"})
 
 

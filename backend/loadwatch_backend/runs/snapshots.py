@@ -142,18 +142,9 @@ def _changes(target: str, old: _Settings, new: _Settings) -> list[Change]:
             continue
         known = after or before
         assert known is not None
-        found.append(
-            Change(
-                target=target,
-                section=known.section,
-                key=known.key,
-                before=None if before is None else before.value,
-                after=None if after is None else after.value,
-                unit=known.unit,
-                deliberate=known.deliberate,
-                important=known.important,
-            )
-        )
+        same = known.model_dump(include={"section", "key", "unit", "deliberate", "important"})
+        old_value, new_value = (None if one is None else one.value for one in (before, after))
+        found.append(Change(target=target, before=old_value, after=new_value, **same))
     return found
 
 

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import loadwatch_backend
+from loadwatch_backend.core.texts.words import read_entries
 
 BACKEND = Path(loadwatch_backend.__file__).parent
 CATALOGUE = BACKEND.parents[1] / "frontend/src/app/locales/faults.ja.ts"
@@ -15,3 +16,11 @@ def test_each_code_of_an_error_has_a_sentence():
     known = set(re.findall(r'^  "?([a-z-]+)"?: "', CATALOGUE.read_text("utf-8"), re.MULTILINE))
     assert len(codes) > 100
     assert codes == known
+
+
+def test_each_remark_on_a_file_is_made():
+    importers = BACKEND / "runs/importers"
+    keys = {key for texts in read_entries(importers / "remarks.yml").values() for key in texts}
+    sources = "".join(path.read_text("utf-8") for path in importers.rglob("*.py"))
+    made = {key for key in keys if f'"{key}"' in sources}
+    assert keys - made == {"absurd-time", "absurd-latency", "absurd-bytes"}

@@ -63,6 +63,7 @@ from loadwatch_backend.runs.analysis.schemas import (
     ThresholdOut,
     ThresholdState,
     WindowSource,
+    missing_remark,
 )
 from loadwatch_backend.runs.analysis.stream import read_gauge, read_k6, read_stream, without_tail
 from loadwatch_backend.runs.analysis.thresholds import Scope, check_thresholds, decide_verdict, parse_threshold
@@ -531,13 +532,12 @@ def _p95_sparkline(load: Load) -> list[float | None]:
 def _remarks(load: Load, steady: WindowLoad | None) -> list[RemarkOut]:
     found: list[RemarkOut] = []
     if load.origin in _STREAMED:
-        code, text = _STREAMED[load.origin]
-        found.append(RemarkOut(kind="missing", code=code, text=text, place=None, figures={}))
+        found.append(missing_remark(*_STREAMED[load.origin]))
     bounds = None if steady is None else steady.bounds
     if bounds is not None and any(bound.low < bound.high for bound in bounds.values()):
         edges = {f"{name}_{edge}": getattr(bound, edge) for name, bound in bounds.items() for edge in ("low", "high")}
         text = "Percentiles of the steady window are estimates from those of its seconds: single requests are not kept."
-        found.append(RemarkOut(kind="missing", code="estimated-percentiles", text=text, place=None, figures=edges))
+        found.append(missing_remark("estimated-percentiles", text, **edges))
     return found
 
 

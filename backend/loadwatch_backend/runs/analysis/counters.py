@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -87,9 +86,9 @@ def read_largest_growth(store: Reader, metric: str, from_ms: int, to_ms: int) ->
 def _read(store: Reader, metric: str, from_ms: int, to_ms: int, *, is_counter: bool) -> Iterable[tuple[Labels, Growth]]:
     matchers = [Matcher("__name__", MatchOperator.EQUAL, metric)]
     selection = store.select(matchers, max(from_ms - LOOKBACK_MS, 0), to_ms)
-    for labels, (begin, end) in zip(selection.labels, pairwise(selection.offsets.tolist()), strict=True):
-        known = np.abs(selection.values[begin:end]) <= LARGEST_VALUE
-        stamps, values = selection.timestamps[begin:end][known], selection.values[begin:end][known]
+    for labels, stamps, values in selection.each():
+        known = np.abs(values) <= LARGEST_VALUE
+        stamps, values = stamps[known], values[known]
         first = max(int(np.searchsorted(stamps, from_ms, side="right")) - 1, 0)
         stamps, values = stamps[first:], values[first:]
         if not len(values) or stamps[-1] < from_ms:

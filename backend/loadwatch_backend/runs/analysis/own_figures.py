@@ -70,8 +70,8 @@ class Subject:
     ended_ms: int
     target_rate: float | None
     target_duration_seconds: float | None
-    thresholds: tuple[str, ...]
-    expectations: tuple[str, ...]
+    thresholds: Sequence[str]
+    expectations: Sequence[str]
     steady: Window | None
     generator: Generator | None
     load: LoadResult | None

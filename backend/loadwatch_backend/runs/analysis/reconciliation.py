@@ -7,7 +7,6 @@ the reason. Counters that began again at zero lose what they had counted since t
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -419,7 +418,6 @@ def _last_move(growth: Growth, last_ms: int) -> int:
 def _queue(store: Reader, from_ms: int, at_ms: int) -> float | None:
     """What all queues held at a time."""
     selection = store.select([Matcher("__name__", MatchOperator.EQUAL, "ingest_queue_length")], from_ms, at_ms)
-    bounds = selection.offsets.tolist()
-    newest = [selection.values[end - 1] for begin, end in pairwise(bounds) if end > begin]
+    newest = [values[-1] for _, _, values in selection.each() if len(values)]
     known = [float(value) for value in newest if abs(value) <= LARGEST_VALUE]
     return sum(known) if known else None

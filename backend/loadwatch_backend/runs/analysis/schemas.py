@@ -45,6 +45,11 @@ class FiguresOut(Schema):
         default=None, description="Good answers per second of duration_seconds and wait_seconds together."
     )
 
+    @property
+    def ok_rate(self) -> float | None:
+        """Good answers per second."""
+        return self.outcomes.get("ok", 0) / self.duration_seconds if self.duration_seconds > 0 else None
+
 
 class EndpointOut(FiguresOut):
     """Figures of one endpoint."""
@@ -181,6 +186,11 @@ class RemarkOut(Schema):
     text: str
     place: str | None
     figures: dict[str, float]
+
+
+def missing_remark(code: str, text: str, **figures: float) -> RemarkOut:
+    """What cannot be told, so that it is not shown or not counted."""
+    return RemarkOut(kind="missing", code=code, text=text, place=None, figures=figures)
 
 
 class RampStep(Schema):

@@ -131,12 +131,10 @@ def _select(store: Reader, metric: str, run: str, from_ms: int, to_ms: int) -> S
 
 def _series(selection: Selection) -> Iterable[tuple[Labels, IntArray, FloatArray]]:
     """Labels, times and values of each series that has numbers; stale markers and NaN left out."""
-    bounds: Sequence[int] = selection.offsets.tolist()
-    for labels, begin, end in zip(selection.labels, bounds[:-1], bounds[1:], strict=True):
-        values = selection.values[begin:end]
+    for labels, times, values in selection.each():
         known = np.abs(values) <= LARGEST_VALUE
         if known.any():
-            yield labels, selection.timestamps[begin:end][known], values[known]
+            yield labels, times[known], values[known]
 
 
 def _counted(selection: Selection, from_ms: int, column_of: Callable[[Labels], int]) -> tuple[int, IntArray] | None:

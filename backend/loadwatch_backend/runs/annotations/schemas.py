@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from loadwatch_backend.core.schemas import Milliseconds, Schema
+from loadwatch_backend.runs.fields import printable
 
 AUTHOR_LENGTH = 100
 TEXT_LENGTH = 4_000
@@ -16,9 +17,7 @@ TAG_COUNT = 20
 
 def _printable(text: str) -> str:
     """Refuse what no keyboard sends and some databases cannot store, such as NUL."""
-    for character in text:
-        if ord(character) < 32 and character not in "\n\t":
-            raise ValueError(f"must not hold the control character U+{ord(character):04X}")
+    printable(text)
     if not text.strip():
         raise ValueError("must not be blank")
     return text

@@ -25,40 +25,34 @@ from loadwatch_backend.core.errors import ForbiddenError, InvalidError, ProblemE
 from loadwatch_backend.core.room import check_room
 from loadwatch_backend.core.uploads import IMPORT_LIMIT, check_size, receive
 from loadwatch_backend.core.version import VERSION as MADE_BY
-from loadwatch_backend.evidence.files.schemas import EvidenceNotFoundError
+from loadwatch_backend.evidence.files.schemas import EvidenceFile, EvidenceNotFoundError
 from loadwatch_backend.evidence.files.service import EvidenceFiles, StoredEvidence, insert_files
 from loadwatch_backend.runs.analyses import Analyses, store_analysis
+from loadwatch_backend.runs.analysis.schemas import Analysis
 from loadwatch_backend.runs.annotations.schemas import AnnotationIn
 from loadwatch_backend.runs.annotations.service import AnnotationService, check_span
 from loadwatch_backend.runs.archive.format import (
     ANALYSIS,
-    ANALYSIS_DOCUMENT,
     ANNOTATIONS,
     EVIDENCE,
     EVIDENCE_FOLDER,
-    EVIDENCE_LIST,
     FORMAT,
     MANIFEST,
-    NOTE_LIST,
     RESULT_FILES,
-    REVIEW_LIST,
     REVIEWS,
     RUN,
-    RUN_DOCUMENT,
     SAMPLES,
-    SCORE_LIST,
     SCORES,
-    SNAPSHOT_LIST,
     SNAPSHOTS,
     STORED,
     VERSION,
     ArchivedNote,
     ArchivedRun,
     Manifest,
+    dump_list,
     evidence_member,
     has_samples,
-    list_bytes,
-    parse_document,
+    read_document,
     read_samples,
     write_samples,
 )
@@ -68,13 +62,14 @@ from loadwatch_backend.runs.registry.configuration import read_snapshots, snapsh
 from loadwatch_backend.runs.registry.documents import RunDetails, read_details, read_window, write_details
 from loadwatch_backend.runs.registry.places import Places
 from loadwatch_backend.runs.registry.registry import PinnedWindows, Registry
-from loadwatch_backend.runs.registry.repository import add_run, find_run, has_run, keep
+from loadwatch_backend.runs.registry.repository import add_run, find_run
 from loadwatch_backend.runs.registry.rows import new_run_id
 from loadwatch_backend.runs.registry.tables import COLUMNS, FACT_COLUMNS, RunRow
 from loadwatch_backend.runs.registry.windows import window_of
 from loadwatch_backend.runs.reviews.repository import keep_actions, keep_score, read_archived_scores
 from loadwatch_backend.runs.reviews.reviews import read_versions, review_row
-from loadwatch_backend.runs.schemas import RunOut, RunProgress
+from loadwatch_backend.runs.reviews.schemas import ArchivedScore, ReviewVersion
+from loadwatch_backend.runs.schemas import RunOut, RunProgress, SnapshotOut
 from loadwatch_backend.series.store.errors import StoreBusyError
 from loadwatch_backend.series.store.port import Batch, Labels, SampleStore
 
@@ -181,11 +176,11 @@ class Archives:
             window = window_of(row.started_ms, row.ended_ms)
             notes = archived_notes(self._annotations, session, *window) if chosen.annotations else []
             if notes:
-                documents[ANNOTATIONS] = NOTE_LIST.dump_json(notes)
+                documents[ANNOTATIONS] = dump_list(notes)
         files = {name: path.open("rb") for name in RESULT_FILES if (path := self._file(run_id, name)).exists()}
         kept = self._kept_files(run_id, chosen.files)
         if kept:
-            documents[EVIDENCE] = EVIDENCE_LIST.dump_json([one.file for one in kept])
+            documents[EVIDENCE] = dump_list([one.file for one in kept])
         self._places.imports.mkdir(parents=True, exist_ok=True)
         samples = cast(IO[bytes], tempfile.TemporaryFile(dir=self._places.imports))
         write_samples(self._store, window, samples)
@@ -215,15 +210,15 @@ class Archives:
         documents = {
             MANIFEST: manifest.model_dump_json().encode(),
             RUN: _archived(row).model_dump_json().encode(),
-            SNAPSHOTS: SNAPSHOT_LIST.dump_json(read_snapshots(session, row.id)),
-            REVIEWS: REVIEW_LIST.dump_json(read_versions(session, row.id)),
+            SNAPSHOTS: dump_list(read_snapshots(session, row.id)),
+            REVIEWS: dump_list(read_versions(session, row.id)),
         }
         analysis = self._analyses.read(session, row)
         if analysis is not None:
             documents[ANALYSIS] = analysis.model_dump_json().encode()
         scores = read_archived_scores(session, row.id)
         if scores:
-            documents[SCORES] = SCORE_LIST.dump_json(scores)
+            documents[SCORES] = dump_list(scores)
         return documents
 
     # In ---------------------------------------------------------------------------------------------------------------
@@ -258,7 +253,7 @@ class Archives:
         check_room(work, 2 * archive.stat().st_size)
         run_checks(archive, made)
         archive.unlink()
-        run = parse_document(RUN, (made / RUN).read_bytes(), RUN_DOCUMENT)
+        run = read_document(made, RUN, ArchivedRun)
         if run.ended_ms > self._clock() + AHEAD_MS:
             raise ArchiveError(
                 "The run ends in the future by this server's clock. Are the clocks of both servers right?"
@@ -268,7 +263,7 @@ class Archives:
                 "The archive holds samples, and taking in samples needs the scope 'samples:write' beside 'runs:write'."
                 " Ask an administrator, or use a token with both."
             )
-        check_notes(_notes(made))
+        check_notes(read_document(made, ANNOTATIONS, list[ArchivedNote]))
         run_id = self._free_id(run, as_new=as_new)
         token = secrets.token_hex(8)
         kept = work / "kept"
@@ -280,7 +275,7 @@ class Archives:
         with self._pins.hold(window_of(run.started_ms, run.ended_ms)):
             self._append_samples(made / SAMPLES, run.id, run_id, sender or "")
             brought = self._evidence_files.bring(
-                run_id, parse_document(EVIDENCE, list_bytes(made / EVIDENCE), EVIDENCE_LIST), made / EVIDENCE_FOLDER
+                run_id, read_document(made, EVIDENCE, list[EvidenceFile]), made / EVIDENCE_FOLDER
             )
             if has_result:
                 self._places.adopt(work, kept, run_id, token)
@@ -300,7 +295,7 @@ class Archives:
 
     def _free_id(self, run: ArchivedRun, *, as_new: bool) -> str:
         with self._relational.transaction() as session:
-            if not has_run(session, run.id):
+            if not session.get(RunRow, run.id):
                 return run.id
         if not as_new:
             raise _exists(run.id)
@@ -309,19 +304,18 @@ class Archives:
     def _insert(self, session: Session, run: ArchivedRun, run_id: str, made: Path, token: str | None) -> None:
         row = _row(run, run_id, token, self._clock())
         add_run(session, row)
-        for snapshot in parse_document(SNAPSHOTS, list_bytes(made / SNAPSHOTS), SNAPSHOT_LIST):
-            keep(session, snapshot_row(run_id, snapshot))
-        versions = parse_document(REVIEWS, list_bytes(made / REVIEWS), REVIEW_LIST)
+        for snapshot in read_document(made, SNAPSHOTS, list[SnapshotOut]):
+            session.merge(snapshot_row(run_id, snapshot))
+        versions = read_document(made, REVIEWS, list[ReviewVersion])
         for version in versions:
-            keep(session, review_row(run_id, version))
+            session.merge(review_row(run_id, version))
         in_order = sorted(versions, key=lambda version: version.version)
         keep_actions(session, run_id, [(version.updated_ms, version.actions) for version in in_order])
-        for score in parse_document(SCORES, list_bytes(made / SCORES), SCORE_LIST):
+        for score in read_document(made, SCORES, list[ArchivedScore]):
             keep_score(session, run_id, score)
-        bring_notes(self._annotations, session, _notes(made))
+        bring_notes(self._annotations, session, read_document(made, ANNOTATIONS, list[ArchivedNote]))
         if (made / ANALYSIS).exists():
-            analysis = parse_document(ANALYSIS, (made / ANALYSIS).read_bytes(), ANALYSIS_DOCUMENT)
-            store_analysis(session, row, analysis)
+            store_analysis(session, row, read_document(made, ANALYSIS, Analysis))
 
     def _append_samples(self, path: Path, old_id: str, run_id: str, sender: str) -> None:
         """All series are made known first: a store that is full refuses before it has taken anything."""
@@ -365,10 +359,6 @@ def run_checks(archive: Path, directory: Path) -> None:
         ) from error
     if problem is not None:
         raise ArchiveError(str(problem["detail"]))
-
-
-def _notes(made: Path) -> list[ArchivedNote]:
-    return parse_document(ANNOTATIONS, list_bytes(made / ANNOTATIONS), NOTE_LIST)
 
 
 def _member(name: str) -> zipfile.ZipInfo:

@@ -15,48 +15,44 @@ from pathlib import Path
 from typing import IO, Any
 
 import orjson
-from pydantic import TypeAdapter
 
 from loadwatch_backend.core.errors import ProblemError
 from loadwatch_backend.core.room import CHECK_BYTES, check_room
-from loadwatch_backend.evidence.files.schemas import MOST_FILE_BYTES, MOST_FILES, MOST_RUN_BYTES
+from loadwatch_backend.evidence.files.schemas import MOST_FILE_BYTES, MOST_FILES, MOST_RUN_BYTES, EvidenceFile
 from loadwatch_backend.evidence.records.files import RECORDS, RESULT, RunFiles
 from loadwatch_backend.evidence.records.parquet import check_records
 from loadwatch_backend.evidence.records.result_file import load
 from loadwatch_backend.runs.analysis.load import endpoint_out, figures_out
+from loadwatch_backend.runs.analysis.schemas import Analysis
 from loadwatch_backend.runs.archive.format import (
     ANALYSIS,
-    ANALYSIS_DOCUMENT,
     ANNOTATIONS,
     EVIDENCE,
     EVIDENCE_FOLDER,
-    EVIDENCE_LIST,
     MANIFEST,
     MOST_BYTES,
     MOST_SERIES,
-    NOTE_LIST,
     REQUIRED,
     RESULT_FILES,
-    REVIEW_LIST,
     REVIEWS,
     RUN,
-    RUN_DOCUMENT,
     SAMPLES,
-    SCORE_LIST,
     SCORES,
-    SNAPSHOT_LIST,
     SNAPSHOTS,
     STORED,
+    VERSION,
+    ArchivedNote,
     ArchivedRun,
+    Manifest,
     check_ratio,
     is_evidence,
-    list_bytes,
-    parse_document,
-    parse_manifest,
+    read_document,
     read_samples,
 )
 from loadwatch_backend.runs.errors import ArchiveError
 from loadwatch_backend.runs.registry.windows import LONGEST_RUN_MS, LONGEST_RUN_TEXT, window_of
+from loadwatch_backend.runs.reviews.schemas import ArchivedScore, ReviewVersion
+from loadwatch_backend.runs.schemas import SnapshotOut
 
 MEMORY_BYTES = 4 << 30
 CPU_SECONDS = 900
@@ -81,7 +77,7 @@ def check_archive(archive: Path, directory: Path) -> None:
     except (zipfile.BadZipFile, EOFError, ValueError, NotImplementedError, RuntimeError, OverflowError) as error:
         raise ArchiveError(f"The file is not a whole archive: {str(error)[:200] or type(error).__name__}.") from error
     _check_documents(directory)
-    run = parse_document(RUN, (directory / RUN).read_bytes(), RUN_DOCUMENT)
+    run = read_document(directory, RUN, ArchivedRun)
     _check_result(directory)
     _check_evidence(directory)
     _check_samples(directory / SAMPLES, run)
@@ -138,18 +134,23 @@ def _unpack(stream: IO[bytes], target: Path, most: int) -> None:
 
 
 def _check_documents(directory: Path) -> None:
-    parse_manifest((directory / MANIFEST).read_bytes())
-    kinds: dict[str, TypeAdapter[Any]] = {
-        ANALYSIS: ANALYSIS_DOCUMENT,
-        SNAPSHOTS: SNAPSHOT_LIST,
-        REVIEWS: REVIEW_LIST,
-        SCORES: SCORE_LIST,
-        ANNOTATIONS: NOTE_LIST,
-        EVIDENCE: EVIDENCE_LIST,
+    manifest = read_document(directory, MANIFEST, Manifest)
+    if manifest.version != VERSION:
+        raise ArchiveError(
+            f"The archive has version {manifest.version} (made by {manifest.made_by[:50]}), and this server reads"
+            f" version {VERSION}: bring the older of both servers up to date."
+        )
+    if (directory / ANALYSIS).exists():
+        read_document(directory, ANALYSIS, Analysis)
+    lists: dict[str, type[list[Any]]] = {
+        SNAPSHOTS: list[SnapshotOut],
+        REVIEWS: list[ReviewVersion],
+        SCORES: list[ArchivedScore],
+        ANNOTATIONS: list[ArchivedNote],
+        EVIDENCE: list[EvidenceFile],
     }
-    for name, kind in kinds.items():
-        if (directory / name).exists():
-            parse_document(name, (directory / name).read_bytes(), kind)
+    for name, kind in lists.items():
+        read_document(directory, name, kind)
 
 
 def _check_result(directory: Path) -> None:
@@ -174,7 +175,7 @@ def _check_result(directory: Path) -> None:
 
 def _check_evidence(directory: Path) -> None:
     """Each file that is named is there and is what was named, and no other."""
-    known = parse_document(EVIDENCE, list_bytes(directory / EVIDENCE), EVIDENCE_LIST)
+    known = read_document(directory, EVIDENCE, list[EvidenceFile])
     present = {path.name: path for path in (directory / EVIDENCE_FOLDER).iterdir()}
     if sorted(file.id for file in known) != sorted(present):
         raise ArchiveError(f"{EVIDENCE} and the files of the archive contradict each other.")
@@ -205,16 +206,15 @@ def main(archive: str, directory: str) -> None:
     """See the module."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+    found = None
     try:
         check_archive(Path(archive), Path(directory))
     except ProblemError as error:
-        sys.stdout.buffer.write(orjson.dumps({"code": error.code, "detail": error.detail}))
-        return
+        found = {"code": error.code, "detail": error.detail}
     except MemoryError:
         detail = "Unpacking the archive takes more memory than it may: it is damaged, or made to do harm."
-        sys.stdout.buffer.write(orjson.dumps({"code": ArchiveError.code, "detail": detail}))
-        return
-    sys.stdout.buffer.write(b"null")
+        found = {"code": ArchiveError.code, "detail": detail}
+    sys.stdout.buffer.write(orjson.dumps(found))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ import functools
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple, TypeVar, cast
 
@@ -33,13 +33,11 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from loadwatch_backend.core.deferred import Deferred
 from loadwatch_backend.core.schemas import Milliseconds, Schema
-from loadwatch_backend.evidence.files.schemas import EvidenceFile
 from loadwatch_backend.evidence.records.files import RECORDS, RESULT, SECONDS
-from loadwatch_backend.runs.analysis.schemas import Analysis, RemarkOut, ReportedFigure
+from loadwatch_backend.runs.analysis.schemas import RemarkOut, ReportedFigure
 from loadwatch_backend.runs.errors import ArchiveError
 from loadwatch_backend.runs.fields import ExitCode, Line, RunId, RunState, Window
-from loadwatch_backend.runs.reviews.schemas import ArchivedScore, ReviewVersion
-from loadwatch_backend.runs.schemas import CheckedFields, Generator, ImportOut, RunProgress, SnapshotOut
+from loadwatch_backend.runs.schemas import CheckedFields, Generator, ImportOut, RunProgress
 from loadwatch_backend.series.store.errors import QueryLimitError
 from loadwatch_backend.series.store.port import Labels, Matcher, MatchOperator, Reader, Selection
 
@@ -134,26 +132,21 @@ class ArchivedNote(Schema):
     issue: str = Field(default="", max_length=1_000)
 
 
-SNAPSHOT_LIST: TypeAdapter[list[SnapshotOut]] = TypeAdapter(list[SnapshotOut])
-REVIEW_LIST: TypeAdapter[list[ReviewVersion]] = TypeAdapter(list[ReviewVersion])
-SCORE_LIST: TypeAdapter[list[ArchivedScore]] = TypeAdapter(list[ArchivedScore])
-NOTE_LIST: TypeAdapter[list[ArchivedNote]] = TypeAdapter(list[ArchivedNote])
-EVIDENCE_LIST: TypeAdapter[list[EvidenceFile]] = TypeAdapter(list[EvidenceFile])
-MANIFEST_DOCUMENT: TypeAdapter[Manifest] = TypeAdapter(Manifest)
-RUN_DOCUMENT: TypeAdapter[ArchivedRun] = TypeAdapter(ArchivedRun)
-ANALYSIS_DOCUMENT: TypeAdapter[Analysis] = TypeAdapter(Analysis)
-
 T = TypeVar("T")
 
 
-def parse_document(name: str, text: bytes, kind: TypeAdapter[T]) -> T:
-    """A member as its document.
+def read_document(directory: Path, name: str, kind: type[T]) -> T:
+    """A member as its document; one that is a list and is not there is empty.
 
     Raises:
         ArchiveError: it names the member and the field.
     """
+    path = directory / name
+    text = path.read_bytes() if path.exists() else b"[]"
     try:
-        return kind.validate_python(json.loads(text, parse_constant=_refuse, parse_float=_finite), strict=False)
+        return TypeAdapter(kind).validate_python(
+            json.loads(text, parse_constant=_refuse, parse_float=_finite), strict=False
+        )
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"])
@@ -162,24 +155,9 @@ def parse_document(name: str, text: bytes, kind: TypeAdapter[T]) -> T:
         raise ArchiveError(f"{name} is not JSON: {str(error)[:200]}.") from error
 
 
-def list_bytes(path: Path) -> bytes:
-    """A member that is a list; an archive that has none holds an empty one."""
-    return path.read_bytes() if path.exists() else b"[]"
-
-
-def parse_manifest(text: bytes) -> Manifest:
-    """The manifest of an archive that this version reads.
-
-    Raises:
-        ArchiveError: it is another's, or of a newer version.
-    """
-    manifest = parse_document(MANIFEST, text, MANIFEST_DOCUMENT)
-    if manifest.version != VERSION:
-        raise ArchiveError(
-            f"The archive has version {manifest.version} (made by {manifest.made_by[:50]}), and this server reads"
-            f" version {VERSION}: bring the older of both servers up to date."
-        )
-    return manifest
+def dump_list(documents: Sequence[Schema]) -> bytes:
+    """A member that is a list."""
+    return b"[" + b",".join(one.model_dump_json().encode() for one in documents) + b"]"
 
 
 def _refuse(text: str) -> Any:

@@ -183,13 +183,12 @@ def own_metric(metric: str, runs: Iterable[RunOut]) -> "RunMetric | None":
     figures = [one for run in runs for one in run.own_figures if one.name == name]
     sides = {one.orientation for one in figures} - {Orientation.NEUTRAL}
     return RunMetric(
-        id=metric,
-        title=Words(name, name),
-        help=message_of("compare", "own-help"),
-        unit=Unit((figures[-1].unit if figures else "") or Unit.COUNT),
-        orientation=sides.pop() if len(sides) == 1 else Orientation.NEUTRAL,
-        scale=SCALE,
+        metric,
+        Unit((figures[-1].unit if figures else "") or Unit.COUNT),
+        sides.pop() if len(sides) == 1 else Orientation.NEUTRAL,
+        SCALE,
         figure=lambda run: own_value(run, name),
+        text="own",
     )
 
 
@@ -224,23 +223,33 @@ _SIGNAL_FLOORS: Mapping[Unit, float] = {
 SIGNAL_SCATTER = 0.25
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class RunMetric:
     """A figure of a run's result.
 
     `figure` reads it from the figures of a window. `seconds` gives the values of each second whose spread stands for
-    its uncertainty; None where single seconds have no such value. `scale` is how two of them are compared.
+    its uncertainty; None where single seconds have no such value. `scale` is how two of them are compared. `text` is
+    the key of its title and help where that is not its id.
     """
 
     id: str
-    title: Words
-    help: Words
     unit: Unit
     orientation: Orientation
     scale: Scale
     figure: Callable[[RunOut], float | None]
     seconds: Callable[[Seconds], FloatArray] | None = None
     compared: bool = True
+    text: str = ""
+
+    @property
+    def title(self) -> Words:
+        """What it is called."""
+        return message_of("figures", f"title.{self.text or self.id}", name=self.id.removeprefix(OWN))
+
+    @property
+    def help(self) -> Words:
+        """What it is."""
+        return message_of("figures", f"help.{self.text or self.id}")
 
 
 def window_figures(run: RunOut) -> FiguresOut | None:
@@ -267,12 +276,6 @@ def _figure(read: Callable[[FiguresOut], float | None]) -> Callable[[RunOut], fl
     return value
 
 
-def _ok_rate(figures: FiguresOut) -> float | None:
-    if figures.duration_seconds <= 0:
-        return None
-    return figures.outcomes.get(Outcome.OK, 0) / figures.duration_seconds
-
-
 def _latency_seconds(column: int) -> Callable[[Seconds], FloatArray]:
     def values(seconds: Seconds) -> FloatArray:
         return np.full(len(seconds.outcomes), np.nan) if seconds.latency is None else seconds.latency[:, column]
@@ -294,21 +297,13 @@ _MEAN_WEIGHTS: FloatArray = np.concatenate(
 )
 
 
-def _latency(id: str, title: Words, seconds: Callable[[Seconds], FloatArray], scale: Scale) -> RunMetric:
+def _latency(id: str, seconds: Callable[[Seconds], FloatArray], scale: Scale, text: str = "latency") -> RunMetric:
     """Of a percentile that runs do not keep there is no figure here."""
-    return RunMetric(
-        id=id,
-        title=title,
-        help=Words("Response time over the steady window, by nearest rank.", "定常区間の応答時間(最近順位法による)。"),
-        unit=Unit.SECONDS,
-        orientation=Orientation.MORE_IS_WORSE,
-        scale=scale,
-        figure=_figure(lambda figures: getattr(figures.latency_seconds, id, None)),
-        seconds=seconds,
-    )
+    figure = _figure(lambda figures: getattr(figures.latency_seconds, id, None))
+    return RunMetric(id, Unit.SECONDS, Orientation.MORE_IS_WORSE, scale, figure, seconds, text=text)
 
 
-def _failed(id: str, title: Words, help: Words, outcomes: Sequence[Outcome]) -> RunMetric:
+def _failed(id: str, outcomes: Sequence[Outcome]) -> RunMetric:
     """The share of requests that ended so."""
 
     def share(figures: FiguresOut) -> float | None:
@@ -319,92 +314,30 @@ def _failed(id: str, title: Words, help: Words, outcomes: Sequence[Outcome]) -> 
         counted = seconds.outcomes[:, [OUTCOME_CODES[one] for one in outcomes]].sum(axis=1)
         return np.divide(counted, requests, out=np.full(len(requests), np.nan), where=requests > 0)
 
-    return RunMetric(
-        id=id,
-        title=title,
-        help=help,
-        unit=Unit.RATIO,
-        orientation=Orientation.MORE_IS_WORSE,
-        scale=SHARES,
-        figure=_figure(share),
-        seconds=shares,
-    )
+    return RunMetric(id, Unit.RATIO, Orientation.MORE_IS_WORSE, SHARES, _figure(share), shares)
 
 
-def _of_ramp(id: str, title: Words, help: Words) -> RunMetric:
-    return RunMetric(
-        id=id,
-        title=title,
-        help=help,
-        unit=Unit.PER_SECOND,
-        orientation=Orientation.MORE_IS_BETTER,
-        scale=RATES,
-        figure=lambda run: getattr(run.ramp, id, None),
-    )
+def _rate(
+    id: str, figure: Callable[[RunOut], float | None], seconds: Callable[[Seconds], FloatArray] | None = None
+) -> RunMetric:
+    return RunMetric(id, Unit.PER_SECOND, Orientation.MORE_IS_BETTER, RATES, figure, seconds)
 
 
+_SUCCESS = _figure(lambda figures: figures.success_ratio)
 RUN_METRICS: Sequence[RunMetric] = (
-    RunMetric(
-        id="rate",
-        title=Words("Requests sent", "送信リクエスト"),
-        help=Words(
-            "Requests per second over the steady window, failed ones included.",
-            "定常区間の毎秒リクエスト数(失敗を含む)。",
-        ),
-        unit=Unit.PER_SECOND,
-        orientation=Orientation.MORE_IS_BETTER,
-        scale=RATES,
-        figure=_figure(lambda figures: figures.rate),
-        seconds=lambda seconds: lane_rates(seconds)[0],
-    ),
-    RunMetric(
-        id="ok_rate",
-        title=Words("Good answers", "成功応答"),
-        help=Words("Good answers per second over the steady window.", "定常区間の毎秒成功応答数。"),
-        unit=Unit.PER_SECOND,
-        orientation=Orientation.MORE_IS_BETTER,
-        scale=RATES,
-        figure=_figure(_ok_rate),
-        seconds=lambda seconds: lane_rates(seconds)[1],
-    ),
-    _failed(
-        "error_rate",
-        Words("Failed share", "失敗率"),
-        Words("Share of requests that failed, whatever the kind.", "種類を問わず失敗したリクエストの割合。"),
-        [outcome for outcome in Outcome if outcome is not Outcome.OK],
-    ),
-    RunMetric(
-        id="success_ratio",
-        title=Words("Success", "成功率"),
-        help=Words("Share of requests with a good answer.", "正常応答の割合。"),
-        unit=Unit.RATIO,
-        orientation=Orientation.MORE_IS_BETTER,
-        scale=SHARES,
-        figure=_figure(lambda figures: figures.success_ratio),
-        compared=False,
-    ),
-    _failed(
-        "timeout_rate",
-        Words("Timeouts", "タイムアウト"),
-        Words("Share of requests that timed out.", "タイムアウトしたリクエストの割合。"),
-        [Outcome.TIMEOUT],
-    ),
-    _latency("mean", Words("Mean response", "平均応答時間"), _mean_seconds, MEAN),
-    _latency("p50", Words("Response p50", "応答時間 p50"), _latency_seconds(P50), MIDDLE),
-    _latency("p90", Words("Response p90", "応答時間 p90"), _latency_seconds(P90), SLOW),
-    _latency("p95", Words("Response p95", "応答時間 p95"), _latency_seconds(P95), SLOW),
-    _latency("p99", Words("Response p99", "応答時間 p99"), _latency_seconds(P99), SLOWER),
-    _latency("max", Words("Slowest response", "最大応答時間"), _latency_seconds(MAX), SLOWEST),
-    _of_ramp(
-        "sustained_rate",
-        Words("Sustained rate", "持続可能レート"),
-        Words("Highest rate of good answers that a ramp held.", "ランプ試験で維持できた最大の成功レート。"),
-    ),
-    _of_ramp(
-        "knee_rate",
-        Words("Knee", "ニー(屈曲点)"),
-        Words("Offered rate beyond which latency or failures rise sharply.", "遅延や失敗が急増し始める負荷。"),
-    ),
+    _rate("rate", _figure(lambda figures: figures.rate), lambda seconds: lane_rates(seconds)[0]),
+    _rate("ok_rate", _figure(lambda figures: figures.ok_rate), lambda seconds: lane_rates(seconds)[1]),
+    _failed("error_rate", [outcome for outcome in Outcome if outcome is not Outcome.OK]),
+    RunMetric("success_ratio", Unit.RATIO, Orientation.MORE_IS_BETTER, SHARES, _SUCCESS, compared=False),
+    _failed("timeout_rate", [Outcome.TIMEOUT]),
+    _latency("mean", _mean_seconds, MEAN, "mean"),
+    _latency("p50", _latency_seconds(P50), MIDDLE),
+    _latency("p90", _latency_seconds(P90), SLOW),
+    _latency("p95", _latency_seconds(P95), SLOW),
+    _latency("p99", _latency_seconds(P99), SLOWER),
+    _latency("max", _latency_seconds(MAX), SLOWEST, "max"),
+    _rate("sustained_rate", lambda run: getattr(run.ramp, "sustained_rate", None)),
+    _rate("knee_rate", lambda run: getattr(run.ramp, "knee_rate", None)),
 )
 
 
@@ -437,8 +370,7 @@ def percentile_metric(id: str) -> RunMetric | None:
         return None
     near = P90 if quantile <= 0.9 else P99
     scale = MIDDLE if quantile <= 0.5 else SLOW if quantile <= 0.95 else SLOWER
-    words = Words(f"Response {id}", f"応答時間 {id}")
-    return _latency(id, words, _latency_seconds(near), scale)
+    return _latency(id, _latency_seconds(near), scale)
 
 
 def with_percentiles(names: Sequence[str]) -> list[RunMetric]:
@@ -477,7 +409,7 @@ class UnknownMetricError(NotFoundError, code="unknown-metric"):
     """No figure has this id."""
 
 
-class _Memory(Generic[Found]):
+class Memory(Generic[Found]):
     """What was found of ended runs, by run, figure and steady window, which are past. Safe to use from any thread."""
 
     def __init__(self, most: int) -> None:
@@ -495,7 +427,7 @@ class _Memory(Generic[Found]):
         if found is not None and run.state is not RunState.RUNNING:
             with self._lock:
                 if len(self._found) >= self._most:
-                    self._found.clear()
+                    del self._found[next(iter(self._found))]
                 self._found[key] = found
         return found
 
@@ -506,9 +438,9 @@ class FigureReader:
     def __init__(self, runs: Registry, signals: SignalService) -> None:
         self._runs = runs
         self._signals = signals
-        self._percentiles = _Memory[float](LARGEST_CACHE)
-        self._of_endpoints = _Memory[Mapping[str, float]](LARGEST_ENDPOINTS)
-        self._of_signals = _Memory[FloatArray](LARGEST_CACHE)
+        self._percentiles = Memory[float](LARGEST_CACHE)
+        self._of_endpoints = Memory[Mapping[str, float]](LARGEST_ENDPOINTS)
+        self._of_signals = Memory[FloatArray](LARGEST_CACHE)
         self.compared_signals = [one for one in signals.definitions() if _is_compared(one)]
 
     def metrics(self, language: Language) -> MetricList:

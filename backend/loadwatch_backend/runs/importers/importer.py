@@ -8,12 +8,15 @@ An importer reads `Part`s and calls a `Sink`. A tool with single requests calls 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from loadwatch_formats.outcomes import Outcome
 
+from loadwatch_backend.core.texts.words import read_entries
 from loadwatch_backend.evidence.records.accumulator import Accumulator
 from loadwatch_backend.evidence.records.columns import Columns
 from loadwatch_backend.evidence.records.model import (
@@ -267,42 +270,44 @@ class Sink:
         self._shift_ms = self.started_ms or 0
 
     def remark(
-        self,
-        kind: RemarkKind,
-        code: str,
-        text: str,
-        *,
-        place: str | None = None,
-        figures: Mapping[str, float] | None = None,
+        self, key: str, /, *, place: str | None = None, figures: Mapping[str, float] | None = None, **values: object
     ) -> None:
-        """Something that the reader of the figures must know; `code` is stable, such as `vegeta-estimates`."""
+        """Something that the reader of the figures must know, as `remarks.yml` has it.
+
+        Args:
+            key: a code that is stable, such as `vegeta-estimates`; after a slash which of its texts.
+            place: where a damaged part is: `line 17`, `byte 4096`, `record 12`.
+            figures: what is kept with it; the text may name them.
+            values: what else the text names.
+        """
+        kind, text = _texts()[key]
+        code = key.partition("/")[0]
+        if kind is RemarkKind.DAMAGE:
+            self._damages[code] += 1
+            if self._damages[code] > _DAMAGES:
+                return
         if len(self.remarks) < _REMARKS:
-            self.remarks.append(Remark(kind=kind, code=code, text=text, place=place, figures=dict(figures or {})))
-
-    def missing(self, code: str, text: str, figures: Mapping[str, float] | None = None) -> None:
-        """What the file cannot tell, so that it is not shown or not counted."""
-        self.remark(RemarkKind.MISSING, code, text, figures=figures)
-
-    def distortion(self, code: str, text: str, figures: Mapping[str, float] | None = None) -> None:
-        """Why the tool's own report shows another figure."""
-        self.remark(RemarkKind.DISTORTION, code, text, figures=figures)
-
-    def damage(
-        self, text: str, *, place: str, code: str = "damaged", figures: Mapping[str, float] | None = None
-    ) -> None:
-        """A part that could not be read, and where it is: `line 17`, `byte 4096`, `record 12`."""
-        self._damages[code] += 1
-        if self._damages[code] <= _DAMAGES:
-            self.remark(RemarkKind.DAMAGE, code, text, place=place, figures=figures)
+            kept = dict(figures or {})
+            self.remarks.append(
+                Remark(kind=kind, code=code, text=text.format(**kept, **values), place=place, figures=kept)
+            )
 
     def close_damage(self) -> None:
         """Says how much more damage there was than the places named."""
         for code, count in self._damages.items():
-            if count > _DAMAGES:
+            if count > _DAMAGES and len(self.remarks) < _REMARKS:
                 more = count - _DAMAGES
                 text = f"{more} further places are damaged in the same way."
-                self.remark(RemarkKind.DAMAGE, f"{code}-more", text, figures={"places": more})
+                self.remarks.append(
+                    Remark(kind=RemarkKind.DAMAGE, code=f"{code}-more", text=text, figures={"places": more})
+                )
         self._damages.clear()
+
+
+@cache
+def _texts() -> Mapping[str, tuple[RemarkKind, str]]:
+    groups = read_entries(Path(__file__).with_name("remarks.yml"))
+    return {key: (RemarkKind(kind), text) for kind, texts in groups.items() for key, text in texts.items()}
 
 
 class Importer(NamedTuple):
@@ -324,3 +329,8 @@ class Importer(NamedTuple):
     def tool(self) -> str:
         """Such as `vegeta`."""
         return self.name.partition("-")[0]
+
+
+def by_header(header: bytes) -> Callable[[bytes], int]:
+    """Recognises files whose first line tells all."""
+    return lambda head: 100 if head.startswith(header) else 0

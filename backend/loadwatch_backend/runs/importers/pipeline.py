@@ -15,7 +15,6 @@ from loadwatch_backend.evidence.records.accumulator import (
     ENDPOINTS_SHOWN,
     LARGEST_BYTES,
     Accumulator,
-    Rejected,
     Summary,
 )
 from loadwatch_backend.evidence.records.columns import Columns
@@ -193,10 +192,7 @@ def _read(file: Source, sink: Sink, options: ImportOptions, importers: Sequence[
             raise UnknownFormatError("The file is empty. Was the load test stopped before it wrote anything?")
         importer, chosen, others = recognise_parts(importers, parts)
     if others:
-        sink.missing(
-            "other-files",
-            f"{len(others)} files of the archive are no {importer.title} and were left out: {', '.join(others[:10])}.",
-        )
+        sink.remark("other-files", count=len(others), title=importer.title, names=", ".join(others[:10]))
     _take_in(importer, chosen, sink, file)
     sink.close_damage()
     damaged = any(remark.kind is RemarkKind.DAMAGE for remark in sink.remarks)
@@ -226,12 +222,13 @@ def _take_in(importer: Importer, parts: Sequence[Part], sink: Sink, file: Source
         importer.read(parts, sink)
         sink.flush()
     except _BROKEN as error:
-        sink.damage(
-            f"{importer.title} could not be read any further ({type(error).__name__}: {error}). What came before it was"
-            " imported, what comes after it is lost.",
+        sink.remark(
+            "broken-off",
             place=f"about byte {file.bytes_read} of {file.bytes_total}",
-            code="broken-off",
             figures={"read_bytes": file.bytes_read, "bytes": file.bytes_total},
+            title=importer.title,
+            kind=type(error).__name__,
+            error=error,
         )
         with suppress(*_BROKEN):
             sink.flush()
@@ -248,9 +245,7 @@ def _finish(
     importer: Importer, sink: Sink, accumulator: Accumulator, file: Source, options: ImportOptions
 ) -> LoadResult:
     for problem in file.damage:
-        sink.damage(
-            f"{problem}. What came before it was imported.", place=f"byte {file.bytes_read}", code="compression"
-        )
+        sink.remark("compression", place=f"byte {file.bytes_read}", problem=problem)
     if sink.aggregated is not None and accumulator.records == 0:
         return _aggregated(importer, sink, sink.aggregated)
     if accumulator.received and not accumulator.records:
@@ -261,43 +256,21 @@ def _finish(
             " Is the generator's clock right?"
         )
     summary = accumulator.finish()
-    _rejected(
-        sink, "absurd-time", accumulator.bad_times, f"whose date is more than {LONGEST_RUN_DAYS} days from the others"
-    )
-    _rejected(sink, "absurd-latency", accumulator.bad_latencies, "with a negative latency or one of over a day")
-    if accumulator.bad_sizes.count:
-        sink.damage(
-            f"Of {accumulator.bad_sizes.count} requests the bytes are left out: more than {LARGEST_BYTES // 2**40} TiB"
-            " for one request.",
-            place=f"record {accumulator.bad_sizes.first}",
-            code="absurd-bytes",
-            figures={"requests": accumulator.bad_sizes.count},
-        )
+    bad = (("time", accumulator.bad_times), ("latency", accumulator.bad_latencies), ("bytes", accumulator.bad_sizes))
+    for what, rejected in bad:
+        if rejected.count:
+            sink.remark(
+                f"absurd-{what}",
+                place=f"record {rejected.first}",
+                figures={"requests": rejected.count},
+                days=LONGEST_RUN_DAYS,
+                most=LARGEST_BYTES // 2**40,
+            )
     if summary.endpoints_overflowed:
-        sink.remark(
-            RemarkKind.LIMIT,
-            "endpoints",
-            f"There are more than {ENDPOINTS_KEPT} endpoint names; requests to the later ones are counted as (other). "
-            "Give requests a name in the load tool, without the parts that change.",
-        )
+        sink.remark("endpoints", most=ENDPOINTS_KEPT)
     elif summary.endpoints_distinct > ENDPOINTS_SHOWN:
-        sink.remark(
-            RemarkKind.LIMIT,
-            "endpoints-shown",
-            f"The {ENDPOINTS_SHOWN - 1} largest of {summary.endpoints_distinct} endpoints are listed, "
-            "the others are counted as one.",
-        )
+        sink.remark("endpoints-shown", shown=ENDPOINTS_SHOWN - 1, count=summary.endpoints_distinct)
     return _recorded(importer, sink, summary, options)
-
-
-def _rejected(sink: Sink, code: str, rejected: Rejected, what: str) -> None:
-    if rejected.count:
-        sink.damage(
-            f"{rejected.count} requests {what} were left out.",
-            place=f"record {rejected.first}",
-            code=code,
-            figures={"requests": rejected.count},
-        )
 
 
 def _recorded(importer: Importer, sink: Sink, summary: Summary, options: ImportOptions) -> LoadResult:
@@ -305,11 +278,7 @@ def _recorded(importer: Importer, sink: Sink, summary: Summary, options: ImportO
     end = None if summary.end_ns is None else -(-summary.end_ns // _MS)
     if not sink.has_wall_clock:
         told = options.started_ms is not None
-        sink.missing(
-            "no-wall-clock",
-            f"{importer.tool} writes no date: "
-            + ("the start is the one that came with the file." if told else "times are those since the start."),
-        )
+        sink.remark("no-wall-clock/told" if told else "no-wall-clock/untold", tool=importer.tool)
         start, end = (start, end) if told else (None, None)
     return LoadResult(
         **_known(importer, sink),
@@ -339,12 +308,7 @@ def _aggregated(importer: Importer, sink: Sink, found: Aggregate) -> LoadResult:
     figures = _possible(found.figures)
     backwards = found.start_ms is not None and found.end_ms is not None and found.end_ms < found.start_ms
     if figures != found.figures or backwards:
-        sink.damage(
-            f"{importer.title} tells a time or rate that no run has (negative, or of more than {LONGEST_RUN_DAYS}"
-            " days): was the generator's clock set? What follows from it is left out.",
-            place="totals",
-            code="impossible-totals",
-        )
+        sink.remark("impossible-totals", place="totals", title=importer.title, days=LONGEST_RUN_DAYS)
     return LoadResult(
         **_known(importer, sink),
         start_ms=found.start_ms,

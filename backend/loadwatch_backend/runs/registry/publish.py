@@ -126,12 +126,9 @@ def _replaced(store: SampleStore, run_id: str, own: Sequence[Series]) -> Iterato
     told = {labels["__name__"] for labels, _, _ in own}
     for metric in (*COUNTED, *(name for name in STATED if name in told)):
         matchers = [Matcher("__name__", MatchOperator.EQUAL, metric), Matcher("run", MatchOperator.EQUAL, run_id)]
-        found = store.select(matchers, 0, LATEST_MS)
-        bounds: list[int] = found.offsets.tolist()
-        for labels, begin, end in zip(found.labels, bounds[:-1], bounds[1:], strict=True):
+        for labels, other, held in store.select(matchers, 0, LATEST_MS).each():
             times, values = wanted.get(frozenset(labels.items()), _NOTHING)
-            other = found.timestamps[begin:end]
-            there = found.values[begin:end].view(np.uint64) != STALE_NAN_BITS
+            there = held.view(np.uint64) != STALE_NAN_BITS
             other = other[there & ~np.isin(other, times)]
             if not len(other):
                 continue

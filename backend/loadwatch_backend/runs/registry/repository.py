@@ -1,6 +1,7 @@
 """Where runs meet the database."""
 
 from collections.abc import Collection, Sequence
+from typing import Any
 
 from loadwatch_formats.run_facts import FACTS, FILTERS
 from sqlalchemy import (
@@ -58,20 +59,10 @@ def find_run(session: Session, run_id: str, *, lock: bool = False) -> RunRow:
     return row
 
 
-def has_run(session: Session, run_id: str) -> bool:
-    """Whether there is one."""
-    return session.get(RunRow, run_id) is not None
-
-
 def add_run(session: Session, row: RunRow) -> None:
     """Write a new one."""
     session.add(row)
     session.flush()
-
-
-def keep(session: Session, row: RunAnalysisRow | RunReviewRow | RunSnapshotRow) -> None:
-    """Write what belongs to a run, in the place of what is there."""
-    session.merge(row)
 
 
 def delete_run(session: Session, run_id: str) -> None:
@@ -84,11 +75,6 @@ def delete_run(session: Session, run_id: str) -> None:
     if found is None:
         raise RunNotFoundError(f"There is no run {run_id}; it may have been deleted.")
     session.execute(delete(RunRow).where(RunRow.id == run_id))
-
-
-def find_analysis(session: Session, run_id: str) -> RunAnalysisRow | None:
-    """The analysis that is kept."""
-    return session.get(RunAnalysisRow, run_id)
 
 
 def find_analysed_ms(session: Session, run_id: str) -> int | None:
@@ -114,12 +100,14 @@ def find_spans(session: Session) -> Sequence[Row[str, int, int | None, int, floa
 
 def find_running(session: Session, now_ms: int) -> Sequence[RunRow]:
     """Runs that nobody has ended, the newest first; no more than 10."""
-    return session.scalars(
-        select(RunRow)
-        .where(RunRow.state == RunState.RUNNING, RunRow.started_ms <= now_ms)
-        .order_by(RunRow.started_ms.desc())
-        .limit(10)
-    ).all()
+    return _newest(session, RunRow.started_ms, 10, RunRow.state == RunState.RUNNING, RunRow.started_ms <= now_ms)
+
+
+def _newest(
+    session: Session, by: InstrumentedAttribute[Any], most: int | None, *where: ColumnElement[bool]
+) -> Sequence[RunRow]:
+    """Runs for which all holds, the latest by a time first."""
+    return session.scalars(select(RunRow).where(*where).order_by(by.desc(), RunRow.id.desc()).limit(most)).all()
 
 
 def find_without_course(session: Session, most: int) -> Sequence[str]:
@@ -134,20 +122,14 @@ def find_without_course(session: Session, most: int) -> Sequence[str]:
 
 def find_ended_since(session: Session, after_ms: int) -> Sequence[RunRow]:
     """Runs that were watched and have ended after a time, the newest first."""
-    states = [RunState.FINISHED, RunState.ABORTED]
-    return session.scalars(
-        select(RunRow).where(RunRow.ended_ms > after_ms, RunRow.state.in_(states)).order_by(RunRow.ended_ms.desc())
-    ).all()
+    watched = RunRow.state.in_([RunState.FINISHED, RunState.ABORTED])
+    return _newest(session, RunRow.ended_ms, None, RunRow.ended_ms > after_ms, watched)
 
 
 def find_just_ended(session: Session, after_ms: int, now_ms: int) -> RunRow | None:
     """The run that ended last in a span."""
-    return session.scalars(
-        select(RunRow)
-        .where(RunRow.ended_ms > after_ms, RunRow.ended_ms <= now_ms)
-        .order_by(RunRow.ended_ms.desc())
-        .limit(1)
-    ).one_or_none()
+    found = _newest(session, RunRow.ended_ms, 1, RunRow.ended_ms > after_ms, RunRow.ended_ms <= now_ms)
+    return next(iter(found), None)
 
 
 def find_known(session: Session, run_ids: Collection[str]) -> Sequence[RunRow]:
@@ -199,40 +181,36 @@ def _has_word(word: str) -> ColumnElement[bool]:
 
 def find_of_scenario(session: Session, scenario: str, version: str | None, limit: int) -> Sequence[RunRow]:
     """Ended runs of a scenario in order of their start; the newest ones."""
-    query = select(RunRow).where(RunRow.scenario == scenario, RunRow.state != RunState.RUNNING)
-    if version is not None:
-        query = query.where(RunRow.scenario_version == version)
-    rows = session.scalars(query.order_by(RunRow.started_ms.desc(), RunRow.id.desc()).limit(limit)).all()
-    return rows[::-1]
+    where = [RunRow.scenario == scenario, RunRow.state != RunState.RUNNING]
+    where += [] if version is None else [RunRow.scenario_version == version]
+    return _newest(session, RunRow.started_ms, limit, *where)[::-1]
 
 
-def find_before(session: Session, row: RunRow, most: int) -> Sequence[RunRow]:
+def find_before(session: Session, row: RunRow, most: int, *where: ColumnElement[bool]) -> Sequence[RunRow]:
     """Runs of the same version of a scenario that ended before this one began, newest first."""
-    return session.scalars(_before(row).limit(most)).all()
+    return _newest(
+        session,
+        RunRow.ended_ms,
+        most,
+        RunRow.scenario == row.scenario,
+        RunRow.scenario_version == row.scenario_version,
+        RunRow.state != RunState.RUNNING,
+        RunRow.id != row.id,
+        RunRow.ended_ms <= row.started_ms,
+        *where,
+    )
 
 
 def find_siblings(session: Session, row: RunRow, most: int) -> Sequence[RunRow]:
     """Those of the same commit, too, newest first; at most so many."""
-    return session.scalars(_before(row).where(RunRow.commit == row.commit).limit(most)).all()
+    return find_before(session, row, most, RunRow.commit == row.commit)
 
 
 def find_others(session: Session, row: RunRow, most: int) -> Sequence[RunRow]:
     """All other runs of its scenario, newer ones too, newest first; at most so many. None without a scenario."""
     if not row.scenario:
         return []
-    query = select(RunRow).where(RunRow.scenario == row.scenario, RunRow.id != row.id)
-    return session.scalars(query.order_by(RunRow.started_ms.desc(), RunRow.id.desc()).limit(most)).all()
-
-
-def _before(row: RunRow) -> Select[RunRow]:
-    query = select(RunRow).where(
-        RunRow.scenario == row.scenario,
-        RunRow.scenario_version == row.scenario_version,
-        RunRow.state != RunState.RUNNING,
-        RunRow.id != row.id,
-        RunRow.ended_ms <= row.started_ms,
-    )
-    return query.order_by(RunRow.ended_ms.desc(), RunRow.id.desc())
+    return _newest(session, RunRow.started_ms, most, RunRow.scenario == row.scenario, RunRow.id != row.id)
 
 
 def contexts(session: Session, rows: Sequence[RunRow]) -> dict[str, Context]:

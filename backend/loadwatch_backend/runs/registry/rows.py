@@ -13,7 +13,7 @@ from loadwatch_formats.run_facts import FACTS
 from loadwatch_backend.core.database.relational import Session
 from loadwatch_backend.core.schemas import LAST_MILLISECOND
 from loadwatch_backend.evidence.records.model import LoadResult
-from loadwatch_backend.runs.analysis.schemas import RemarkOut
+from loadwatch_backend.runs.analysis.schemas import RemarkOut, missing_remark
 from loadwatch_backend.runs.annotations.repository import MARKER
 from loadwatch_backend.runs.annotations.schemas import AUTHOR_LENGTH, AnnotationIn
 from loadwatch_backend.runs.errors import RunRuleError
@@ -167,10 +167,7 @@ def settle_row(row: RunRow, result: LoadResult, source: ImportOut, assumed_ms: i
     Raises:
         RunRuleError: it lasted too long.
     """
-    remarks = [
-        RemarkOut(kind=one.kind, code=one.code, text=one.text, place=one.place, figures=dict(one.figures))
-        for one in result.remarks
-    ]
+    remarks = [RemarkOut.model_validate(one, from_attributes=True) for one in result.remarks]
     start_ms, end_ms, assumed = result_times(result, assumed_ms, now_ms)
     _check_length(start_ms, end_ms)
     if row.state == RunState.IMPORTED:
@@ -208,21 +205,15 @@ def apply_fields(session: Session, row: RunRow, fields: CheckedFields) -> None:
 
 
 _MOST_PARAMETERS = next(fact.most for fact in FACTS if fact.name == "parameters")
-_START_ASSUMED = RemarkOut(
-    kind="missing",
-    code="start-assumed",
-    text="The file has no wall clock and nobody said when the run began: it is shown as if it had ended when it was"
+_START_ASSUMED = missing_remark(
+    "start-assumed",
+    "The file has no wall clock and nobody said when the run began: it is shown as if it had ended when it was"
     " imported. Import it again with its start to see it beside the right samples.",
-    place=None,
-    figures={},
 )
-_OTHER_WINDOW = RemarkOut(
-    kind="missing",
-    code="other-window",
-    text="The times in the file lie outside of the run: it may be the result of another run, or the generator's clock"
+_OTHER_WINDOW = missing_remark(
+    "other-window",
+    "The times in the file lie outside of the run: it may be the result of another run, or the generator's clock"
     " was wrong.",
-    place=None,
-    figures={},
 )
 APART_MS = 60_000
 

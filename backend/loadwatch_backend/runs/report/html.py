@@ -3,7 +3,7 @@
 import base64
 import functools
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,11 +30,11 @@ from loadwatch_backend.runs.report.model import (
     COUNTED,
     FIRST,
     Report,
-    file_rows,
-    log_rows,
     mixed_key,
     report_cost,
     shares_of_endpoints,
+    shown_files,
+    shown_patterns,
     summary_rows,
 )
 from loadwatch_backend.runs.report.svg import draw_chart, draw_line
@@ -193,7 +193,7 @@ jinja2 = Deferred("jinja2")
 def _environment() -> Any:
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
+        autoescape=lambda name: name.endswith(".html.j2"),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -217,8 +217,14 @@ def page_headers() -> Mapping[str, str]:
 
 def render_html(report: Report, language: Language) -> str:
     """The whole page."""
+    return render("report.html.j2", report, language)
+
+
+def render(template: str, report: Report, language: Language, **functions: Callable[[str], str]) -> str:
+    """The report by a template, which may use further functions."""
     run = report.run
-    return _template("report.html.j2").render(
+    return _template(template).render(
+        **functions,
         t=Texts("report", language),
         lang=language.value,
         style=Markup(STYLE),
@@ -233,8 +239,9 @@ def render_html(report: Report, language: Language) -> str:
         why=report_cost(report.cost, report.routes, report.statements, language),
         counted=COUNTED,
         failed=report.failed,
-        log=log_rows(report.log, language),
-        files=file_rows(report.files, report.attached, language),
+        log=shown_patterns(report.log),
+        files=shown_files(report.files, report.attached),
+        attached=report.attached,
         f=Texts("findings", language),
         spark=draw_spark,
         figures=shown_figures(run, language),

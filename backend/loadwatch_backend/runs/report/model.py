@@ -11,12 +11,12 @@ from pydantic import Field
 from loadwatch_backend.core.errors import InvalidError
 from loadwatch_backend.core.language import Language
 from loadwatch_backend.core.texts.words import Texts
-from loadwatch_backend.evidence.cost.documents import CostFunctions, CostOut, CostRoute, CostShare, CpuRoute
+from loadwatch_backend.evidence.cost.documents import CostFunction, CostOut, CostRoute, CostShare, CpuRoute
 from loadwatch_backend.evidence.cost.model import Reason
 from loadwatch_backend.evidence.files.media import IMAGES, TEXT
 from loadwatch_backend.evidence.files.schemas import EvidenceFile
 from loadwatch_backend.evidence.files.service import StoredEvidence
-from loadwatch_backend.evidence.log_patterns import LogPatternList, LogTrend
+from loadwatch_backend.evidence.log_patterns import LogPatternList, LogPatternOut, LogTrend
 from loadwatch_backend.evidence.routes import RouteRank, RunRoute, RunRoutes
 from loadwatch_backend.evidence.runs import RequestsBy
 from loadwatch_backend.evidence.statements import StatementOut, StatementsOut
@@ -101,58 +101,16 @@ FILES_SHOWN = 50
 _NEWS = (LogTrend.NEW, LogTrend.GREW, LogTrend.UNKNOWN)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PatternRow:
-    """A pattern of log lines, in words."""
-
-    trend: str
-    level: str
-    count: str
-    before: str
-    pattern: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileRow:
-    """A file that is kept with the run: its name; note and content where it was chosen."""
-
-    name: str
-    kind: str
-    size: str
-    note: str = ""
-    shown: Attached | None = None
-
-
-def log_rows(log: LogPatternList | None, language: Language) -> list[PatternRow]:
+def shown_patterns(log: LogPatternList | None) -> Sequence[LogPatternOut]:
     """Patterns that are new or grew, or of which nobody can tell; those that always come are left to the page."""
-    t = Texts("report", language)
     found = [] if log is None else [one for one in log.patterns if one.trend in _NEWS and one.pattern]
-    return [
-        PatternRow(
-            trend=t(f"log_{one.trend.value}"),
-            level=one.level,
-            count=format_value(one.count, "count"),
-            before="–" if one.before is None else format_value(one.before, "count"),
-            pattern=one.pattern,
-        )
-        for one in found[:PATTERNS_SHOWN]
-    ]
+    return found[:PATTERNS_SHOWN]
 
 
-def file_rows(files: Sequence[EvidenceFile], attached: Mapping[str, Attached], language: Language) -> list[FileRow]:
-    """Names, kinds and sizes of all, and what was chosen to be shown; that comes first."""
-    t = Texts("report", language)
+def shown_files(files: Sequence[EvidenceFile], attached: Mapping[str, Attached]) -> Sequence[EvidenceFile]:
+    """Those whose content was chosen to be shown come first."""
     ordered = sorted(files, key=lambda one: one.id not in attached)
-    return [
-        FileRow(
-            name=one.name,
-            kind=t(f"file_{one.kind.value}"),
-            size=format_value(one.bytes, "bytes"),
-            note=one.note if one.id in attached else "",
-            shown=attached.get(one.id),
-        )
-        for one in ordered[: max(FILES_SHOWN, len(attached))]
-    ]
+    return ordered[: max(FILES_SHOWN, len(attached))]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,11 +224,10 @@ _SUMMARY: Sequence[tuple[str, str]] = (
 def _figures(figures: FiguresOut | None) -> dict[str, float | None]:
     if figures is None:
         return {}
-    good = figures.outcomes.get("ok", 0) / figures.duration_seconds if figures.duration_seconds > 0 else None
     return {
         "requests": float(figures.requests),
         "rate": figures.rate,
-        "ok_rate": good,
+        "ok_rate": figures.ok_rate,
         "throughput": figures.throughput,
         "wait": figures.wait_seconds,
         "success": figures.success_ratio,
@@ -303,18 +260,6 @@ class CostRow:
     repeated: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FunctionRow:
-    """A function of the CPU profiles; `words`: what it means, `change` of what a request takes in it."""
-
-    name: str
-    words: str
-    own: str
-    called: str
-    each: str
-    change: str
-
-
 class StatementRow(NamedTuple):
     """A statement; `cells` are those of `ReportedCost.statement_heads`."""
 
@@ -326,7 +271,7 @@ class StatementRow(NamedTuple):
 class ReportedCost:
     """The section: what leads it, its tables (of routes, statements, functions), what stands below.
 
-    `statement_heads` are the keys of the columns that somebody counted.
+    `statement_heads` are the keys of the columns that somebody counted; `unit` is that of the functions' times.
     """
 
     window: str
@@ -334,7 +279,8 @@ class ReportedCost:
     rows: Sequence[CostRow]
     statement_heads: Sequence[str]
     statements: Sequence[StatementRow]
-    functions: Sequence[FunctionRow]
+    functions: Sequence[CostFunction]
+    unit: str
     each: str
     notes: Sequence[str]
 
@@ -363,7 +309,8 @@ def report_cost(
         rows=rows,
         statement_heads=[key for key, tell in _COLUMNS.items() if any(tell(one) for one in asked)],
         statements=[_statement(one, asked) for one in asked],
-        functions=[] if cost.functions is None else _functions(cost.functions),
+        functions=[] if cost.functions is None else cost.functions.functions[:FUNCTIONS_SHOWN],
+        unit="" if cost.functions is None else cost.functions.unit,
         each="" if cost.functions is None else t(f"why_per_{cost.functions.per.value}"),
         notes=[
             *_notes(cost, bool(figures), statements if asked else None, t),
@@ -448,20 +395,6 @@ def _counting(routes: RunRoutes, t: Texts) -> list[str]:
     error = routes.rank_error
     within = [] if error is None else [t("why_within", error=format_value(error, "ratio"))]
     return [*routes.remarks, *within]
-
-
-def _functions(of: CostFunctions) -> list[FunctionRow]:
-    return [
-        FunctionRow(
-            name=one.name,
-            words=one.words or "",
-            own=format_value(one.share, "ratio"),
-            called=format_value(one.cum_share, "ratio"),
-            each=format_value(one.cum, of.unit),
-            change=_change(one.cum, one.base_cum),
-        )
-        for one in of.functions[:FUNCTIONS_SHOWN]
-    ]
 
 
 def _asked(one: CostShare, texts: dict[str, str]) -> CostRow:

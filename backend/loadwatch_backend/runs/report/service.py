@@ -20,6 +20,7 @@ from loadwatch_backend.evidence.records.model import OUTCOME_CODES, Seconds
 from loadwatch_backend.evidence.run_tables import RunTables
 from loadwatch_backend.runs.annotations.schemas import AnnotationOut
 from loadwatch_backend.runs.annotations.service import AnnotationService
+from loadwatch_backend.runs.compare.metrics import lane_rates
 from loadwatch_backend.runs.compare.service import CompareService
 from loadwatch_backend.runs.report.findings import elapsed_text, first_evidence, read
 from loadwatch_backend.runs.report.html import page_headers, render_gone, render_html
@@ -87,8 +88,7 @@ def load_charts(run: RunOut, seconds: Seconds | None, notes: Notes, language: La
     window = run.steady_window
     steady = None if window is None or window.source == "whole" else (window.from_seconds, window.to_seconds)
     marks = [Mark(seconds=(note.start_ms - seconds.start_ms) / 1_000, text=note.text) for note in notes]
-    requests = seconds.requests.astype(np.float64)
-    good = seconds.outcomes[:, OUTCOME_CODES[Outcome.OK]].astype(np.float64)
+    requests, good, _ = lane_rates(seconds)
     drawn = [
         ("chart_rate", "per_second", [Line(name=texts("all"), values=requests), Line(name=texts("ok"), values=good)])
     ]
@@ -146,7 +146,7 @@ T = TypeVar("T")
 logger = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Document:
     """A report as it is sent."""
 
@@ -175,8 +175,16 @@ class ReportService:
             NotFoundError: there is no such run, or it has no such file.
             ReportFilesError: the files have no room.
         """
-        forms = {"html": self._html, "md": self._markdown, "json": self._json}
-        return forms[form](run_id, language, files)
+        chosen = self._chosen(run_id, files)
+        if form == "json":
+            # The run's document as at /api/runs/{id}, with those of its costs, routes, statements and files.
+            run = self._runs.registry.read(run_id)
+            document = RunReport(**dict(run), **self._kept_with(run, language, _Parts()))
+            return Document(f"{run_id}.json", "application/json", document.model_dump_json(indent=2).encode())
+        report = self._report(run_id, language, attach(chosen, None))
+        if form == "html":
+            return _page(run_id, report, language)
+        return Document(f"{run_id}.md", "text/markdown; charset=utf-8", render_markdown(report, language).encode())
 
     def render_shared(self, secret: str, language: Language) -> Document:
         """The report that a share link opens.
@@ -206,22 +214,6 @@ class ReportService:
         """What a browser shows of a share link that opens nothing."""
         body = render_gone(language).encode()
         return Document(filename="gone.html", media_type="text/html; charset=utf-8", body=body, headers=page_headers())
-
-    def _html(self, run_id: str, language: Language, files: Sequence[str]) -> Document:
-        return _page(run_id, self._report(run_id, language, attach(self._chosen(run_id, files), None)), language)
-
-    def _markdown(self, run_id: str, language: Language, files: Sequence[str]) -> Document:
-        report = self._report(run_id, language, attach(self._chosen(run_id, files), None))
-        body = render_markdown(report, language).encode()
-        return Document(filename=f"{run_id}.md", media_type="text/markdown; charset=utf-8", body=body)
-
-    def _json(self, run_id: str, language: Language, files: Sequence[str]) -> Document:
-        """The run's document as at /api/runs/{id}, with those of its costs, routes, statements and files."""
-        self._chosen(run_id, files)
-        run = self._runs.registry.read(run_id)
-        document = RunReport(**dict(run), **self._kept_with(run, language, _Parts()))
-        body = document.model_dump_json(indent=2).encode()
-        return Document(filename=f"{run_id}.json", media_type="application/json", body=body)
 
     def _kept(self, run_id: str, file_id: str) -> StoredEvidence | None:
         """A file of the run; None where it is no more."""

@@ -8,7 +8,7 @@ import pytest
 from loadwatch_backend.core.database.relational import Relational, Session, open_relational
 from loadwatch_backend.runs.registry.configuration import snapshot_row
 from loadwatch_backend.runs.registry.reference import find_reference
-from loadwatch_backend.runs.registry.repository import add_run, find_run, keep, pin
+from loadwatch_backend.runs.registry.repository import add_run, find_run, pin
 from loadwatch_backend.runs.registry.rows import end_row, running_row
 from loadwatch_backend.runs.schemas import RunFinish, RunIn, SettingOut, SnapshotOut, SnapshotWhen
 
@@ -44,7 +44,7 @@ def _add(session: Session, id: str, minute: int, rows: float, scenario: str = "p
     row.rate, row.p95_seconds = 99.0, 0.2
     add_run(session, row)
     settings = [_setting("rows hits", rows), _setting("max_connections", 60.0, "database")]
-    keep(session, snapshot_row(id, SnapshotOut(when=SnapshotWhen.BEFORE, at_ms=started_ms, settings=settings)))
+    session.merge(snapshot_row(id, SnapshotOut(when=SnapshotWhen.BEFORE, at_ms=started_ms, settings=settings)))
 
 
 def test_the_run_before_it_is_what_a_run_is_held_against(relational: Relational) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from loadwatch_backend.core.texts.words import Words
 from loadwatch_backend.evidence.records.model import FloatArray
+from loadwatch_backend.runs.compare.statistics import Interval
 
 ENGINE = "1"
 """Version of the method; kept with every forecast."""
@@ -97,14 +98,6 @@ class Step:
     def seconds(self) -> float:
         """What is in the blocks; the weight of the point."""
         return self.block_seconds * len(self.rates)
-
-
-class Interval(NamedTuple):
-    """A figure and the interval that holds it with `CONFIDENCE`."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,6 @@
 """What the runs of a scenario tell of each resource: the edge of a forecast, and what it remembers."""
 
 import math
-import threading
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -25,6 +23,7 @@ from loadwatch_backend.runs.analysis.counters import SeriesReader, Values
 from loadwatch_backend.runs.analysis.load import SECOND_MS, Span
 from loadwatch_backend.runs.compare.forecasts.model import Consistency, check_little
 from loadwatch_backend.runs.compare.forecasts.steps import Cut, RunLoad, answered_by_second, cut_steps, full_rate
+from loadwatch_backend.runs.compare.metrics import Memory
 from loadwatch_backend.runs.registry.registry import Registry
 from loadwatch_backend.runs.schemas import RunOut
 from loadwatch_backend.series.promql.engine import Engine
@@ -71,28 +70,16 @@ class PointReader:
         self._library = library
         self._store = store
         self._series = SeriesReader(engine, clock)
-        self._lock = threading.Lock()
-        self._known: OrderedDict[tuple[str, int, int], RunPoints] = OrderedDict()
+        self._known = Memory[RunPoints](REMEMBERED)
 
     def read(self, run: RunOut) -> RunPoints | None:
         """The points of an ended run; None where it has no per-second series."""
-        window = run.steady_window
-        key = (run.id, run.updated_ms, 0 if window is None else window.from_ms)
-        with self._lock:
-            if key in self._known:
-                self._known.move_to_end(key)
-                return self._known[key]
+        return self._known.of(run, str(run.updated_ms), lambda: self._points(run))
+
+    def _points(self, run: RunOut) -> RunPoints | None:
         seconds = self._runs.raw_seconds(run.id)
         if seconds is None or not len(seconds.outcomes):
             return None
-        found = self._points(run, seconds)
-        with self._lock:
-            self._known[key] = found
-            while len(self._known) > REMEMBERED:
-                self._known.popitem(last=False)
-        return found
-
-    def _points(self, run: RunOut, seconds: Seconds) -> RunPoints:
         load = load_of(run, seconds)
         span = Span(load.start_ms, load.start_ms + SECOND_MS * len(load.good))
         resources: dict[str, ResourcePoints] = {}

@@ -2,15 +2,14 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import BigInteger, Index, String, Text, delete, select
-from sqlalchemy.dialects.mysql import LONGTEXT
+from sqlalchemy import BigInteger, Index, String, delete, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from loadwatch_backend.core.database.relational import Base, Identity
+from loadwatch_backend.core.database.relational import NEW_IDS, Base, Identity
 from loadwatch_backend.runs.fields import NAME_LENGTH
+from loadwatch_backend.runs.registry.tables import LongText
 
 DIGEST_LENGTH = 64
-_LONG_TEXT = Text().with_variant(LONGTEXT(), "mysql", "mariadb")
 
 
 class ForecastRow(Base):
@@ -22,7 +21,7 @@ class ForecastRow(Base):
     __tablename__ = "forecasts"
     __table_args__ = (
         Index("ix_forecasts_scenario_scenario_version", "scenario", "scenario_version"),
-        {"mysql_charset": "utf8mb4", "mysql_collate": "utf8mb4_bin", "sqlite_autoincrement": True},
+        NEW_IDS,
     )
 
     id: Mapped[int] = mapped_column(Identity, primary_key=True, autoincrement=True)
@@ -31,8 +30,8 @@ class ForecastRow(Base):
     digest: Mapped[str] = mapped_column(String(DIGEST_LENGTH), unique=True)
     created_ms: Mapped[int] = mapped_column(BigInteger)
     newest_ms: Mapped[int] = mapped_column(BigInteger)
-    document: Mapped[str] = mapped_column(_LONG_TEXT)
-    scores: Mapped[str] = mapped_column(_LONG_TEXT)
+    document: Mapped[str] = mapped_column(LongText)
+    scores: Mapped[str] = mapped_column(LongText)
 
 
 MOST_KEPT = 500

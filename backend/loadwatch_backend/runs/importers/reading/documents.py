@@ -26,11 +26,11 @@ LATENCIES = tuple(field.name for field in fields(Latency))
 def only(parts: Sequence[Part], sink: Sink) -> Part:
     """The first part, of formats whose file is a whole result; says so when there are more."""
     if len(parts) > 1:
-        sink.missing(
+        sink.remark(
             "one-result-only",
-            f"Each of these files is a result of its own; {parts[0].name} was read, and not "
-            f"{', '.join(part.name for part in parts[1:10])}. Import them one by one.",
             figures={"files": len(parts) - 1},
+            name=parts[0].name,
+            others=", ".join(part.name for part in parts[1:10]),
         )
     return parts[0]
 

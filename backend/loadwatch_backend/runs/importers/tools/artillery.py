@@ -153,28 +153,15 @@ def _period(intermediate: Mapping[str, Any]) -> Period | None:
 def _remarks(
     sink: Sink, counters: Mapping[str, Any], outcomes: Mapping[Outcome, int], requests: int, seconds: Seconds | None
 ) -> None:
-    sink.distortion(
-        "artillery-estimates",
-        "Artillery's percentiles are estimates with an error of up to 1 %, of answered requests only.",
-        figures={"answered": count(counters.get("http.responses")), "requests": requests},
+    sink.remark(
+        "artillery-estimates", figures={"answered": count(counters.get("http.responses")), "requests": requests}
     )
     if seconds is not None:
-        sink.missing(
-            "artillery-ten-seconds",
-            "Artillery writes figures for each 10 seconds: the requests that ended in a period are spread "
-            "evenly over its seconds, which all show its percentiles.",
-        )
+        sink.remark("artillery-ten-seconds")
     if not any(name.startswith(_ENDPOINT) for name in counters):
-        sink.missing(
-            "artillery-no-endpoints",
-            "The report does not tell endpoints apart. The plug-in metrics-by-endpoint adds them.",
-        )
+        sink.remark("artillery-no-endpoints")
     if outcomes.get(Outcome.OTHER):
-        sink.missing(
-            "artillery-unexplained",
-            f"{outcomes[Outcome.OTHER]} requests have neither a status nor a known error; they are counted as other.",
-            figures={"requests": outcomes[Outcome.OTHER]},
-        )
+        sink.remark("artillery-unexplained", figures={"requests": outcomes[Outcome.OTHER]})
 
 
 def _recognise(head: bytes) -> int:

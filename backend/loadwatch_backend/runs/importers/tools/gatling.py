@@ -113,24 +113,12 @@ class Extras:
             at = np.array(sorted(self._users), dtype=np.int64)
             active = np.cumsum([self._users[second] for second in at.tolist()])
             sink.users(at * 1000, active.astype(np.float64))
-        sink.missing(
-            "gatling-no-status",
-            "Gatling's log has no HTTP status, but that of failed status checks, and no bytes.",
-        )
+        sink.remark("gatling-no-status")
         if self.errors:
             texts = "; ".join(f"{text} ({count})" for text, count in self._errors.most_common(_OTHER_ERRORS))
-            sink.missing(
-                "gatling-errors",
-                f"{self.errors} errors happened outside of requests and count as no requests: {texts}.",
-                figures={"errors": self.errors},
-            )
+            sink.remark("gatling-errors", figures={"errors": self.errors}, texts=texts)
         if self.incoming:
-            sink.missing(
-                "gatling-incoming",
-                f"{self.incoming} incoming events (WebSocket, SSE) that no request waited for have no latency and are "
-                "not counted.",
-                figures={"events": self.incoming},
-            )
+            sink.remark("gatling-incoming", figures={"events": self.incoming})
 
 
 _LINE_FEED = 10
@@ -182,7 +170,7 @@ def _take(parsed: _Parsed, sink: Sink, extras: Extras) -> None:
     if parsed.batch is not None:
         sink.add(parsed.batch)
     for line, text in parsed.damage:
-        sink.damage(f"This is no line of Gatling's log: {text}", place=f"line {line}")
+        sink.remark("damaged/gatling-line", place=f"line {line}", text=text)
 
 
 def _parse(chunk: Chunk) -> _Parsed:
@@ -355,8 +343,6 @@ _FEWEST, _MOST = 64, 65_536
 """Records of one step: few after a step that met a new string, more after each that did not."""
 _MOST_ALONE = 1_024
 """Records that are read one by one before whole arrays are tried again, where each brings a new string."""
-_NOT_HERE = "No record of Gatling begins here; what comes after cannot be read."
-_CUT_OFF = "The log ends within a record: the run was killed, or the file is cut off."
 
 Bools = npt.NDArray[np.bool_]
 
@@ -411,12 +397,12 @@ class _Log:
                 window = min(4 * window, _MOST) if good == window else max(window // 4, _FEWEST)
             except CutOffError:
                 if self._ended:
-                    self._damage(at, _CUT_OFF)
+                    self._damage(at, "damaged/gatling-cut-off")
                     break
                 at = self._fill(at)
                 continue
             except GatlingError:
-                self._damage(at, _NOT_HERE)
+                self._damage(at, "damaged/gatling-not-here")
                 break
             if len(self._data) - at < _LONGEST_RECORD and not self._ended:
                 at = self._fill(at)
@@ -430,8 +416,8 @@ class _Log:
         self._data = self._data[at:] + more
         return 0
 
-    def _damage(self, at: int, text: str) -> None:
-        self._sink.damage(text, place=f"byte {self._offset + at}", figures={"skipped_bytes": self._rest(at)})
+    def _damage(self, at: int, key: str) -> None:
+        self._sink.remark(key, place=f"byte {self._offset + at}", figures={"skipped_bytes": self._rest(at)})
 
     def _rest(self, at: int) -> int:
         count = len(self._data) - at

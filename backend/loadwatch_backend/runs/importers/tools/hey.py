@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from loadwatch_backend.evidence.records.model import Endpoint, Latency
 from loadwatch_backend.runs.importers.errors import UnreadableFileError
-from loadwatch_backend.runs.importers.importer import Importer, Part, Sink
+from loadwatch_backend.runs.importers.importer import Importer, Part, Sink, by_header
 from loadwatch_backend.runs.importers.outcomes import UNNAMED, figures, outcomes_of_counts, ranked_errors
 from loadwatch_backend.runs.importers.reading.documents import (
     STATUS_MOST,
@@ -68,15 +68,13 @@ class Damages:
         """One damaged row at a line number from 1."""
         self.rows += 1
         if self.rows <= _SHOWN:
-            self._sink.damage(f"{self._what}: {why}; the line was left out.", place=f"line {line}")
+            self._sink.remark("damaged/line", place=f"line {line}", what=self._what, why=why)
 
     def close(self) -> None:
         """Sums up what was not listed."""
         if self.rows > _SHOWN:
-            self._sink.damage(
-                f"{self._what}: {self.rows - _SHOWN} more lines were damaged and left out.",
-                place="further lines",
-                figures={"lines": self.rows - _SHOWN},
+            self._sink.remark(
+                "damaged/further-lines", place="further lines", figures={"lines": self.rows - _SHOWN}, what=self._what
             )
 
 
@@ -161,19 +159,10 @@ def read_answers(part: Part, sink: Sink, what: str, header: bytes, columns: Sequ
 def read_hey_csv(parts: Sequence[Part], sink: Sink) -> None:
     """Answered requests; times are from the start of the test."""
     read = read_answers(only(parts, sink), sink, "hey's CSV", CSV_HEADER, _COLUMNS)
-    sink.missing(
-        "hey-no-failures",
-        "hey's CSV holds answered requests only: timeouts, resets and refused connections are not in it, not even "
-        'counted. hey\'s printed summary has them under "Error distribution".',
-    )
-    sink.missing("hey-four-decimals", "hey writes times in steps of 0.1 ms, and no sizes.")
+    sink.remark("hey-no-failures")
+    sink.remark("hey-four-decimals")
     if read >= KEPT:
-        sink.distortion(
-            "hey-row-limit",
-            f"hey keeps the first {KEPT:,} answers only; all later ones are missing here, while its own requests per "
-            "second counts them and its own average divides the sum of all by the number kept.",
-            figures={"rows": read},
-        )
+        sink.remark("hey-row-limit", figures={"rows": read}, kept=KEPT)
 
 
 def read_hey_text(parts: Sequence[Part], sink: Sink) -> None:
@@ -203,25 +192,12 @@ def read_hey_text(parts: Sequence[Part], sink: Sink) -> None:
         bytes_in=None if size is None else count(size),
     )
     sink.aggregate(total_figures, (Endpoint(name=UNNAMED, figures=total_figures),), ranked_errors(errors))
-    sink.missing(
-        "hey-no-series",
-        "hey's summary has totals only: no single requests, no time of day, nothing per second. `hey -o csv` has the "
-        "answered requests.",
-    )
+    sink.remark("hey-no-series")
     if errors:
-        sink.distortion(
-            "hey-latency-of-answers",
-            f"hey's latencies leave out {sum(n for _, n in errors)} requests without an answer.",
-            figures={"failed": sum(n for _, n in errors), "answered": answered},
-        )
+        sink.remark("hey-latency-of-answers", figures={"failed": sum(n for _, n in errors), "answered": answered})
     sent = round(rate * total) if rate else 0
     if answered >= KEPT and sent > total_figures.requests:
-        sink.distortion(
-            "hey-row-limit",
-            f"hey counted {sent:,} requests and describes the first {total_figures.requests:,}; its average "
-            "divides the sum of all by the number kept.",
-            figures={"tool_requests": sent, "ours_requests": total_figures.requests},
-        )
+        sink.remark("hey-row-limit/summary", figures={"tool_requests": sent, "ours_requests": total_figures.requests})
 
 
 def _recognise_text(head: bytes) -> int:
@@ -232,9 +208,5 @@ def _recognise_text(head: bytes) -> int:
     return 90 if all(word in head.replace(b"\r\n", b"\n") for word in words) else 0
 
 
-def _recognise_csv(head: bytes) -> int:
-    return 100 if head.startswith(CSV_HEADER) else 0
-
-
-HEY_CSV = Importer("hey-csv", "hey CSV (`hey -o csv`)", _recognise_csv, read_hey_csv)
+HEY_CSV = Importer("hey-csv", "hey CSV (`hey -o csv`)", by_header(CSV_HEADER), read_hey_csv)
 HEY_TEXT = Importer("hey-text", "hey's printed summary", _recognise_text, read_hey_text)

@@ -140,39 +140,16 @@ class Samples:
     def remark(self, sink: Sink, *, transactions_counted: bool) -> None:
         """Everything that the reader of the figures must know."""
         if self.transactions and not transactions_counted:
-            sink.distortion(
-                "jmeter-transactions",
-                f"{self.transactions} rows of Transaction Controllers are not counted: they sum up requests that have "
-                "rows of their own.",
-                figures={"rows": self.transactions},
-            )
+            sink.remark("jmeter-transactions", figures={"rows": self.transactions})
         if transactions_counted:
-            sink.missing(
-                "jmeter-transactions-only",
-                "The file holds transactions only, without the requests inside them; each counts as one request.",
-                figures={"rows": self.transactions},
-            )
+            sink.remark("jmeter-transactions-only", figures={"rows": self.transactions})
         if self.excused:
-            sink.distortion(
-                "jmeter-excused",
-                f"{self.excused} requests were answered 400 or above and count as ok, because JMeter calls them "
-                "successful (an assertion ignores the status).",
-                figures={"requests": self.excused},
-            )
+            sink.remark("jmeter-excused", figures={"requests": self.excused})
         if self.several:
-            sink.distortion(
-                "jmeter-summed-rows",
-                f"{self.several} rows stand for several samples each (SampleCount); each is read as one request.",
-                figures={"rows": self.several},
-            )
+            sink.remark("jmeter-summed-rows", figures={"rows": self.several})
         parents = sorted(name for name in self._labels if f"{name}-0" in self._labels)
         if parents:
-            sink.distortion(
-                "jmeter-sub-samples",
-                f"Redirects and embedded resources are rows of their own beside the request that caused them, and count"
-                f" as requests, as in JMeter's dashboard: {', '.join(parents[:5])}. They can be left out with"
-                " jmeter.save.saveservice.subresults=false.",
-            )
+            sink.remark("jmeter-sub-samples", names=", ".join(parents[:5]))
         self._remark_window(sink)
 
     def _remark_window(self, sink: Sink) -> None:
@@ -186,11 +163,14 @@ class Samples:
             figures = times.figures()
             if name != "Total" and all(figures[f"ours_{q}"] == figures[f"tool_{q}"] for q, _ in _QUANTILES):
                 continue
-            sink.distortion(
+            sink.remark(
                 "jmeter-last-20000",
-                f"{name}: JMeter's dashboard takes its percentiles from the last {WINDOW:,} of {times.count:,} samples "
-                f"(p95 {figures['tool_p95'] * 1000:g} ms); over all of them p95 is {figures['ours_p95'] * 1000:g} ms.",
                 figures=figures,
+                name=name,
+                window=WINDOW,
+                count=times.count,
+                tool_ms=figures["tool_p95"] * 1000,
+                ours_ms=figures["ours_p95"] * 1000,
             )
 
 
@@ -254,10 +234,7 @@ def _read_xml_part(part: Part, sink: Sink, samples: Samples, keep_transactions: 
         except (expat.ExpatError, _RefusedError) as error:
             place = document.parser.ErrorLineNumber if isinstance(error, expat.ExpatError) else 1
             if not keep_transactions:
-                sink.damage(
-                    f"The XML ends or breaks here ({error}); the samples before it were imported.",
-                    place=f"line {place}",
-                )
+                sink.remark("damaged/jmeter-xml", place=f"line {place}", error=error)
     document.flush()
 
 
@@ -340,10 +317,7 @@ class _Document:
         except ValueError:
             self._damaged += 1
             if self._damaged <= _DAMAGED_SHOWN and not self._keep:
-                self._sink.damage(
-                    "A sample's time or size is no number; it was left out.",
-                    place=f"line {self.parser.CurrentLineNumber}",
-                )
+                self._sink.remark("damaged/jmeter-sample", place=f"line {self.parser.CurrentLineNumber}")
             return
         code, failure = sample.get("rc", ""), sample.get(" failureMessage", "")
         success = sample.get("s", "true") == "true"
@@ -502,21 +476,14 @@ def _read_csv_part(part: Part, sink: Sink, samples: Samples, keep_transactions: 
                 sink.users(at, users.astype(np.float64))
             # The first reading has told them.
             for line, text in () if keep_transactions else parsed.damage:
-                sink.damage(f"This is no sample of JMeter: {text}", place=f"line {line}")
+                sink.remark("damaged/jmeter-line", place=f"line {line}", text=text)
 
 
 def _remark_layout(layout: Layout, sink: Sink) -> None:
     if layout.dated and not layout.zoned:
-        sink.missing(
-            "jmeter-no-time-zone",
-            "The times have no time zone and are taken as UTC. Save milliseconds instead "
-            "(jmeter.save.saveservice.timestamp_format=ms).",
-        )
+        sink.remark("jmeter-no-time-zone")
     if not {"success", "responseCode"} & set(layout.columns):
-        sink.missing(
-            "jmeter-no-success",
-            "The file has neither success nor responseCode: every sample counts as ok.",
-        )
+        sink.remark("jmeter-no-success")
 
 
 def _parse(chunk: Chunk, layout: Layout, keep_transactions: bool) -> _Parsed:

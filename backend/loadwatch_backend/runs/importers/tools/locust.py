@@ -372,10 +372,7 @@ def read_report(part: Part, sink: Sink) -> Report | None:
         found = {}
     rows = _rows(found)
     if whole_of(rows) is None:
-        sink.damage(
-            "Locust's HTML report has no totals that can be read; it is cut off, or of another version.",
-            place=part.name,
-        )
+        sink.remark("damaged/locust-report", place=part.name)
         return None
     failures = Failures()
     for item in items(found.get("failures_statistics")):
@@ -505,11 +502,7 @@ def _by_kind(parts: Sequence[Part], sink: Sink) -> dict[bytes, Part]:
         else:
             files[kind] = part
     if twice:
-        sink.missing(
-            "one-result-only",
-            f"Files of several tests: {', '.join(twice[:10])} were left out. Import each test by itself.",
-            figures={"files": len(twice)},
-        )
+        sink.remark("one-result-only/locust", figures={"files": len(twice)}, names=", ".join(twice[:10]))
     return files
 
 
@@ -519,11 +512,7 @@ def _remark_exceptions(sink: Sink, part: Part) -> None:
     if exceptions := [(row.get("Message", ""), count(row.get("Count"))) for _, row in rows]:
         total = sum(n for _, n in exceptions)
         first = "; ".join(f"{n} x {message}" for message, n in exceptions[:5])
-        sink.missing(
-            "locust-exceptions",
-            f"The locustfile itself failed {total} times ({first}); these are no requests and not counted.",
-            figures={"exceptions": total},
-        )
+        sink.remark("locust-exceptions", figures={"exceptions": total}, first=first)
 
 
 def _remark_percentiles(sink: Sink, total: Totals) -> None:
@@ -534,67 +523,30 @@ def _remark_percentiles(sink: Sink, total: Totals) -> None:
     if (p95 := total.percentiles.get(95.0)) is not None:
         half = 0.0 if p95 < 100 else 0.5 * 10.0 ** (len(str(int(p95))) - 2)
         evidence |= {"tool_p95": p95 / 1000, "p95_within": max(half, 0.5) / 1000}
-    sink.distortion(
-        "locust-rounded-percentiles",
-        "Locust rounds response times to two significant digits (147 ms becomes 150 ms, 3,432 ms becomes 3,400 ms) "
-        "before it takes percentiles; mean, minimum and maximum are exact.",
-        figures=evidence,
-    )
+    sink.remark("locust-rounded-percentiles", figures=evidence)
     absent = [name for name in ("p50", "p90", "p95", "p99") if getattr(total.latency, name) is None]
     if total.requests and absent:
-        sink.missing(
-            "locust-percentiles",
-            f"The files have no {', '.join(absent)} of the whole test"
-            " (Locust writes the columns in PERCENTILES_TO_REPORT, and those of the whole test into _stats.csv).",
-        )
+        sink.remark("locust-percentiles", absent=", ".join(absent))
 
 
 def _remark_history(sink: Sink, history: History | None) -> None:
     if history is None:
-        sink.missing(
-            "locust-no-history",
-            "Without _stats_history.csv nothing per second and no date is known.",
-        )
+        sink.remark("locust-no-history")
         return
     if history.full:
-        sink.distortion(
-            "locust-ten-second-percentiles",
-            "The percentiles of each second are Locust's of the last 10 s. Requests and failures of each second are "
-            "taken from its totals and exact; Locust's own Requests/s is a mean of 10 s that trails.",
-        )
+        sink.remark("locust-ten-second-percentiles")
     else:
-        sink.missing(
-            "locust-cumulative-percentiles",
-            "Without --csv-full-history Locust writes percentiles of the whole test so far, which are not those of a "
-            "second; they are not shown per second.",
-        )
-    sink.missing(
-        "locust-by-end",
-        "Locust counts a request in the second in which it ended. Failures per second are told by kind only for "
-        "endpoints that fail in one way, from _failures.csv and --csv-full-history; the others are counted as other.",
-    )
+        sink.remark("locust-cumulative-percentiles")
+    sink.remark("locust-by-end")
     if history.restarts:
-        sink.missing(
-            "locust-reset-stats",
-            f"Locust's totals began again {history.restarts} times (--reset-stats); what was counted before is in the "
-            "series and not in the totals.",
-            figures={"restarts": history.restarts},
-        )
+        sink.remark("locust-reset-stats", figures={"restarts": history.restarts})
 
 
 def _remark_files(sink: Sink, total: Totals, failures: Failures, *, at_end: bool) -> None:
     if not at_end:
-        sink.missing(
-            "locust-last-second",
-            "Locust writes its CSV files once a second and not at the end: what ended after the last time is missing. "
-            "Its HTML report (--html) has it; send it along.",
-        )
+        sink.remark("locust-last-second")
     if total.failures and not failures.counts:
-        sink.missing(
-            "locust-failure-kinds",
-            f"Without _failures.csv the kinds of {total.failures} failures are not known; they are counted as other.",
-            figures={"failures": total.failures},
-        )
+        sink.remark("locust-failure-kinds", figures={"failures": total.failures})
 
 
 def _recognise(head: bytes) -> int:

@@ -16,7 +16,7 @@ from loadwatch_formats.outcomes import Outcome
 
 from loadwatch_backend.evidence.records.model import Endpoint, Latency
 from loadwatch_backend.runs.importers.errors import UnreadableFileError
-from loadwatch_backend.runs.importers.importer import Importer, Part, Sink
+from loadwatch_backend.runs.importers.importer import Importer, Part, Sink, by_header
 from loadwatch_backend.runs.importers.outcomes import (
     UNNAMED,
     endpoint_of_url,
@@ -53,11 +53,7 @@ def read_oha_csv(parts: Sequence[Part], sink: Sink) -> None:
 
 
 def _no_failures(sink: Sink, what: str) -> None:
-    sink.missing(
-        "oha-no-failures",
-        f"oha's {what} holds answered requests only: timeouts, resets and refused connections are not in it, not even "
-        "counted. `--output-format json` counts them.",
-    )
+    sink.remark("oha-no-failures", what=what)
 
 
 def read_oha_database(parts: Sequence[Part], sink: Sink) -> None:
@@ -82,9 +78,9 @@ def read_oha_database(parts: Sequence[Part], sink: Sink) -> None:
             raise UnreadableFileError(
                 f"{part.name}: oha's SQLite database is damaged ({error}), and nothing in it could be read."
             ) from error
-        sink.damage(f"oha's database is damaged ({error}); the rest is missing.", place=f"record {read + 1}")
+        sink.remark("damaged/oha-database", place=f"record {read + 1}", error=error)
     _no_failures(sink, "database")
-    sink.missing("oha-whole-seconds", "oha's database tells the start of the test in whole seconds.")
+    sink.remark("oha-whole-seconds")
 
 
 @contextmanager
@@ -106,11 +102,7 @@ def _newest_run(database: sqlite3.Connection, part: Part, sink: Sink) -> int:
     if not runs:
         raise UnreadableFileError(f"{part.name}: oha's database has no requests: no answer came in that run.")
     if len(runs) > 1:
-        sink.missing(
-            "oha-other-runs",
-            f"The database holds {len(runs)} runs; the newest was read. Use one file per run.",
-            figures={"runs": len(runs), "other_requests": sum(n for _, n in runs[:-1])},
-        )
+        sink.remark("oha-other-runs", figures={"runs": len(runs), "other_requests": sum(n for _, n in runs[:-1])})
     return runs[-1][0]
 
 
@@ -151,27 +143,19 @@ def _latency(document: Mapping[str, Any], summary: Mapping[str, Any]) -> Latency
 def _remarks(sink: Sink, summary: Mapping[str, Any], cut_off: int, failed: int, rate: float | None) -> None:
     theirs = number(summary.get("requestsPerSec"))
     if cut_off:
-        sink.distortion(
+        sink.remark(
             "oha-deadline",
-            f"{cut_off} requests were under way when oha's time was up. oha counts them in its rate, but not in its "
-            "success rate; they are not counted here.",
             figures={"cut_off": cut_off}
             | ({"tool_rate": theirs} if theirs is not None else {})
             | ({"ours_rate": rate} if rate is not None else {}),
         )
     if failed:
-        sink.distortion(
+        sink.remark(
             "oha-latency-of-answers",
-            f"oha's latencies leave out {failed} requests without an answer; its success rate counts every answer, "
-            "also 404 and 500.",
             figures={"failed": failed}
             | ({"tool_success_ratio": ratio} if (ratio := number(summary.get("successRate"))) is not None else {}),
         )
-    sink.missing(
-        "oha-no-series",
-        "oha's JSON has totals only: no single requests, no time of day, nothing per second. `--db-url` writes the "
-        "answered requests with their date.",
-    )
+    sink.remark("oha-no-series")
 
 
 def _recognise_json(head: bytes) -> int:
@@ -183,10 +167,6 @@ def _recognise_database(head: bytes) -> int:
     return 100 if head.startswith(b"SQLite format 3\0") and b"CREATE TABLE oha" in head else 0
 
 
-def _recognise_csv(head: bytes) -> int:
-    return 100 if head.startswith(CSV_HEADER) else 0
-
-
 OHA_JSON = Importer("oha-json", "oha JSON (`--output-format json`)", _recognise_json, read_oha_json)
-OHA_CSV = Importer("oha-csv", "oha CSV (`--output-format csv`)", _recognise_csv, read_oha_csv)
+OHA_CSV = Importer("oha-csv", "oha CSV (`--output-format csv`)", by_header(CSV_HEADER), read_oha_csv)
 OHA_DATABASE = Importer("oha-sqlite", "oha's SQLite database (`--db-url`)", _recognise_database, read_oha_database)

@@ -43,11 +43,7 @@ NO_TARGET = "vegeta"
 
 def estimates(sink: Sink) -> None:
     """Says so: vegeta keeps no latencies for its report: its percentiles come from a t-digest (lib/metrics.go)."""
-    sink.distortion(
-        "vegeta-estimates",
-        "vegeta's own report estimates its percentiles (t-digest), so they differ slightly; "
-        "these are the latencies that were measured.",
-    )
+    sink.remark("vegeta-estimates")
 
 
 _BLOCK = 1 << 22
@@ -68,7 +64,7 @@ def _read_gob(parts: Sequence[Part], sink: Sink) -> None:
 
 def _read_gob_part(part: Part, sink: Sink) -> None:
     def damaged(offset: int, text: str) -> None:
-        sink.damage(f"{text}; the record was left out.", place=f"byte {offset}")
+        sink.remark("damaged/vegeta-record", place=f"byte {offset}", text=text)
 
     rows = sink.rows()
     results = VegetaStream(damaged)
@@ -105,10 +101,11 @@ def _read_gob_part(part: Part, sink: Sink) -> None:
     if left and problem is None:
         problem = "The last message is cut off"
     if problem is not None:
-        sink.damage(
-            f"{problem}; the requests before it were imported.",
+        sink.remark(
+            "damaged/vegeta-end",
             place=f"byte {results.messages.offset}",
             figures={"skipped_bytes": left},
+            problem=problem,
         )
 
 
@@ -147,7 +144,7 @@ def _hand_over(chunks: Iterable[Chunk], parse: Callable[[Chunk], _Parsed], sink:
                 rows.append(**row)
             rows.flush()
         for line, text in parsed.damage:
-            sink.damage(f"This is no record of vegeta: {text}", place=f"line {line}")
+            sink.remark("damaged/vegeta-line", place=f"line {line}", text=text)
 
 
 def _of_table(table: Table, times_ns: IntArray, endpoint: Labels) -> _Parsed:

@@ -100,31 +100,18 @@ def _aggregate(sink: Sink, summary: dict[str, Any], name: str, latency: Latency,
     sink.aggregate(total, (Endpoint(name=name, figures=total),), _error_texts(errors))
     socket = total.requests - requests
     if socket:
-        sink.distortion(
+        sink.remark(
             "wrk-socket-errors",
-            f"wrk's request count and rate leave out {socket} requests whose connection failed; they are counted here.",
             figures={"tool_requests": requests, "ours_requests": total.requests}
             | ({"tool_rate": rate} if rate is not None else {})
             | ({"ours_rate": total.rate} if total.rate is not None else {}),
+            socket=socket,
         )
     if outcomes[Outcome.TIMEOUT]:
-        sink.distortion(
-            "wrk-timeouts",
-            f"{outcomes[Outcome.TIMEOUT]} answers came later than wrk's timeout. They are in none of its latencies, so "
-            "the percentiles and the maximum are too good.",
-            figures={"timeouts": outcomes[Outcome.TIMEOUT]},
-        )
+        sink.remark("wrk-timeouts", figures={"timeouts": outcomes[Outcome.TIMEOUT]})
     if socket or outcomes[Outcome.OTHER]:
-        sink.missing(
-            "wrk-failure-kinds",
-            "wrk does not tell 4xx from 5xx (counted as other); its connect errors are counted as refused, its read "
-            "and write errors as reset.",
-        )
-    sink.missing(
-        "wrk-no-series",
-        "wrk writes totals only: no single requests, no time of day and nothing per second; requests still without an "
-        "answer at the end are not in it at all.",
-    )
+        sink.remark("wrk-failure-kinds")
+    sink.remark("wrk-no-series")
 
 
 def read_wrk_text(parts: Sequence[Part], sink: Sink) -> None:
@@ -138,7 +125,7 @@ def read_wrk_text(parts: Sequence[Part], sink: Sink) -> None:
             f"{len(text.splitlines())} lines. Nothing of it was imported; run wrk to its end."
         )
     if rate is None:
-        sink.damage('The lines from "Requests/sec" on are missing; the totals before are whole.', place="end of file")
+        sink.remark("damaged/wrk-text", place="end of file")
     running = _RUNNING.search(text)
     name = running[2] if running else "wrk"
     for line in _JSON.findall(text):
@@ -157,10 +144,7 @@ def read_wrk_text(parts: Sequence[Part], sink: Sink) -> None:
         "errors": dict(zip(("connect", "read", "write", "timeout"), counts, strict=True))
         | {"status": status[1] if status else 0},
     }
-    sink.distortion(
-        "wrk-rounded",
-        "wrk prints latencies and bytes with three digits or fewer; percentiles that it does not print are not shown.",
-    )
+    sink.remark("wrk-rounded")
     if running and (planned := parse_time(running[1])):
         sink.describe(facts=RampFacts(duration_seconds=planned))
     _aggregate(sink, summary, name, _latency_of_text(text), per_second)

@@ -12,8 +12,9 @@ end as they should.
 
 import csv
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from loadwatch_formats.outcomes import Outcome
 from loadwatch_formats.times import parse_rfc3339
 
 from loadwatch_backend.evidence.records.model import RampFacts
-from loadwatch_backend.runs.importers.importer import Importer, Part, Sink
+from loadwatch_backend.runs.importers.importer import Importer, Part, Sink, by_header
 from loadwatch_backend.runs.importers.outcomes import SORTER, UNNAMED, endpoint_of_url, looks_like_url, plain_label
 from loadwatch_backend.runs.importers.reading.chunks import Chunk, chunks_of_csv, chunks_of_lines
 from loadwatch_backend.runs.importers.reading.documents import STATUS_MOST, integer, items, mapping, nanoseconds
@@ -191,60 +192,30 @@ class Points:
         if self._dropped:
             self._sink.describe(facts=RampFacts(dropped_iterations=int(self._dropped)))
         if self.counted != self.requests and not damaged:
-            self._sink.damage(
-                f"There are {self.counted} points of http_reqs and {self.requests} of http_req_duration, which are as "
-                "many in a whole file; requests without a duration are not counted.",
+            self._sink.remark(
+                "k6-points-missing",
                 place="end of file",
-                code="k6-points-missing",
                 figures={"http_reqs": self.counted, "http_req_duration": self.requests},
             )
         self._remark_outcomes()
         if self._bytes:
-            self._sink.missing(
-                "k6-bytes",
-                f"k6 counts bytes by iteration and not by request: {self._bytes['data_received']} received and "
-                f"{self._bytes['data_sent']} sent in the whole test, headers included.",
-                figures={"bytes_in": self._bytes["data_received"], "bytes_out": self._bytes["data_sent"]},
+            self._sink.remark(
+                "k6-bytes", figures={"bytes_in": self._bytes["data_received"], "bytes_out": self._bytes["data_sent"]}
             )
         if self._whole_seconds:
-            self._sink.missing(
-                "k6-whole-seconds",
-                "The times are in whole seconds, so requests may be shown one second off. K6_CSV_TIME_FORMAT=unix_nano "
-                "writes exact ones.",
-            )
+            self._sink.remark("k6-whole-seconds")
 
     def _remark_outcomes(self) -> None:
         if self.failed_checks:
             failed = sum(self.failed_checks.values())
             most = "; ".join(f"{name} ({n})" for name, n in self.failed_checks.most_common(5))
-            self._sink.missing(
-                "k6-checks",
-                f"{failed} checks failed: {most}. k6 does not tell of which request, so no request counts as failed by "
-                "them. `--system-tags` with vu and iter makes it possible to tell.",
-                figures={"failed_checks": failed},
-            )
+            self._sink.remark("k6-checks", figures={"failed_checks": failed}, most=most)
         if self._expected:
-            self._sink.distortion(
-                "k6-expected-statuses",
-                f"k6 counts {self._expected} answers of 400 or more as successes, because the script expects them "
-                "(setResponseCallback); they are failures here.",
-                figures={"requests": self._expected},
-            )
+            self._sink.remark("k6-expected-statuses", figures={"requests": self._expected})
         if self._attributed:
-            self._sink.distortion(
-                "k6-checks-attributed",
-                f"{self._attributed} failed checks are counted as failures of the last request before them of the same "
-                "user and iteration; k6 itself counts such a request as a success. After http.batch() it may have been "
-                "another request of the batch.",
-                figures={"failed_checks": self._attributed},
-            )
+            self._sink.remark("k6-checks-attributed", figures={"failed_checks": self._attributed})
         if self._untold:
-            self._sink.missing(
-                "k6-no-outcome",
-                f"{self._untold} requests have none of the tags status, error, error_code and expected_response "
-                "(--system-tags); they are counted as answered.",
-                figures={"requests": self._untold},
-            )
+            self._sink.remark("k6-no-outcome", figures={"requests": self._untold})
 
 
 HEADER = b"metric_name,timestamp,metric_value,"
@@ -254,34 +225,32 @@ _CSV_METRICS = (DURATION, "http_reqs", *_OTHERS)
 _PREFIXES = tuple(f"{name},".encode() for name in _CSV_METRICS)
 
 
-def read_k6_csv(parts: Sequence[Part], sink: Sink) -> None:
+def _read(parts: Sequence[Part], sink: Sink, read_part: "Callable[[Part, Points, Seen, Damages], None]") -> None:
     """Requests, users, dropped iterations; several files of one test (one per generator) together."""
-    points = Points(sink)
-    damaged = 0
-    protocols: set[str] = set()
+    points, seen, damaged = Points(sink), Seen(), False
     for part in parts:
         damages = Damages(sink, part.name)
-        columns: list[str] = []
-        with part.open() as stream:
-            for chunk in chunks_of_csv(stream):
-                begin = 0
-                if not columns:
-                    header, _, _ = chunk.data.partition(b"\n")
-                    columns = header.decode(errors="replace").strip().split(",")
-                    check_header(part, columns, _FIRST, "k6's CSV")
-                    begin = min(len(header) + 1, len(chunk.data))
-                _read_csv_chunk(chunk, begin, columns, points, damages)
-                protocols |= {name for name in OTHER_PROTOCOLS if b"\n" + name.encode() + b"," in chunk.data}
-                points.flush_users()
+        read_part(part, points, seen, damages)
         points.release_all()
         damages.close()
-        damaged += damages.rows
-    points.close(damaged=damaged > 0)
-    if protocols:
-        sink.missing(
-            "k6-other-protocols",
-            f"The test has requests of other kinds ({', '.join(sorted(protocols))}); only HTTP is counted.",
-        )
+        damaged = damaged or damages.rows > 0
+    points.close(damaged=damaged)
+    seen.remark(sink)
+
+
+def _read_csv(part: Part, points: Points, seen: "Seen", damages: Damages) -> None:
+    columns: list[str] = []
+    with part.open() as stream:
+        for chunk in chunks_of_csv(stream):
+            begin = 0
+            if not columns:
+                header, _, _ = chunk.data.partition(b"\n")
+                columns = header.decode(errors="replace").strip().split(",")
+                check_header(part, columns, _FIRST, "k6's CSV")
+                begin = min(len(header) + 1, len(chunk.data))
+            _read_csv_chunk(chunk, begin, columns, points, damages)
+            seen.protocols |= {name for name in OTHER_PROTOCOLS if b"\n" + name.encode() + b"," in chunk.data}
+            points.flush_users()
 
 
 def _read_csv_chunk(chunk: Chunk, begin: int, columns: Sequence[str], points: Points, damages: Damages) -> None:
@@ -366,11 +335,7 @@ def _all_rows(data: bytes, width: int, first: int, damages: Damages) -> Iterator
         before = reader.line_num
 
 
-def _recognise_csv(head: bytes) -> int:
-    return 100 if head.startswith(HEADER) else 0
-
-
-K6_CSV = Importer("k6-csv", "k6 CSV (`k6 run --out csv=FILE`)", _recognise_csv, read_k6_csv)
+K6_CSV = Importer("k6-csv", "k6 CSV (`k6 run --out csv=FILE`)", by_header(HEADER), partial(_read, read_part=_read_csv))
 
 
 _JSON_METRICS = frozenset(one.encode() for one in (DURATION, *_OTHERS))
@@ -383,20 +348,10 @@ _WHOLE = (b"}}", b"}}\r", b'"}', b'"}\r')
 _FAILED_CHECK = b'"value":0,'
 
 
-def read_k6_json(parts: Sequence[Part], sink: Sink) -> None:
-    """Requests, users, dropped iterations; several files of one test (one per generator) together."""
-    points, seen = Points(sink), Seen()
-    damaged = 0
-    for part in parts:
-        damages = Damages(sink, part.name)
-        with part.open() as stream:
-            for chunk in chunks_of_lines(stream):
-                _read_json_chunk(chunk, points, seen, damages)
-        points.release_all()
-        damages.close()
-        damaged += damages.rows
-    points.close(damaged=damaged > 0)
-    seen.remark(sink)
+def _read_json(part: Part, points: Points, seen: "Seen", damages: Damages) -> None:
+    with part.open() as stream:
+        for chunk in chunks_of_lines(stream):
+            _read_json_chunk(chunk, points, seen, damages)
 
 
 class Seen:
@@ -423,15 +378,9 @@ class Seen:
         """Says what is not shown."""
         if self.thresholds:
             listed = "; ".join(f"{name} {expressions}" for name, expressions in list(self.thresholds.items())[:10])
-            sink.missing(
-                "k6-thresholds",
-                f"k6's own thresholds do not make the verdict here: {listed}. The file does not tell how they ended.",
-            )
+            sink.remark("k6-thresholds", listed=listed)
         if self.protocols:
-            sink.missing(
-                "k6-other-protocols",
-                f"The test has requests of other kinds ({', '.join(sorted(self.protocols))}); only HTTP is counted.",
-            )
+            sink.remark("k6-other-protocols", protocols=", ".join(sorted(self.protocols)))
 
 
 def _read_json_chunk(chunk: Chunk, points: Points, seen: Seen, damages: Damages) -> None:
@@ -500,4 +449,6 @@ def _recognise_json(head: bytes) -> int:
     return 95 if line.startswith(b"{") and kind and b'"metric":"' in line and b'"data":{' in line else 0
 
 
-K6_JSON = Importer("k6-json", "k6 JSON lines (`k6 run --out json=FILE`)", _recognise_json, read_k6_json)
+K6_JSON = Importer(
+    "k6-json", "k6 JSON lines (`k6 run --out json=FILE`)", _recognise_json, partial(_read, read_part=_read_json)
+)

@@ -180,47 +180,26 @@ def _remarks(sink: Sink, summary: Summary, total: Figures) -> None:
         listed = "; ".join(
             f"{name} {text} {'passed' if ok else 'failed'}" for name, text, ok in summary.thresholds[:20]
         )
-        sink.missing(
-            "k6-thresholds",
-            f"k6's own thresholds do not make the verdict here: {listed}.",
+        sink.remark(
+            "k6-thresholds/summary",
             figures={
                 "passed": sum(ok for _, _, ok in summary.thresholds),
                 "failed": sum(not ok for _, _, ok in summary.thresholds),
             },
+            listed=listed,
         )
-    sink.missing(
-        "k6-no-series",
-        "A k6 summary has totals only, over the whole test: no single requests, nothing per second, no endpoints. "
-        "`--out json=FILE` writes every request.",
-    )
+    sink.remark("k6-no-series")
     if total.requests:
-        sink.distortion(
-            "k6-interpolated",
-            "These percentiles are k6's: it interpolates between measured values, so they differ a little from those "
-            "that Loadwatch takes from single requests.",
-        )
+        sink.remark("k6-interpolated")
     if failed := total.outcomes.get(Outcome.OTHER):
-        sink.missing(
-            "k6-failure-kinds",
-            f"The summary does not tell how {failed} requests failed; they are counted as other. Failed is what "
-            "the script does not expect (by default every status outside 200 to 399).",
-            figures={"failed": failed},
-        )
+        sink.remark("k6-failure-kinds", figures={"failed": failed})
     absent = [name for name in ("p90", "p95", "p99") if getattr(total.latency, name) is None]
     if total.requests and absent:
-        sink.missing(
-            "k6-percentiles",
-            f"The summary has no {', '.join(absent)}; k6's option summaryTrendStats adds them.",
-        )
+        sink.remark("k6-percentiles", absent=", ".join(absent))
     if summary.failed_checks:
         failed_checks = sum(n for _, n in summary.failed_checks)
         most = "; ".join(f"{name} ({n})" for name, n in summary.failed_checks[:5])
-        sink.missing(
-            "k6-checks",
-            f"{failed_checks} checks failed: {most}. k6 does not tell of which request, so no request counts as failed "
-            "by them.",
-            figures={"failed_checks": failed_checks},
-        )
+        sink.remark("k6-checks/summary", figures={"failed_checks": failed_checks}, most=most)
 
 
 def _recognise(head: bytes) -> int:
