@@ -188,7 +188,7 @@ class UseReader:
         end_ms = grid.time_ms(grid.count - 1)
         intervals = self._intervals.detect(any_tree_of(text), grid.start_ms, end_ms)
         interval = slowest(intervals)
-        matrix = self._engine.range_of(
+        matrix = self._engine.range(
             tree_of(text, intervals, grid.step_ms, across=bridged),
             grid.start_ms,
             end_ms,

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from loadwatch_backend.series.promql.functions.rates import changes, increase, resets
+from loadwatch_backend.series.promql.functions.rates import RATES
 from loadwatch_backend.series.promql.samples import Samples, cut_windows, evaluate_selector
 from loadwatch_backend.series.promql.value import Grid
 from loadwatch_backend.series.store.port import STALE_NAN_BITS
@@ -79,10 +79,10 @@ def test_resets_and_changes_are_counted_between_samples_of_one_window(case: Case
     windows = cut_windows(samples, case.grid.times_ms() - case.offset_ms, case.grid, case.span_ms)
     if not len(windows.samples.timestamps):
         return
-    drops, present = resets(windows)
-    moves, _ = changes(windows)
+    drops, present = RATES["resets"](windows)
+    moves, _ = RATES["changes"](windows)
     with np.errstate(all="ignore"):
-        increases, increasing = increase(windows)
+        increases, increasing = RATES["increase"](windows)
     for place in np.ndindex(windows.counts.shape):
         values = windows.samples.values[windows.first[place] : windows.end[place]].tolist()
         pairs = list(pairwise(values))

@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-import orjson
 from fastapi import APIRouter, Depends, Path, Query, Response
 
 from loadwatch_backend.access.endpoints import Actor
@@ -20,7 +19,7 @@ from loadwatch_backend.alerting.alerts.schemas import (
 from loadwatch_backend.alerting.alerts.wiring import AlertServices
 from loadwatch_backend.core.schemas import LAST_MILLISECOND, PROBLEM_RESPONSES, Milliseconds
 from loadwatch_backend.core.services import service
-from loadwatch_backend.series.promql.http.response import success
+from loadwatch_backend.series.promql.http.endpoints import whole
 
 alerts_router = APIRouter(prefix="/api/alerts", tags=["alerts"], responses=PROBLEM_RESPONSES)
 rules_router = APIRouter(prefix="/api/rules", tags=["rules"], responses=PROBLEM_RESPONSES)
@@ -136,14 +135,10 @@ def list_prometheus_rules(
         files=file or (),
         exclude_alerts=exclude_alerts.lower() in ("1", "t", "true"),
     )
-    return _answer(services.prometheus.rules(question))
+    return whole(services.prometheus.rules(question))
 
 
 @prometheus_rules_router.get("/alerts", summary="Alerts, as Prometheus lists them", response_class=Response)
 def list_prometheus_alerts(services: Services) -> Response:
     """All that is pending or firing."""
-    return _answer(services.prometheus.alerts())
-
-
-def _answer(data: object) -> Response:
-    return Response(success(orjson.dumps(data).decode()), media_type="application/json")
+    return whole(services.prometheus.alerts())

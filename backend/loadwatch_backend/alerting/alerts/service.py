@@ -199,7 +199,7 @@ class ValueHistory:
 
     def _range(self, text: str, grid: Grid) -> Matrix:
         expression = value_of(parse_expression(text)).expression
-        return self._engine.range_of(expression, grid.start_ms, grid.end_ms, grid.step_ms)
+        return self._engine.range(expression, grid.start_ms, grid.end_ms, grid.step_ms)
 
 
 def _rows(matrix: Matrix) -> Iterator[tuple[SourceKey, list[float | None]]]:

@@ -159,7 +159,7 @@ class Limits:
     def _range(self, asked: _Asked, text: str, start_ms: int) -> Matrix:
         intervals = self._intervals.detect(any_tree_of(text), start_ms, asked.at_ms)
         tree, lookback_ms = tree_of(text, intervals, HISTORY_STEP_MS, held=True), lookback_of(slowest(intervals))
-        return asked.engine.range_of(tree, start_ms, asked.at_ms, HISTORY_STEP_MS, lookback_ms=lookback_ms)
+        return asked.engine.range(tree, start_ms, asked.at_ms, HISTORY_STEP_MS, lookback_ms=lookback_ms)
 
 
 def _order(entry: Mapping[str, Any]) -> tuple[int, float, bool, str]:

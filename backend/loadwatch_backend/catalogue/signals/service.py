@@ -297,7 +297,7 @@ class SignalService:
         else:
             intervals = self._intervals_of(signal, start_ms, end_ms)
             lookback, tree = lookback_of(interval), tree_of(signal.expression, intervals, step)
-        matrix = self._engine.range_of(tree, start_ms, max(end_ms, start_ms), step, lookback_ms=lookback)
+        matrix = self._engine.range(tree, start_ms, max(end_ms, start_ms), step, lookback_ms=lookback)
         values = matrix.with_gaps
         return {tuple(sorted(labels.items())): values[row] for row, labels in enumerate(matrix.labels)}
 
@@ -388,7 +388,7 @@ class SignalService:
         evaluated = min((newest_ms - start_ms) // plan.fine_ms + 1, plan.fine_count)
         if evaluated <= 0:
             return [], np.empty((0, plan.count))
-        matrix = engine.range_of(
+        matrix = engine.range(
             tree_of(signal.expression, intervals, plan.fine_ms),
             start_ms,
             start_ms + (evaluated - 1) * plan.fine_ms,

@@ -202,7 +202,7 @@ class SeriesReader:
         count = max((span.to_ms - span.from_ms) // step_ms, 1)
         intervals = self._intervals.detect(parse_with_window(expression, 60_000), span.from_ms, span.to_ms)
         interval = slowest(intervals)
-        matrix = self._engine.range_of(
+        matrix = self._engine.range(
             tree_of(expression, intervals, step_ms),
             start_ms,
             start_ms + (count - 1) * step_ms,

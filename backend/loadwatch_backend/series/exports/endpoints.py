@@ -8,13 +8,7 @@ from loadwatch_backend.core.schemas import PROBLEM_RESPONSES
 from loadwatch_backend.core.services import service
 from loadwatch_backend.series.exports.service import MEDIA_TYPE, Exports
 from loadwatch_backend.series.promql.admission import Queries
-from loadwatch_backend.series.promql.http.parameters import (
-    NEWEST_MS,
-    OLDEST_MS,
-    InvalidParameterError,
-    Parameters,
-    read_parameters,
-)
+from loadwatch_backend.series.promql.http.parameters import Parameters, read_parameters
 from loadwatch_backend.series.promql.http.streaming import answer
 
 router = APIRouter(prefix="/api/export", tags=["export"], responses=PROBLEM_RESPONSES)
@@ -45,9 +39,7 @@ async def export(
 ) -> Response:
     """All raw samples with their times, while they are read. An answer without `# EOF` at its end was broken off."""
     selectors = parameters.matchers()
-    start, end = parameters.time_ms("start", OLDEST_MS), parameters.time_ms("end", NEWEST_MS)
-    if end < start:
-        raise InvalidParameterError('invalid parameter "end": end timestamp must not be before start time')
+    start, end = parameters.span_ms()
     return await answer(
         request, queries.exports, lambda ticket: exports.text(selectors, start, end, ticket), MEDIA_TYPE
     )

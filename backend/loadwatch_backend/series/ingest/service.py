@@ -47,9 +47,8 @@ from loadwatch_backend.series.store.errors import (
     SeriesLimitError,
     StoreBusyError,
 )
-from loadwatch_backend.series.store.port import Batch, Labels, MetricMetadata, SampleStore, SeriesFinder
+from loadwatch_backend.series.store.port import METADATA_TYPES, Batch, Labels, MetricMetadata, SampleStore, SeriesFinder
 
-METADATA_TYPES = ("unknown", "counter", "gauge", "histogram", "gaugehistogram", "summary", "info", "stateset")
 _ENTRY_BYTES = 150
 """What a cached entry costs beside its bytes: the object, its share of the table, the id."""
 

@@ -53,15 +53,17 @@ def aggregate(matrix: Matrix, aggregation: Aggregation, parameter: FloatArray | 
     if parameter is None:
         present = np.logical_or.reduceat(matrix.present[groups.order], groups.starts, axis=0)
         return Matrix(labels=groups.labels, values=_REDUCTIONS[operator](matrix, groups), present=present)
-    match operator:
-        case "topk" | "bottomk":
-            return _select_k(matrix, groups, parameter, largest=operator == "topk")
-        case "limitk":
-            return _limit_k(matrix, groups, parameter)
-        case "limit_ratio":
-            return _limit_ratio(matrix, parameter)
-        case _:
-            return _quantile(matrix, groups, parameter)
+    if operator == "quantile":
+        return _quantile(matrix, groups, parameter)
+    if operator == "limit_ratio":
+        return _limit_ratio(matrix, parameter)
+    if parameter.max() < 1:
+        return empty_matrix(matrix.values.shape[1])
+    # As an integer, k is cut towards zero.
+    limit = np.clip(np.trunc(parameter), 0, len(matrix.labels)).astype(np.int64)
+    if operator == "limitk":
+        return _limit_k(matrix, groups, limit)
+    return _select_k(matrix, groups, limit, largest=operator == "topk")
 
 
 def _counts(matrix: Matrix, groups: _Groups) -> FloatArray:
@@ -171,11 +173,8 @@ def _check_k(k: FloatArray) -> None:
         raise QueryExecutionError(f"Scalar value {format_number(float(k.max()))} overflows int64")
 
 
-def _limit_k(matrix: Matrix, groups: _Groups, k: FloatArray) -> Matrix:
+def _limit_k(matrix: Matrix, groups: _Groups, limit: IntArray) -> Matrix:
     """The first k series of each group at each step, in the order of their labels."""
-    if k.max() < 1:
-        return empty_matrix(matrix.values.shape[1])
-    limit = np.clip(np.trunc(k), 0, len(matrix.labels)).astype(np.int64)
     chosen = np.zeros(matrix.present.shape, dtype=np.bool_)
     keys = [label_key(labels) for labels in matrix.labels]
     for rows in groups.rows():
@@ -199,12 +198,8 @@ def _place(labels: Labels) -> float:
     return int.from_bytes(digest) / 2**48
 
 
-def _select_k(matrix: Matrix, groups: _Groups, k: FloatArray, *, largest: bool) -> Matrix:
+def _select_k(matrix: Matrix, groups: _Groups, limit: IntArray, *, largest: bool) -> Matrix:
     """The k greatest or least series of each group at each step, as they are; NaN comes after every number."""
-    if k.max() < 1:
-        return empty_matrix(matrix.values.shape[1])
-    # As an integer, k is cut towards zero.
-    limit = np.clip(np.trunc(k), 0, len(matrix.labels)).astype(np.int64)
     rank = _ranks(matrix, groups, largest=largest)
     chosen = matrix.present & (rank < limit)
     if matrix.values.shape[1] > 1:

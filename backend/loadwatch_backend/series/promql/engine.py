@@ -53,6 +53,7 @@ from loadwatch_backend.series.promql.parsing.expression import (
 )
 from loadwatch_backend.series.promql.parsing.parse import TYPE_NAMES, parse_expression, value_type
 from loadwatch_backend.series.promql.parsing.resolve import QueryTimes, resolve
+from loadwatch_backend.series.promql.samples import Samples
 from loadwatch_backend.series.promql.slices import Assembly, SlicedRange
 from loadwatch_backend.series.promql.value import Grid, Matrix, RawMatrix, Scalar, StringValue, empty_matrix, unlabelled
 from loadwatch_backend.series.store.errors import EngineAnswerError
@@ -275,7 +276,7 @@ class Engine:
 
     def range(
         self,
-        text: str,
+        asked_for: str | Expression,
         start_ms: int,
         end_ms: int,
         step_ms: int,
@@ -284,20 +285,7 @@ class Engine:
         notes: Notes | None = None,
     ) -> Matrix:
         """The vector at start, start + step, ... up to end, sorted by labels; raises as `instant`."""
-        expression = parse_expression(text)
-        return self.range_of(expression, start_ms, end_ms, step_ms, lookback_ms=lookback_ms, notes=notes)
-
-    def range_of(
-        self,
-        expression: Expression,
-        start_ms: int,
-        end_ms: int,
-        step_ms: int,
-        *,
-        lookback_ms: int | None = None,
-        notes: Notes | None = None,
-    ) -> Matrix:
-        """As `range`, of an expression that is parsed already."""
+        expression = parse_expression(asked_for) if isinstance(asked_for, str) else asked_for
         kind = value_type(expression)
         if kind not in (ValueType.SCALAR, ValueType.VECTOR):
             raise QueryParseError(
@@ -355,15 +343,11 @@ class Engine:
             return SlicedRange(
                 select=self.select,
                 expression=expression,
-                lookback_ms=self.settings.lookback_ms if lookback_ms is None else lookback_ms,
-                subquery_step_ms=self.settings.subquery_step_ms,
+                # Each slice has samples of its own.
+                evaluation=self.evaluation(grid, Fetched().get, ticket, lookback_ms, notes),
                 ticket=ticket,
-                max_cells=self.settings.max_samples,
                 slice_samples=self.settings.slice_samples,
                 slice_cells=self.settings.slice_cells,
-                make_budget=self.label_budget,
-                notes=notes,
-                check_time=self.time_check(),
                 check_size=self.check_size,
                 levels=self._levels(expression, grid, lookback_ms, notes),
             ).evaluate(grid)
@@ -381,40 +365,47 @@ class Engine:
         self, expression: RangeSelector | Subquery, grid: Grid, lookback_ms: int | None, notes: Notes | None
     ) -> RawMatrix:
         """The samples of a range at an instant."""
-        lookback = self.settings.lookback_ms if lookback_ms is None else lookback_ms
-        fetched, check_time = Fetched(), self.time_check()
+        fetched = Fetched()
 
         def check(found: Fetched) -> None:
-            check_time()
+            evaluation.check()
             self.check_size(found.sample_count, found.series_count, 1)
 
         with self.ticket() as ticket, ticket.counting(), np.errstate(all="ignore"):
+            evaluation = self.evaluation(grid, fetched.get, ticket, lookback_ms, notes)
 
             def select(source: Source, start_ms: int, end_ms: int) -> Selection:
                 most = min(self.settings.max_samples - fetched.sample_count, ticket.room_bytes // 2 // READ_BYTES)
                 return select_within(self.select, ticket, most, source, (start_ms, end_ms))
 
             levels = self._levels(expression, grid, lookback_ms, notes)
-            plan, choices = plan_spans(expression, grid, lookback, self.settings.subquery_step_ms, levels)
+            plan, choices = plan_spans(expression, grid, evaluation.lookback_ms, self.settings.subquery_step_ms, levels)
             fetched.load(plan, select, check)
-            return Evaluation(
-                grid=grid,
-                lookback_ms=lookback,
-                fetch=fetched.get,
-                max_cells=self.settings.max_samples,
-                budget=self.label_budget(),
-                check=check_time,
-                take=ticket.take,
-                subquery_step_ms=self.settings.subquery_step_ms,
-                notes=notes,
-                choices=choices,
-            ).raw(expression)
+            return replace(evaluation, choices=choices).raw(expression)
 
-    def label_budget(self) -> LabelBudget:
-        """For the labels that one query makes."""
-        return LabelBudget(self.settings.max_label_length, self.settings.max_new_labels)
+    def evaluation(
+        self,
+        grid: Grid,
+        fetch: Callable[..., Samples],
+        ticket: Ticket,
+        lookback_ms: int | None,
+        notes: Notes | None = None,
+    ) -> Evaluation:
+        """One within the limits of a query that begins now."""
+        settings = self.settings
+        return Evaluation(
+            grid=grid,
+            lookback_ms=settings.lookback_ms if lookback_ms is None else lookback_ms,
+            fetch=fetch,
+            max_cells=settings.max_samples,
+            budget=LabelBudget(settings.max_label_length, settings.max_new_labels),
+            check=self._time_check(),
+            take=ticket.take,
+            subquery_step_ms=settings.subquery_step_ms,
+            notes=notes,
+        )
 
-    def time_check(self) -> Callable[[], None]:
+    def _time_check(self) -> Callable[[], None]:
         """Raises QueryTimeoutError, when it is called after the time that a query has from now on."""
         deadline = time.monotonic() + self.settings.timeout_seconds
 
@@ -497,21 +488,10 @@ class Question:
         # Kept, because `known` goes by identity.
         self._expressions.append(expression)
         engine, ticket, fetched = self._instant.engine, self._instant.ticket, self._instant.fetched
-        check_time = engine.time_check()
+        evaluation = engine.evaluation(self._grid, fetched.range, ticket, self._instant.lookback_ms)
         samples, series = fetched.load([expression], self._grid)
         engine.check_size(samples, series, 1)
-        evaluation = Evaluation(
-            grid=self._grid,
-            lookback_ms=self._instant.lookback_ms,
-            fetch=fetched.range,
-            fetch_newest=fetched.newest,
-            max_cells=engine.settings.max_samples,
-            budget=engine.label_budget(),
-            check=check_time,
-            take=ticket.take,
-            known=self._known,
-            subquery_step_ms=engine.settings.subquery_step_ms,
-        )
+        evaluation = replace(evaluation, fetch_newest=fetched.newest, known=self._known)
         with ticket.counting(), np.errstate(all="ignore"), ticket.working(series * (WORK_BYTES + LABELS_BYTES)):
             value = evaluation.evaluate(expression)
         if isinstance(value, StringValue):

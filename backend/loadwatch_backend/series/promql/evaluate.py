@@ -14,8 +14,9 @@ import numpy as np
 from loadwatch_backend.series.promql.admission import CELL_BYTES, LABELS_BYTES, READ_BYTES, WORK_BYTES
 from loadwatch_backend.series.promql.aggregate import aggregate, count_values
 from loadwatch_backend.series.promql.errors import QueryExecutionError
-from loadwatch_backend.series.promql.functions import covered, info, over_time, rates, special_functions
-from loadwatch_backend.series.promql.functions.rates import WindowResult
+from loadwatch_backend.series.promql.functions import covered, info, special_functions
+from loadwatch_backend.series.promql.functions.over_time import OVER_TIME
+from loadwatch_backend.series.promql.functions.rates import RATES, WindowResult
 from loadwatch_backend.series.promql.functions.rolled import ROLLED
 from loadwatch_backend.series.promql.functions.special_functions import (
     DATE_FUNCTIONS,
@@ -109,20 +110,13 @@ class Special(NamedTuple):
 
 FUNCTIONS: dict[str, OverWindows | OverElements | Special] = {
     **{
-        function.__name__: OverWindows(evaluate=function)
-        for function in (
-            *(rates.rate, rates.irate, rates.increase, rates.delta, rates.idelta, rates.resets, rates.changes),
-            *(over_time.deriv, over_time.predict_linear, over_time.double_exponential_smoothing),
-            *(over_time.avg_over_time, over_time.sum_over_time, over_time.count_over_time),
-            *(over_time.min_over_time, over_time.max_over_time, over_time.present_over_time),
-            *(over_time.stddev_over_time, over_time.stdvar_over_time, over_time.mad_over_time),
-            *(over_time.ts_of_first_over_time, over_time.ts_of_last_over_time),
-            *(over_time.ts_of_min_over_time, over_time.ts_of_max_over_time),
+        name: OverWindows(
+            evaluate=function,
+            keeps_name=name in ("last_over_time", "first_over_time"),
+            scalar_first=name == "quantile_over_time",
         )
+        for name, function in {**RATES, **OVER_TIME}.items()
     },
-    "quantile_over_time": OverWindows(evaluate=over_time.quantile_over_time, scalar_first=True),
-    "last_over_time": OverWindows(evaluate=over_time.last_over_time, keeps_name=True),
-    "first_over_time": OverWindows(evaluate=over_time.first_over_time, keeps_name=True),
     **{
         function.__name__: Special(evaluate=function)
         for function in (

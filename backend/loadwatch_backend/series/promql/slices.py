@@ -6,7 +6,8 @@ smaller when they would take more memory than there is, down to a single step.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -22,9 +23,8 @@ from loadwatch_backend.series.promql.admission import (
 from loadwatch_backend.series.promql.errors import QueryMemoryError
 from loadwatch_backend.series.promql.evaluate import Evaluation, Origins, Value
 from loadwatch_backend.series.promql.fetch import Fetched, Source, plan_spans
-from loadwatch_backend.series.promql.labels import LabelBudget, LabelKey, label_key
+from loadwatch_backend.series.promql.labels import LabelKey, label_key
 from loadwatch_backend.series.promql.levels import Choices, Levels, SelectorRead, behind_ms, wanted_by
-from loadwatch_backend.series.promql.notes import Notes
 from loadwatch_backend.series.promql.parsing.expression import Expression
 from loadwatch_backend.series.promql.value import BoolArray, FloatArray, Grid, Matrix, Scalar, unlabelled
 from loadwatch_backend.series.store.port import Labels, Select, Selection
@@ -34,22 +34,17 @@ from loadwatch_backend.series.store.port import Labels, Select, Selection
 class SlicedRange:
     """One expression over one grid.
 
-    `check_time` and `check_size` (samples so far, series, steps) raise when a limit is passed. `slice_samples` and
-    `slice_cells` are what slices and parts are aimed at; less, where the ticket has less room.
+    `evaluation` is that of all parts, but for their grids, samples and labels. `check_size` (samples so far, series,
+    steps) raises when a limit is passed. `slice_samples` and `slice_cells` are what slices and parts are aimed at;
+    less, where the ticket has less room.
     """
 
     select: Select
     expression: Expression
-    lookback_ms: int
-    subquery_step_ms: int
+    evaluation: Evaluation
     ticket: Ticket
-    max_cells: int
     slice_samples: int
     slice_cells: int
-    make_budget: Callable[[], LabelBudget]
-    """One for each slice: all of them make the same labels, which are merged."""
-    notes: Notes | None
-    check_time: Callable[[], None]
     check_size: Callable[[int, int, int], None]
     levels: Levels | None = None
     """Where the store has rollups."""
@@ -63,7 +58,7 @@ class SlicedRange:
         Raises:
             QueryExecutionError, QueryTooLargeError, QueryTimeoutError, CancelledError, QueryBusyError.
         """
-        overlap_ms = behind_ms(self.expression, self.lookback_ms)
+        overlap_ms = behind_ms(self.expression, self.evaluation.lookback_ms)
         borders = self._borders(grid)
         whole = Assembly(grid.count, self.ticket)
         place, steps = 0, grid.count
@@ -109,10 +104,10 @@ class SlicedRange:
             return selection
 
         def check(found: Fetched) -> None:
-            self.check_time()
+            self.evaluation.check()
             self.check_size(read, found.series_count, all_steps)
 
-        plan, choices = plan_spans(self.expression, part, self.lookback_ms, self.subquery_step_ms, self.levels)
+        plan, choices = plan_spans(self.expression, part, *self._reach, self.levels)
         fetched.load(plan, select, check)
         self._samples, self._seen_until = read, seen
         return fetched, choices
@@ -126,7 +121,12 @@ class SlicedRange:
         return [*(step for step in range(1, grid.count) if whole[step] != whole[step - 1]), grid.count]
 
     def _wanted(self, grid: Grid) -> Iterable[SelectorRead]:
-        return wanted_by(self.expression, grid, self.lookback_ms, self.subquery_step_ms)
+        return wanted_by(self.expression, grid, *self._reach)
+
+    @property
+    def _reach(self) -> tuple[int, int]:
+        """Look-back, and step of subqueries that name none."""
+        return self.evaluation.lookback_ms, self.evaluation.subquery_step_ms
 
     def _evaluate_parts(
         self, part: Grid, fetched: Fetched, choices: Choices, grid: Grid, whole: "Assembly", place: int
@@ -139,24 +139,21 @@ class SlicedRange:
 
         def check() -> None:
             self.ticket.cancellation.check()
-            self.check_time()
+            self.evaluation.check()
 
         while done < part.count:
             width = min(width, part.count - done)
             try:
                 with self.ticket.working(series * (width * WORK_BYTES + LABELS_BYTES)):
-                    value = Evaluation(
+                    value = replace(
+                        self.evaluation,
                         grid=part.part(done, width),
-                        lookback_ms=self.lookback_ms,
                         fetch=fetched.get,
-                        max_cells=self.max_cells,
                         all_steps=grid.count,
-                        budget=self.make_budget(),
+                        # All slices make the same labels, which are merged.
+                        budget=copy(self.evaluation.budget),
                         check=check,
-                        take=self.ticket.take,
                         origins=self._origins,
-                        subquery_step_ms=self.subquery_step_ms,
-                        notes=self.notes,
                         choices=choices,
                     ).evaluate(self.expression)
             except QueryMemoryError:

@@ -2,7 +2,7 @@
 
 import shutil
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from loadwatch_backend.core.database.set_aside import salvage_command
 from loadwatch_backend.core.errors import NotFoundError, UnavailableError
 from loadwatch_backend.core.room import check_room
 from loadwatch_backend.core.schemas import Count, Milliseconds, Schema
-from loadwatch_backend.series.store.port import GroupUse, SampleStore, StoreSurvey, Surveyor
+from loadwatch_backend.series.store.port import SampleStore, StoreSurvey, Surveyor
 
 
 class StoreTableOut(Schema):
@@ -124,10 +124,10 @@ class Storage:
             NoSurveyError, StoreReadError: there are no figures.
         """
         read_ms, survey = self._survey()
-        whole = asdict(replace(survey, metrics=(), jobs=(), labels=(), losses=()))
+        whole = asdict(replace(survey, metrics=survey.metrics[:limit], jobs=survey.jobs[:limit], losses=()))
+        by_series = sorted(survey.metrics, key=lambda use: (-use.series, use.name))
         listed: dict[str, Any] = {
-            "metrics": _groups(survey.metrics, limit),
-            "jobs": _groups(survey.jobs, limit),
+            "metrics_by_series": [asdict(use) for use in by_series[:limit]],
             "labels": [StoreLabelOut(name=name, values=values) for name, values in survey.labels[:limit]],
             "losses": [
                 StoreLossOut(table=one.part, first_ms=one.first_ms, last_ms=one.last_ms, samples=one.samples)
@@ -143,7 +143,6 @@ class Storage:
             series_limit=self.series_limit,
             clock_jump_ms=round(self.store.statistics().clock_jump_seconds * 1_000),
             metrics_total=len(survey.metrics),
-            metrics_by_series=_groups(sorted(survey.metrics, key=lambda use: (-use.series, use.name)), limit),
             jobs_total=len(survey.jobs),
             labels_total=len(survey.labels),
             salvage_command=salvage_command(self.data) if survey.losses else None,
@@ -188,7 +187,3 @@ class Storage:
                 " long it keeps them; LOADWATCH_RETENTION_DAYS does nothing"
             )
         return self.store
-
-
-def _groups(uses: Sequence[GroupUse], limit: int) -> list[StoreGroupOut]:
-    return [StoreGroupOut(**asdict(use)) for use in uses[:limit]]

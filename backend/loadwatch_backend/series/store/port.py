@@ -100,6 +100,10 @@ class Selection:
             yield labels, self.timestamps[begin:end], self.values[begin:end]
 
 
+METADATA_TYPES = ("unknown", "counter", "gauge", "histogram", "gaugehistogram", "summary", "info", "stateset")
+"""In the order of remote write's numbers."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricMetadata:
     """What a sender said of a metric: type as in OpenMetrics, help, unit."""

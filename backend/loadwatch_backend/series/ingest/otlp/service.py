@@ -35,9 +35,9 @@ from loadwatch_backend.series.ingest.otlp.translate import (
     translate,
 )
 from loadwatch_backend.series.ingest.senders import Sender
-from loadwatch_backend.series.ingest.service import METADATA_TYPES, IngestService, Push
+from loadwatch_backend.series.ingest.service import IngestService, Push
 from loadwatch_backend.series.ingest.validate import Reason
-from loadwatch_backend.series.store.port import Matcher, MatchOperator, Reader
+from loadwatch_backend.series.store.port import METADATA_TYPES, Matcher, MatchOperator, Reader
 
 _WINDOWS_MS = (60_000, 3_600_000, 86_400_000)
 """How far back a series is looked for, before all of the retention: most are found at once."""
@@ -169,10 +169,9 @@ class DeltaSums:
 
     def _find_buckets(self, labels: dict[str, str], now_ms: int) -> Buckets | None:
         matchers = [Matcher(name, MatchOperator.EQUAL, value) for name, value in labels.items() if value]
-        oldest = max(0, now_ms - self._retention_ms)
         wanted = {name: value for name, value in labels.items() if value}
-        for window in (*_WINDOWS_MS, self._retention_ms):
-            found = self._store.select(matchers, max(oldest, now_ms - window), now_ms + self._retention_ms)
+        for span in self._spans(now_ms):
+            found = self._store.select(matchers, *span)
             newest: list[tuple[int, float, float]] = []
             for others, times, values in found.each():
                 bound = others.get("le")
@@ -185,14 +184,16 @@ class DeltaSums:
         return None
 
     def _find(self, series: bytes, now_ms: int) -> Sum | None:
-        oldest = max(0, now_ms - self._retention_ms)
-        for window in (*_WINDOWS_MS, self._retention_ms):
-            # Beyond now, too: a sender's clock may be ahead.
-            found = self._select(series, max(oldest, now_ms - window), now_ms + self._retention_ms)
-            for time, value in reversed(found):
+        for span in self._spans(now_ms):
+            for time, value in reversed(self._select(series, *span)):
                 if not math.isnan(value):
                     return Sum(time=time, value=value)
         return None
+
+    def _spans(self, now_ms: int) -> list[tuple[int, int]]:
+        """Of which samples are looked for, one after another; beyond now, too: a sender's clock may be ahead."""
+        oldest, newest = max(0, now_ms - self._retention_ms), now_ms + self._retention_ms
+        return [(max(oldest, now_ms - window), newest) for window in (*_WINDOWS_MS, self._retention_ms)]
 
     def _select(self, series: bytes, start_ms: int, end_ms: int) -> list[tuple[int, float]]:
         labels = {name.decode(): value.decode() for name, value in decode_labels(series)}

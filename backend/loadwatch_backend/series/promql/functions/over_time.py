@@ -3,14 +3,14 @@
 Source of the arithmetic: promql/functions.go of Prometheus 3.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from loadwatch_backend.series.promql.blocks import may_overflow, reduce_windows, sum_windows
 from loadwatch_backend.series.promql.errors import QueryExecutionError
-from loadwatch_backend.series.promql.functions.rates import WindowResult
+from loadwatch_backend.series.promql.functions.rates import WindowResult, where_any
 from loadwatch_backend.series.promql.samples import Windows
 from loadwatch_backend.series.promql.value import FloatArray, IntArray
 
@@ -21,19 +21,14 @@ _CHUNK = 1 << 17
 _FEW_WINDOWS = 8
 
 
-def sum_over_time(windows: Windows) -> WindowResult:
-    """Sum, compensated for rounding."""
-    return _sums(windows), windows.counts > 0
-
-
-def avg_over_time(windows: Windows) -> WindowResult:
+def avg_over_time(windows: Windows) -> FloatArray:
     """Mean, by the sum; by a running mean where the sum would overflow."""
     with np.errstate(all="ignore"):
         means = _sums(windows) / windows.counts
     if _may_overflow(windows):
         for place in zip(*np.nonzero(windows.counts), strict=True):
             means[place] = _running_mean(windows.samples.values[windows.first[place] : windows.end[place]])
-    return means, windows.counts > 0
+    return means
 
 
 def _may_overflow(windows: Windows) -> bool:
@@ -77,36 +72,6 @@ def _running_mean(values: FloatArray) -> float:
     return mean + lost if incremental else total / len(values) + lost / len(values)
 
 
-def min_over_time(windows: Windows) -> WindowResult:
-    """Least value; NaN only where all are."""
-    return reduce_windows(windows.samples.values, windows.first, windows.end, np.fmin, np.nan), windows.counts > 0
-
-
-def max_over_time(windows: Windows) -> WindowResult:
-    """Greatest value; NaN only where all are."""
-    return reduce_windows(windows.samples.values, windows.first, windows.end, np.fmax, np.nan), windows.counts > 0
-
-
-def count_over_time(windows: Windows) -> WindowResult:
-    """Number of samples."""
-    return windows.counts.astype(np.float64), windows.counts > 0
-
-
-def last_over_time(windows: Windows) -> WindowResult:
-    """Newest value."""
-    return windows.at(windows.end - 1), windows.counts > 0
-
-
-def first_over_time(windows: Windows) -> WindowResult:
-    """Oldest value."""
-    return windows.at(windows.first), windows.counts > 0
-
-
-def present_over_time(windows: Windows) -> WindowResult:
-    """One where there is a sample."""
-    return np.ones(windows.counts.shape), windows.counts > 0
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Bundle:
     """Windows of one and the same length, side by side."""
@@ -128,7 +93,7 @@ def _bundles(windows: Windows, least: int) -> Iterator[_Bundle]:
             yield _Bundle(places=part, rows=first[part, None] + span)
 
 
-def stdvar_over_time(windows: Windows) -> WindowResult:
+def stdvar_over_time(windows: Windows) -> FloatArray:
     """Population variance, by deviations from the mean of the window."""
     result = np.zeros(windows.first.size)
     for bundle in _bundles(windows, 1):
@@ -138,13 +103,12 @@ def stdvar_over_time(windows: Windows) -> WindowResult:
         # The second term takes back what rounding the mean brought in.
         squares = (deviations * deviations).sum(axis=1) - deviations.sum(axis=1) ** 2 / length
         result[bundle.places] = np.maximum(squares, 0) / length
-    return result.reshape(windows.first.shape), windows.counts > 0
+    return result.reshape(windows.first.shape)
 
 
-def stddev_over_time(windows: Windows) -> WindowResult:
+def stddev_over_time(windows: Windows) -> FloatArray:
     """Population standard deviation."""
-    variance, present = stdvar_over_time(windows)
-    return np.sqrt(variance), present
+    return np.sqrt(stdvar_over_time(windows))
 
 
 def interpolate_quantile(ordered: FloatArray, q: FloatArray) -> FloatArray:
@@ -212,7 +176,7 @@ def predict_linear(windows: Windows, seconds: FloatArray) -> WindowResult:
     return slopes * seconds + intercepts, windows.counts >= 2
 
 
-def mad_over_time(windows: Windows) -> WindowResult:
+def mad_over_time(windows: Windows) -> FloatArray:
     """Median of the absolute deviations from the median; NaN where any value is."""
     result = np.zeros(windows.first.size)
     for bundle in _bundles(windows, 1):
@@ -221,20 +185,10 @@ def mad_over_time(windows: Windows) -> WindowResult:
         median = interpolate_quantile(sort_nan_first(values), half)
         found = interpolate_quantile(sort_nan_first(np.abs(values - median[:, None])), half)
         result[bundle.places] = np.where(np.isnan(values).any(axis=1), np.nan, found)
-    return result.reshape(windows.first.shape), windows.counts > 0
+    return result.reshape(windows.first.shape)
 
 
-def ts_of_first_over_time(windows: Windows) -> WindowResult:
-    """Time of the oldest sample in seconds."""
-    return windows.times_at(windows.first) / 1000, windows.counts > 0
-
-
-def ts_of_last_over_time(windows: Windows) -> WindowResult:
-    """Time of the newest sample in seconds."""
-    return windows.times_at(windows.end - 1) / 1000, windows.counts > 0
-
-
-def _time_of(windows: Windows, extreme: np.ufunc) -> WindowResult:
+def _time_of(windows: Windows, extreme: np.ufunc) -> FloatArray:
     """Time in seconds of the last of the samples that have the extreme value; of the newest one where all are NaN."""
     result = np.zeros(windows.first.size)
     for bundle in _bundles(windows, 1):
@@ -243,17 +197,7 @@ def _time_of(windows: Windows, extreme: np.ufunc) -> WindowResult:
         found = (values == best) | np.isnan(best)
         last = values.shape[1] - 1 - found[:, ::-1].argmax(axis=1)
         result[bundle.places] = windows.samples.timestamps[bundle.rows[np.arange(len(values)), last]] / 1000
-    return result.reshape(windows.first.shape), windows.counts > 0
-
-
-def ts_of_min_over_time(windows: Windows) -> WindowResult:
-    """Time in seconds of the last of the least samples."""
-    return _time_of(windows, np.fmin)
-
-
-def ts_of_max_over_time(windows: Windows) -> WindowResult:
-    """Time in seconds of the last of the greatest samples."""
-    return _time_of(windows, np.fmax)
+    return result.reshape(windows.first.shape)
 
 
 def _smoothed(values: list[float], level: float, trend: float) -> float:
@@ -294,3 +238,31 @@ def double_exponential_smoothing(windows: Windows, level: FloatArray, trend: Flo
             before, smooth = smooth, sf * values[:, place] + (1 - sf) * (smooth + slope)
         result[bundle.places] = smooth
     return result.reshape(windows.first.shape), windows.counts >= 2
+
+
+def _extremes(windows: Windows, extreme: np.ufunc) -> FloatArray:
+    """NaN only where all samples are."""
+    return reduce_windows(windows.samples.values, windows.first, windows.end, extreme, np.nan)
+
+
+OVER_TIME: Mapping[str, Callable[..., WindowResult]] = {
+    "avg_over_time": where_any(avg_over_time),
+    "min_over_time": where_any(lambda windows: _extremes(windows, np.fmin)),
+    "max_over_time": where_any(lambda windows: _extremes(windows, np.fmax)),
+    "sum_over_time": where_any(_sums),
+    "count_over_time": where_any(lambda windows: windows.counts.astype(np.float64)),
+    "quantile_over_time": quantile_over_time,
+    "stddev_over_time": where_any(stddev_over_time),
+    "stdvar_over_time": where_any(stdvar_over_time),
+    "last_over_time": where_any(lambda windows: windows.at(windows.end - 1)),
+    "first_over_time": where_any(lambda windows: windows.at(windows.first)),
+    "mad_over_time": where_any(mad_over_time),
+    "ts_of_first_over_time": where_any(lambda windows: windows.times_at(windows.first) / 1000),
+    "ts_of_last_over_time": where_any(lambda windows: windows.times_at(windows.end - 1) / 1000),
+    "ts_of_min_over_time": where_any(lambda windows: _time_of(windows, np.fmin)),
+    "ts_of_max_over_time": where_any(lambda windows: _time_of(windows, np.fmax)),
+    "present_over_time": where_any(lambda windows: np.ones(windows.counts.shape)),
+    "double_exponential_smoothing": double_exponential_smoothing,
+    "deriv": deriv,
+    "predict_linear": predict_linear,
+}

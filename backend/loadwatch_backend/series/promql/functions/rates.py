@@ -6,6 +6,7 @@ arrays [series, steps].
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -15,6 +16,11 @@ from loadwatch_backend.series.promql.value import BoolArray, FloatArray, IntArra
 
 WindowResult = tuple[FloatArray, BoolArray]
 """Values and presence, [series, steps]."""
+
+
+def where_any(values_of: Callable[[Windows], FloatArray]) -> Callable[[Windows], WindowResult]:
+    """The function with these values, which has one wherever a window has a sample."""
+    return lambda windows: (values_of(windows), windows.counts > 0)
 
 
 def _later_rows(windows: Windows, differs: Callable[[FloatArray, FloatArray], BoolArray]) -> IntArray:
@@ -69,8 +75,11 @@ def _ends(windows: Windows) -> Ends:
     )
 
 
-def extrapolated(windows: Windows, ends: Ends, *, is_counter: bool, is_rate: bool) -> WindowResult:
+def _extrapolated(
+    ends_of: Callable[[Windows], Ends], windows: Windows, *, is_counter: bool, is_rate: bool
+) -> WindowResult:
     """The increase or difference between the first and the last sample, extended to the edges of the window."""
+    ends = ends_of(windows)
     present = ends.counts >= 2
     if not present.any():
         return np.zeros(present.shape), present
@@ -99,19 +108,12 @@ def extrapolated(windows: Windows, ends: Ends, *, is_counter: bool, is_rate: boo
     return result * factor, present
 
 
-def rate(windows: Windows) -> WindowResult:
-    """Increase per second."""
-    return extrapolated(windows, _ends(windows), is_counter=True, is_rate=True)
-
-
-def increase(windows: Windows) -> WindowResult:
-    """Increase over the range."""
-    return extrapolated(windows, _ends(windows), is_counter=True, is_rate=False)
-
-
-def delta(windows: Windows) -> WindowResult:
-    """Difference over the range."""
-    return extrapolated(windows, _ends(windows), is_counter=False, is_rate=False)
+def extrapolations(ends_of: Callable[[Windows], Ends]) -> dict[str, Callable[[Windows], WindowResult]]:
+    """The three functions by name, of the ends that windows have."""
+    return {
+        name: partial(_extrapolated, ends_of, is_counter=name != "delta", is_rate=name == "rate")
+        for name in ("rate", "increase", "delta")
+    }
 
 
 def irate(windows: Windows) -> WindowResult:
@@ -144,3 +146,6 @@ def changes(windows: Windows) -> WindowResult:
         return (before != after) & ~(np.isnan(before) & np.isnan(after))
 
     return _count_pairs(windows, differs)
+
+
+RATES = {**extrapolations(_ends), "irate": irate, "idelta": idelta, "resets": resets, "changes": changes}

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from loadwatch_backend.series.promql.blocks import reduce_windows, sum_windows
-from loadwatch_backend.series.promql.functions.rates import Ends, WindowResult, extrapolated, pairs_inside
+from loadwatch_backend.series.promql.functions.rates import Ends, WindowResult, extrapolations, pairs_inside, where_any
 from loadwatch_backend.series.promql.samples import Windows
 from loadwatch_backend.series.promql.value import FloatArray, IntArray
 from loadwatch_backend.series.store.levels import MinuteColumns
@@ -29,46 +29,19 @@ def _sums(windows: Windows) -> FloatArray:
     return sum_windows(_minutes(windows).sums, windows.first, windows.end)
 
 
-def sum_over_time(windows: Windows) -> WindowResult:
-    """Sum of the minutes' sums."""
-    return _sums(windows), windows.counts > 0
-
-
-def avg_over_time(windows: Windows) -> WindowResult:
-    """Mean, by the sum."""
+def _means(windows: Windows) -> FloatArray:
     with np.errstate(all="ignore"):
-        return _sums(windows) / _counts(windows), windows.counts > 0
+        return _sums(windows) / _counts(windows)
 
 
-def count_over_time(windows: Windows) -> WindowResult:
-    """Number of samples."""
-    return _counts(windows).astype(np.float64), windows.counts > 0
-
-
-def min_over_time(windows: Windows) -> WindowResult:
-    """Least value; NaN only where all are."""
-    return reduce_windows(_minutes(windows).least, windows.first, windows.end, np.fmin, np.nan), windows.counts > 0
-
-
-def max_over_time(windows: Windows) -> WindowResult:
-    """Greatest value; NaN only where all are."""
-    return reduce_windows(_minutes(windows).greatest, windows.first, windows.end, np.fmax, np.nan), windows.counts > 0
+def _extremes(column: FloatArray, windows: Windows, extreme: np.ufunc) -> FloatArray:
+    return reduce_windows(column, windows.first, windows.end, extreme, np.nan)
 
 
 def _of_first(windows: Windows) -> Windows:
     """The same windows, with the first sample of each row instead of its end and its last sample."""
     minutes = _minutes(windows)
     return replace(windows, samples=replace(windows.samples, timestamps=minutes.first_ms, values=minutes.first))
-
-
-def first_over_time(windows: Windows) -> WindowResult:
-    """Oldest value."""
-    return _of_first(windows).at(windows.first), windows.counts > 0
-
-
-def ts_of_first_over_time(windows: Windows) -> WindowResult:
-    """Time of the oldest sample in seconds."""
-    return _of_first(windows).times_at(windows.first) / 1000, windows.counts > 0
 
 
 def _ends(windows: Windows) -> Ends:
@@ -93,39 +66,17 @@ def _ends(windows: Windows) -> Ends:
     )
 
 
-def rate(windows: Windows) -> WindowResult:
-    """Increase per second."""
-    return extrapolated(windows, _ends(windows), is_counter=True, is_rate=True)
-
-
-def increase(windows: Windows) -> WindowResult:
-    """Increase over the range."""
-    return extrapolated(windows, _ends(windows), is_counter=True, is_rate=False)
-
-
-def delta(windows: Windows) -> WindowResult:
-    """Difference over the range."""
-    return extrapolated(windows, _ends(windows), is_counter=False, is_rate=False)
-
-
 ROLLED: Mapping[str, Callable[[Windows], WindowResult]] = {
-    function.__name__: function
-    for function in (
-        rate,
-        increase,
-        delta,
-        avg_over_time,
-        min_over_time,
-        max_over_time,
-        sum_over_time,
-        count_over_time,
-        first_over_time,
-        ts_of_first_over_time,
-    )
+    **extrapolations(_ends),
+    "avg_over_time": where_any(_means),
+    "min_over_time": where_any(lambda windows: _extremes(_minutes(windows).least, windows, np.fmin)),
+    "max_over_time": where_any(lambda windows: _extremes(_minutes(windows).greatest, windows, np.fmax)),
+    "sum_over_time": where_any(_sums),
+    "count_over_time": where_any(lambda windows: _counts(windows).astype(np.float64)),
+    "first_over_time": where_any(lambda windows: _of_first(windows).at(windows.first)),
+    "ts_of_first_over_time": where_any(lambda windows: _of_first(windows).times_at(windows.first) / 1000),
 }
-ENDS_FUNCTIONS = frozenset(
-    one.__name__ for one in (rate, increase, delta, count_over_time, first_over_time, ts_of_first_over_time)
-)
+ENDS_FUNCTIONS = ROLLED.keys() - {"avg_over_time", "min_over_time", "max_over_time", "sum_over_time"}
 """Those that need neither sums nor extremes."""
 LAST_FUNCTIONS = frozenset(("last_over_time", "present_over_time", "absent_over_time", "ts_of_last_over_time"))
 """Those that the last sample of each minute is enough for."""

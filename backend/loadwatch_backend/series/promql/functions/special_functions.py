@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import cmp_to_key
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -102,67 +102,31 @@ ELEMENT_FUNCTIONS: dict[str, ElementFunction] = {
 
 _DAY = 86_400
 _RANGE = 2.0**62
+Days = npt.NDArray[np.datetime64]
 
 
-def _seconds(values: FloatArray) -> IntArray:
-    """Whole seconds; NaN and what no date can hold become the epoch."""
-    usable = np.isfinite(values) & (np.abs(values) < _RANGE)
-    return np.where(usable, values, 0.0).astype(np.int64)
+def _days_from(unit: str) -> Callable[[IntArray, Days], npt.NDArray[Any]]:
+    """How many days of their month or year have begun."""
+    return lambda _, days: (days - days.astype(f"datetime64[{unit}]")).astype(np.int64) + 1
 
 
-def _days(values: FloatArray) -> npt.NDArray[np.datetime64]:
-    return (_seconds(values) // _DAY).astype("datetime64[D]")
+def _days_in_month(_seconds: IntArray, days: Days) -> npt.NDArray[Any]:
+    months = days.astype("datetime64[M]")
+    return (months + np.timedelta64(1, "M")).astype("datetime64[D]") - months.astype("datetime64[D]")
 
 
-def minute(values: FloatArray) -> FloatArray:
-    """0 to 59."""
-    return (_seconds(values) // 60 % 60).astype(np.float64)
-
-
-def hour(values: FloatArray) -> FloatArray:
-    """0 to 23."""
-    return (_seconds(values) // 3600 % 24).astype(np.float64)
-
-
-def day_of_week(values: FloatArray) -> FloatArray:
-    """0, Sunday, to 6."""
+DATE_FUNCTIONS: dict[str, Callable[[IntArray, Days], npt.NDArray[Any]]] = {
+    "minute": lambda seconds, _: seconds // 60 % 60,
+    "hour": lambda seconds, _: seconds // 3600 % 24,
     # The epoch was a Thursday.
-    return ((_seconds(values) // _DAY + 4) % 7).astype(np.float64)
-
-
-def day_of_month(values: FloatArray) -> FloatArray:
-    """1 to 31."""
-    days = _days(values)
-    return ((days - days.astype("datetime64[M]")).astype(np.int64) + 1).astype(np.float64)
-
-
-def day_of_year(values: FloatArray) -> FloatArray:
-    """1 to 366."""
-    days = _days(values)
-    return ((days - days.astype("datetime64[Y]")).astype(np.int64) + 1).astype(np.float64)
-
-
-def days_in_month(values: FloatArray) -> FloatArray:
-    """28 to 31."""
-    months = _days(values).astype("datetime64[M]")
-    following = (months + np.timedelta64(1, "M")).astype("datetime64[D]")
-    return (following - months.astype("datetime64[D]")).astype(np.int64).astype(np.float64)
-
-
-def month(values: FloatArray) -> FloatArray:
-    """1 to 12."""
-    return (_days(values).astype("datetime64[M]").astype(np.int64) % 12 + 1).astype(np.float64)
-
-
-def year(values: FloatArray) -> FloatArray:
-    """The year."""
-    return (_days(values).astype("datetime64[Y]").astype(np.int64) + 1970).astype(np.float64)
-
-
-DATE_FUNCTIONS: dict[str, Callable[[FloatArray], FloatArray]] = {
-    function.__name__: function
-    for function in (minute, hour, day_of_week, day_of_month, day_of_year, days_in_month, month, year)
+    "day_of_week": lambda seconds, _: (seconds // _DAY + 4) % 7,
+    "day_of_month": _days_from("M"),
+    "day_of_year": _days_from("Y"),
+    "days_in_month": _days_in_month,
+    "month": lambda _, days: days.astype("datetime64[M]").astype(np.int64) % 12 + 1,
+    "year": lambda _, days: days.astype("datetime64[Y]").astype(np.int64) + 1970,
 }
+"""Of whole seconds since the epoch, and the days that they are in."""
 
 
 _NATURAL = cmp_to_key(label_functions.compare_naturally)
@@ -214,11 +178,18 @@ def timestamp(evaluator: "Evaluation", call: Call) -> Matrix:
 
 def date_function(evaluator: "Evaluation", call: Call) -> Matrix:
     """A part of a date, of the values of a vector or of the time of the evaluation."""
-    function = DATE_FUNCTIONS[call.function]
+
+    def part(values: FloatArray) -> FloatArray:
+        # NaN and what no date can hold become the epoch.
+        usable = np.isfinite(values) & (np.abs(values) < _RANGE)
+        seconds = np.where(usable, values, 0.0).astype(np.int64)
+        found = DATE_FUNCTIONS[call.function](seconds, (seconds // _DAY).astype("datetime64[D]"))
+        return found.astype(np.int64).astype(np.float64)
+
     if not call.arguments:
-        return unlabelled(function(evaluator.grid.times_ms() / 1000))
+        return unlabelled(part(evaluator.grid.times_ms() / 1000))
     matrix = evaluator.vector(call.arguments[0])
-    return drop_names(Matrix(labels=matrix.labels, values=function(matrix.values), present=matrix.present))
+    return drop_names(Matrix(labels=matrix.labels, values=part(matrix.values), present=matrix.present))
 
 
 def clamp(evaluator: "Evaluation", call: Call) -> Matrix:

@@ -25,8 +25,6 @@ from loadwatch_backend.series.promql.admission import LABELS_BYTES, Queries, Tic
 from loadwatch_backend.series.promql.engine import Engine
 from loadwatch_backend.series.promql.errors import QueryTooLargeError
 from loadwatch_backend.series.promql.http.parameters import (
-    NEWEST_MS,
-    OLDEST_MS,
     InvalidParameterError,
     Parameters,
     read_parameters,
@@ -40,7 +38,6 @@ from loadwatch_backend.series.promql.http.response import (
     query_document,
     raw_rows,
     scalar_text,
-    success,
     vector_rows,
 )
 from loadwatch_backend.series.promql.http.streaming import answer
@@ -138,7 +135,7 @@ def _asked(
 
 def whole(data: object) -> Response:
     """The answer whose `data` is known at once and small."""
-    return Response(success(orjson.dumps(data).decode()), media_type="application/json")
+    return Response(b'{"status":"success","data":%b}' % orjson.dumps(data), media_type="application/json")
 
 
 def _limited(matrix: Matrix, limit: int | None) -> tuple[Matrix, list[str]]:
@@ -214,9 +211,7 @@ _REQUIRED_RANGE = ("query", "start", "end", "step")
 @_asked("/query_range", "Range query", "Range query by form", _QUERY_RANGE, required=_REQUIRED_RANGE)
 async def query_range(request: Request, engine: PromqlEngine, queries: QueryQueues, parameters: Query) -> Response:
     """The value of an expression at start, start + step, ... up to end."""
-    start, end = parameters.time_ms("start"), parameters.time_ms("end")
-    if end < start:
-        raise InvalidParameterError('invalid parameter "end": end timestamp must not be before start time')
+    start, end = parameters.span_ms(None, None)
     step = parameters.duration_ms("step")
     if step <= 0:
         raise InvalidParameterError(
@@ -255,7 +250,7 @@ _MATCH = ("match[]", "start", "end", "limit")
 @_asked("/series", "Series that match", "Series that match, by form", _MATCH, required=["match[]"])
 async def series(request: Request, engine: PromqlEngine, queries: QueryQueues, parameters: Query) -> Response:
     """Label sets of all series that match any of the selectors."""
-    matchers, span, limit = parameters.matchers(), _span(parameters), parameters.limit()
+    matchers, span, limit = parameters.matchers(), parameters.span_ms(), parameters.limit()
     if not matchers:
         raise InvalidParameterError("no match[] parameter provided")
 
@@ -271,7 +266,7 @@ async def series(request: Request, engine: PromqlEngine, queries: QueryQueues, p
 @_asked("/labels", "Names of labels", "Names of labels, by form", _MATCH)
 async def labels(request: Request, engine: PromqlEngine, queries: QueryQueues, parameters: Query) -> Response:
     """Sorted names of the labels of all series that match."""
-    matchers, span, limit = parameters.matchers(), _span(parameters), parameters.limit()
+    matchers, span, limit = parameters.matchers(), parameters.span_ms(), parameters.limit()
     return await answer(request, queries.api, lambda _: _listed(engine.store.label_names(matchers, *span), limit))
 
 
@@ -280,18 +275,11 @@ async def label_values(
     request: Request, engine: PromqlEngine, queries: QueryQueues, name: str, parameters: Query
 ) -> Response:
     """Sorted values of one label over all series that match."""
-    matchers, span, limit = parameters.matchers(), _span(parameters), parameters.limit()
+    matchers, span, limit = parameters.matchers(), parameters.span_ms(), parameters.limit()
     label = unescape_label(name)
     return await answer(
         request, queries.api, lambda _: _listed(engine.store.label_values(label, matchers, *span), limit)
     )
-
-
-def _span(parameters: Parameters) -> tuple[int, int]:
-    start, end = parameters.time_ms("start", OLDEST_MS), parameters.time_ms("end", NEWEST_MS)
-    if end < start:
-        raise InvalidParameterError('invalid parameter "end": end timestamp must not be before start time')
-    return start, end
 
 
 _EXEMPLARS = ("query", "start", "end")
@@ -300,7 +288,7 @@ _EXEMPLARS = ("query", "start", "end")
 @_asked("/query_exemplars", "Exemplars: none", "Exemplars by form: none", _EXEMPLARS, required=["query"])
 def query_exemplars(parameters: Query) -> Response:
     """Always an empty list, since no exemplars are stored; Grafana asks beside each graph."""
-    _span(parameters)
+    parameters.span_ms()
     parse_expression(parameters.text("query"))
     return whole([])
 

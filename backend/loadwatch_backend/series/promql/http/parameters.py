@@ -1,7 +1,7 @@
 """Parameters of Prometheus' HTTP API: from the address and, for POST, from a form."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from urllib.parse import parse_qs
 
 from loadwatch_formats.durations import parse_duration
@@ -63,6 +63,13 @@ class Parameters:
                 " epoch or a time such as 2026-01-31T12:00:00Z"
             )
         return time_ms
+
+    def span_ms(self, first_ms: int | None = OLDEST_MS, last_ms: int | None = NEWEST_MS) -> tuple[int, int]:
+        """Start and end, with what stands for one that is not given."""
+        start, end = self.time_ms("start", first_ms), self.time_ms("end", last_ms)
+        if end < start:
+            raise InvalidParameterError('invalid parameter "end": end timestamp must not be before start time')
+        return start, end
 
     def duration_ms(self, name: str) -> int:
         """A duration, as seconds or as in PromQL (1m30s)."""
@@ -153,28 +160,22 @@ def unescape_label(name: str) -> str:
 
 def parse_time(text: str) -> int | None:
     """Milliseconds since the epoch of seconds or of an RFC 3339 time; None for anything else."""
+    return _seconds_or(text, lambda: parse_rfc3339(text.upper()) // 1_000_000 if _RFC3339.fullmatch(text) else None)
+
+
+def parse_seconds(text: str) -> int | None:
+    """Milliseconds of seconds or of a duration as in PromQL; None for anything else."""
+    return _seconds_or(text, lambda: parse_duration(text))
+
+
+def _seconds_or(text: str, parse: Callable[[], int | None]) -> int | None:
     if len(text) > _LONGEST:
         return None
     if _NUMBER.fullmatch(text):
         seconds = float(text)
         # Rounded as Prometheus does: the fraction to whole milliseconds.
         return round(seconds * 1000) if abs(seconds) < 1e12 else None
-    if not _RFC3339.fullmatch(text):
-        return None
     try:
-        return parse_rfc3339(text.upper()) // 1_000_000
-    except ValueError:
-        return None
-
-
-def parse_seconds(text: str) -> int | None:
-    """Milliseconds of seconds or of a duration as in PromQL; None for anything else."""
-    if len(text) > _LONGEST:
-        return None
-    if _NUMBER.fullmatch(text):
-        seconds = float(text)
-        return round(seconds * 1000) if abs(seconds) < 1e12 else None
-    try:
-        return parse_duration(text)
+        return parse()
     except ValueError:
         return None

@@ -152,8 +152,3 @@ def in_pieces(parts: Iterable[str]) -> Iterator[bytes]:
             waiting, size = [], 0
     if waiting:
         yield "".join(waiting).encode()
-
-
-def success(data: str, warnings: Sequence[str] = ()) -> bytes:
-    """The whole document around `data`, which is JSON already."""
-    return f'{{"status":"success","data":{data}{_listing("warnings", warnings)}}}'.encode()

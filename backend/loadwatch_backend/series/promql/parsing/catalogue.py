@@ -17,8 +17,6 @@ class FunctionEntry:
     summary: str
     family: str
     returns: ValueType = ValueType.VECTOR
-    most_repeated: int | None = None
-    """Arguments at the very most, where the last one may be repeated; None is any number."""
 
     @property
     def _listed(self) -> list[str]:
@@ -37,7 +35,7 @@ class FunctionEntry:
     @property
     def most(self) -> int | None:
         """Arguments at the very most; None where any number may follow."""
-        return self.most_repeated if self.arguments.endswith("...") else len(self._listed)
+        return _MOST_REPEATED.get(self.name) if self.arguments.endswith("...") else len(self._listed)
 
     @property
     def is_variadic(self) -> bool:
@@ -45,6 +43,8 @@ class FunctionEntry:
         return self.least != len(self._listed)
 
 
+_MOST_REPEATED = {"histogram_quantiles": 12}
+"""Arguments at the very most, where the last one may be repeated."""
 _ARGUMENT_TYPES = {
     "v": ValueType.VECTOR,
     "{selector}": ValueType.VECTOR,
@@ -118,6 +118,11 @@ _LABELS = _entries(
     ("histogram_avg", "v", "likewise"),
     ("histogram_stddev", "v", "likewise"),
     ("histogram_stdvar", "v", "likewise"),
+    (
+        "histogram_quantiles",
+        "v, label, q, q...",
+        "several quantiles of classic histograms, told apart by a label; at most ten",
+    ),
 )
 _TIME = _entries(
     "Time",
@@ -176,16 +181,7 @@ _SCALARS = _entries(
 )
 _VECTOR = _entries("Scalars", ("vector", "s", "a series without labels"))
 
-_QUANTILES = (
-    FunctionEntry(
-        name="histogram_quantiles",
-        arguments="v, label, q, q...",
-        summary="several quantiles of classic histograms, told apart by a label; at most ten",
-        family="Labels, order and presence",
-        most_repeated=12,
-    ),
-)
-CATALOGUE = (*_RATES, *_OVER_TIME, *_LABELS, *_QUANTILES, *_TIME, *_MATH, *_SCALARS, *_VECTOR)
+CATALOGUE = (*_RATES, *_OVER_TIME, *_LABELS, *_TIME, *_MATH, *_SCALARS, *_VECTOR)
 FUNCTIONS_BY_NAME = {entry.name: entry for entry in CATALOGUE}
 FUNCTION_TYPES = {entry.name: entry.returns for entry in CATALOGUE}
 

@@ -187,6 +187,11 @@ class Cursor:
         """Reads it, if one of these comes."""
         return self.take() if self.at(*texts) else None
 
+    def expect(self, text: str, context: str = "", expected: str = "") -> None:
+        """Reads it; it is an error if another one comes."""
+        if not self.accept(text):
+            raise self.unexpected(context, expected)
+
     def follows(self, *texts: str) -> bool:
         """Whether the token after the next one is one of these."""
         token = self.tokens[min(self.place + 1, len(self.tokens) - 1)]
@@ -244,70 +249,6 @@ def _describe(token: Token) -> str:
 
 
 POWER = PRECEDENCE["^"]
-
-
-class DurationCursor(Cursor):
-    """Reads durations."""
-
-    def duration(self, least: int, context: str, expected: str, *, positive: bool) -> Arithmetic:
-        """A duration that comes; `context` and `expected` are words for errors."""
-        found = self._duration_arithmetic(least, context, expected)
-        if positive and not found.operator and not found.value > 0:
-            raise self.error(found.start, "duration must be greater than 0")
-        return found
-
-    def _duration_arithmetic(self, least: int, context: str, expected: str) -> Arithmetic:
-        left = self._duration_part(context, expected)
-        while self.next.kind is Kind.OPERATOR:
-            precedence = PRECEDENCE.get(self.next.text, 0)
-            if precedence < max(least, 4) or self.next.text == "atan2":
-                break
-            operator = self.take()
-            right = self._duration_arithmetic(precedence + (precedence != POWER), context, expected)
-            if operator.text in ("/", "%") and not right.operator and right.value == 0:
-                what = "division" if operator.text == "/" else "modulo"
-                raise self.error(operator.start, f"{what} by zero")
-            left = Arithmetic(operator=operator.text, left=left, right=right, start=left.start)
-        return left
-
-    def _duration_part(self, context: str, expected: str) -> Arithmetic:
-        token = self.next
-        if sign := self.accept("+", "-"):
-            # Behind `offset`, a sign is for what follows it alone.
-            if context == "offset":
-                inner = self._duration_part(context, expected)
-            else:
-                inner = self._duration_arithmetic(POWER, context, expected)
-            if not inner.operator:
-                value = -inner.value if sign.text == "-" else inner.value
-                return Arithmetic(operator="", value=value, start=sign.start)
-            return inner if sign.text == "+" else Arithmetic(operator="-", right=inner, start=sign.start)
-        if token.kind in (Kind.NUMBER, Kind.DURATION):
-            number = self.number()
-            if not abs(number.value) <= MOST_SECONDS:
-                raise self.error(number.start, "duration out of range")
-            return Arithmetic(operator="", value=number.value, start=number.start)
-        if self.accept("("):
-            inner = self._duration_arithmetic(1, "duration", expected)
-            self._expect_in_duration(")", context)
-            return inner if inner.operator else Arithmetic(operator="+", right=inner, start=token.start)
-        word = self.accept(*PREPROCESSORS - {"start", "end"})
-        if word is None:
-            raise self.unexpected(context, expected)
-        self._expect_in_duration("(", context)
-        left = right = None
-        if word.text in ("min_of", "max_of"):
-            left = self._duration_arithmetic(1, "duration", expected)
-            self._expect_in_duration(",", context)
-            right = self._duration_arithmetic(1, "duration", expected)
-        self._expect_in_duration(")", context)
-        return Arithmetic(operator=word.text, left=left, right=right, start=token.start)
-
-    def _expect_in_duration(self, mark: str, context: str) -> None:
-        if not self.accept(mark):
-            raise self.unexpected(context, f'"{mark}"')
-
-
 _MOST_AT = 2**62 / 1000
 """Seconds of `@`: with any offset, its milliseconds are still an int64."""
 _NO_METRICS = frozenset(("on", "ignoring", "group_left", "group_right", "bool"))
@@ -322,7 +263,7 @@ def parse_syntax(text: str) -> Node:
     return _Grammar(text).whole()
 
 
-class _Grammar(DurationCursor):
+class _Grammar(Cursor):
     def whole(self) -> Node:
         """The expression that the text is."""
         if len(self.tokens) == 1:
@@ -366,8 +307,7 @@ class _Grammar(DurationCursor):
             case Kind.MARK if token.text == "(":
                 self.take()
                 inner = self._expression(1)
-                if not self.accept(")"):
-                    raise self.unexpected()
+                self.expect(")")
                 return ParenthesisNode(token.start, inner)
             case Kind.MARK if token.text == "{":
                 return self._selector()
@@ -404,8 +344,7 @@ class _Grammar(DurationCursor):
                 raise self.error(comma.start, "trailing commas not allowed in function call args")
             if comma:
                 continue
-            if not self.accept(")"):
-                raise self.unexpected()
+            self.expect(")")
             return found
 
     def _aggregation(self) -> Node:
@@ -423,14 +362,13 @@ class _Grammar(DurationCursor):
         return (self._label_names(), found.text == "without", True) if found else ((), False, False)
 
     def _label_names(self) -> tuple[str, ...]:
-        if not self.accept("("):
-            raise self.unexpected("grouping opts", '"("')
+        self.expect("(", "grouping opts", '"("')
         names: list[str] = []
         while not self.accept(")"):
-            if names and not self.accept(","):
-                raise self.unexpected("grouping opts", '"," or ")"')
-            if names and self.accept(")"):
-                break
+            if names:
+                self.expect(",", "grouping opts", '"," or ")"')
+                if self.accept(")"):
+                    break
             names.append(self._label_name())
         return tuple(names)
 
@@ -468,14 +406,16 @@ class _Grammar(DurationCursor):
                 binary.fill_right = self._fill_value()
 
     def _fill_value(self) -> float:
-        if not self.accept("("):
-            raise self.unexpected()
+        self.expect("(")
+        value = self._signed_number()
+        self.expect(")")
+        return value
+
+    def _signed_number(self, context: str = "", expected: str = "") -> float:
         sign = self.accept("+", "-")
         if self.next.kind not in (Kind.NUMBER, Kind.DURATION):
-            raise self.unexpected()
+            raise self.unexpected(context, expected)
         value = self.number().value
-        if not self.accept(")"):
-            raise self.unexpected()
         return -value if sign and sign.text == "-" else value
 
     # Selectors -------------------------------------------------------------------------------------------------------
@@ -488,10 +428,10 @@ class _Grammar(DurationCursor):
         if not self.accept("{"):
             return node
         while not self.accept("}"):
-            if node.matchers and not self.accept(","):
-                raise self.unexpected("label matching", '"," or "}"')
-            if node.matchers and self.accept("}"):
-                break
+            if node.matchers:
+                self.expect(",", "label matching", '"," or "}"')
+                if self.accept("}"):
+                    break
             node.matchers.append(self._matcher())
         return node
 
@@ -527,7 +467,7 @@ class _Grammar(DurationCursor):
 
     def _bracket(self, node: Node) -> Node:
         opening = self.take()
-        length = self.duration(1, "subquery or range selector", "number, duration, step(), or range()", positive=True)
+        length = self._duration(1, "subquery or range selector", "number, duration, step(), or range()", positive=True)
         if self.accept("]"):
             if not isinstance(node, SelectorNode):
                 raise self.error(opening.start, "ranges only allowed for vector selectors")
@@ -536,14 +476,12 @@ class _Grammar(DurationCursor):
             if node.at is not None:
                 raise self.error(opening.start, "no @ modifiers allowed before range")
             return RangeNode(node.start, node, length)
-        if not self.accept(":"):
-            raise self.unexpected("subquery or range", '":" or "]"')
+        self.expect(":", "subquery or range", '":" or "]"')
         step = None
         if not self.at("]"):
             expected = 'number, duration, step(), range(), or "]"'
-            step = self.duration(1, "subquery selector", expected, positive=True)
-        if not self.accept("]"):
-            raise self.unexpected("subquery selector", '"]"')
+            step = self._duration(1, "subquery selector", expected, positive=True)
+        self.expect("]", "subquery selector", '"]"')
         return SubqueryNode(node.start, inner=node, range=length, step=step)
 
     def _shifted(self, node: Node, what: str) -> Shifted:
@@ -560,7 +498,7 @@ class _Grammar(DurationCursor):
         expected = "number, duration, step(), or range()"
         # Arithmetic only in brackets: `x offset 5 ^ 2` is (x offset 5) ^ 2.
         least = 1 if self.at("(") else POWER + 1
-        offset = self.duration(least, "offset", expected, positive=False)
+        offset = self._duration(least, "offset", expected, positive=False)
         target = self._shifted(node, "offset")
         if target.offset is not None:
             raise self.error(node.start, "offset may not be set multiple times")
@@ -571,14 +509,10 @@ class _Grammar(DurationCursor):
         at: float | str
         if edge:
             at = edge.text
-            if not (self.accept("(") and self.accept(")")):
-                raise self.unexpected("@", "timestamp")
+            self.expect("(", "@", "timestamp")
+            self.expect(")", "@", "timestamp")
         else:
-            sign = self.accept("+", "-")
-            if self.next.kind not in (Kind.NUMBER, Kind.DURATION):
-                raise self.unexpected("@", "timestamp")
-            value = self.number().value
-            at = -value if sign and sign.text == "-" else value
+            at = self._signed_number("@", "timestamp")
             if not math.isfinite(at) or abs(at) >= _MOST_AT:
                 raise self.error(node.start, f"timestamp out of bounds for @ modifier: {at:f}")
         target = self._shifted(node, "@")
@@ -595,3 +529,59 @@ class _Grammar(DurationCursor):
         if target.extended and target.extended != kind:
             raise self.error(node.start, "anchored and smoothed modifiers cannot be used together")
         target.extended = kind
+
+    # Durations -------------------------------------------------------------------------------------------------------
+
+    def _duration(self, least: int, context: str, expected: str, *, positive: bool) -> Arithmetic:
+        """A duration that comes; `context` and `expected` are words for errors."""
+        found = self._duration_arithmetic(least, context, expected)
+        if positive and not found.operator and not found.value > 0:
+            raise self.error(found.start, "duration must be greater than 0")
+        return found
+
+    def _duration_arithmetic(self, least: int, context: str, expected: str) -> Arithmetic:
+        left = self._duration_part(context, expected)
+        while self.next.kind is Kind.OPERATOR:
+            precedence = PRECEDENCE.get(self.next.text, 0)
+            if precedence < max(least, 4) or self.next.text == "atan2":
+                break
+            operator = self.take()
+            right = self._duration_arithmetic(precedence + (precedence != POWER), context, expected)
+            if operator.text in ("/", "%") and not right.operator and right.value == 0:
+                what = "division" if operator.text == "/" else "modulo"
+                raise self.error(operator.start, f"{what} by zero")
+            left = Arithmetic(operator=operator.text, left=left, right=right, start=left.start)
+        return left
+
+    def _duration_part(self, context: str, expected: str) -> Arithmetic:
+        token = self.next
+        if sign := self.accept("+", "-"):
+            # Behind `offset`, a sign is for what follows it alone.
+            if context == "offset":
+                inner = self._duration_part(context, expected)
+            else:
+                inner = self._duration_arithmetic(POWER, context, expected)
+            if not inner.operator:
+                value = -inner.value if sign.text == "-" else inner.value
+                return Arithmetic(operator="", value=value, start=sign.start)
+            return inner if sign.text == "+" else Arithmetic(operator="-", right=inner, start=sign.start)
+        if token.kind in (Kind.NUMBER, Kind.DURATION):
+            number = self.number()
+            if not abs(number.value) <= MOST_SECONDS:
+                raise self.error(number.start, "duration out of range")
+            return Arithmetic(operator="", value=number.value, start=number.start)
+        if self.accept("("):
+            inner = self._duration_arithmetic(1, "duration", expected)
+            self.expect(")", context, '")"')
+            return inner if inner.operator else Arithmetic(operator="+", right=inner, start=token.start)
+        word = self.accept(*PREPROCESSORS - {"start", "end"})
+        if word is None:
+            raise self.unexpected(context, expected)
+        self.expect("(", context, '"("')
+        left = right = None
+        if word.text in ("min_of", "max_of"):
+            left = self._duration_arithmetic(1, "duration", expected)
+            self.expect(",", context, '","')
+            right = self._duration_arithmetic(1, "duration", expected)
+        self.expect(")", context, '")"')
+        return Arithmetic(operator=word.text, left=left, right=right, start=token.start)

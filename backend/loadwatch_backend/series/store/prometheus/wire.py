@@ -9,19 +9,15 @@ from typing import NamedTuple, cast
 
 import cramjam
 import numpy as np
-import numpy.typing as npt
 from google.protobuf.message import DecodeError
 
 from loadwatch_backend.series.store import remote_pb2 as remote
-from loadwatch_backend.series.store.port import Labels, MetricMetadata
-
-I64 = npt.NDArray[np.int64]
-F64 = npt.NDArray[np.float64]
+from loadwatch_backend.series.store.embedded.block import F64, I64
+from loadwatch_backend.series.store.port import METADATA_TYPES, Labels, MetricMetadata
 
 _SAMPLE_BYTES = 18
 """`12 10 09 <value: 8> 10 <time: varint of 6>`: a sample whose time lies between 1971 and 2109."""
 _EARLIEST_SIX, _LATEST_SIX = 1 << 35, (1 << 42) - 1
-_TYPES = ("unknown", "counter", "gauge", "histogram", "gaugehistogram", "summary", "info", "stateset")
 
 
 class WireError(ValueError):
@@ -88,7 +84,7 @@ def encode_metadata(metadata: Mapping[str, MetricMetadata]) -> bytes:
     """The `metadata` fields of a WriteRequest."""
     entries = [
         remote.MetricMetadata(
-            type=_TYPES.index(entry.type) if entry.type in _TYPES else 0,
+            type=METADATA_TYPES.index(entry.type) if entry.type in METADATA_TYPES else 0,
             metric_family_name=name.encode(),
             help=entry.help.encode(),
             unit=entry.unit.encode(),
