@@ -24,3 +24,10 @@ def test_each_remark_on_a_file_is_made():
     sources = "".join(path.read_text("utf-8") for path in importers.rglob("*.py"))
     made = {key for key in keys if f'"{key}"' in sources}
     assert keys - made == {"absurd-time", "absurd-latency", "absurd-bytes"}
+
+
+def test_each_remark_on_a_file_has_a_japanese_sentence():
+    texts = read_entries(BACKEND / "runs/importers/remarks.yml").values()
+    codes = {key.partition("/")[0] for group in texts for key in group}
+    page = (CATALOGUE.parent / "remarks.ja.ts").read_text("utf-8")
+    assert codes <= set(re.findall(r'^  "?([\w-]+)"?:', page, re.MULTILINE))

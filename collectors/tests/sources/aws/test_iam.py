@@ -55,7 +55,7 @@ def actions_of(policy: dict[str, Any]) -> list[str]:
 
 def test_every_request_in_the_code_has_its_action() -> None:
     """An operation that the code asks for and no policy allows would fail at every user's."""
-    call = re.compile(r'\(\s*"([a-z0-9-]+)",\s*"((?:describe|get|list|filter)_[a-z_]+)"')
+    call = re.compile(r'[(,]\s*"([a-z0-9-]+)",\s*"((?:describe|get|list|filter)_[a-z_]+)"')
     found: set[str] = set()
     for path in AWS.rglob("*.py"):
         for service, operation in call.findall(path.read_text(encoding="utf-8")):
