@@ -32,7 +32,8 @@ export const remarks: Readonly<Record<string, string>> = {
     "k6 のチェックが{failed_checks}件失敗しました。どのリクエストのものか分からないため、失敗には数えていません。",
   "k6-checks-attributed":
     "失敗したチェック{failed_checks}件は、同じユーザーの同じ反復の直前のリクエストの失敗と数えました。http.batch() の後では別のリクエストの可能性があります。",
-  "impossible-totals": "時間またはレートがありえない値のため、それに基づくものは除きました。生成側の時計が変更されましたか。",
+  "impossible-totals":
+    "時間またはレートがありえない値のため、それに基づくものは除きました。生成側の時計が変更されましたか。",
   "k6-points-missing":
     "http_reqs は{http_reqs}件、http_req_duration は{http_req_duration}件です。所要時間のないリクエストは数えていません。",
   "k6-bytes": "k6 はバイトをリクエストごとではなく反復ごとに数えます：受信 {bytes_in}、送信 {bytes_out}。",
