@@ -9,9 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from loadwatch_backend.access.audit import AuditEvent
 from loadwatch_backend.access.credentials import Cookie, CookieKind, hash_secret, new_secret
-from loadwatch_backend.access.principal import Role
 from loadwatch_backend.access.repository import (
     dismiss,
     end_sessions,
@@ -19,14 +17,14 @@ from loadwatch_backend.access.repository import (
     find_user_by_name,
     give_role,
     keep_user,
-    name_key,
+    new_user,
     role_given,
 )
 from loadwatch_backend.access.schemas import UserSource
 from loadwatch_backend.access.service import AccessParts, AccessService
-from loadwatch_backend.access.sign_in.group_roles import GivenRole, RolePolicy, highest_role
+from loadwatch_backend.access.sign_in.group_roles import RolePolicy, highest_role
 from loadwatch_backend.access.sign_in.sign_in import Browser, SignInService, seal, unseal
-from loadwatch_backend.access.tables import NAME_LENGTH, TEXT_LENGTH, UserRow
+from loadwatch_backend.access.tables import NAME_LENGTH, TEXT_LENGTH
 from loadwatch_backend.core.database.outages import ConstraintError
 from loadwatch_backend.core.errors import ForbiddenError, NotFoundError, ProblemError, UnavailableError
 
@@ -173,14 +171,7 @@ class OidcSignIn:
             signed_in, target = self._finish(back, browser)
         except ProblemError as error:
             self._gate.counts.logins_failed_total += 1
-            event = AuditEvent(
-                action="session.login",
-                actor=None,
-                outcome=error.code,
-                address=browser.visit.address,
-                detail={"way": "oidc"},
-            )
-            self._parts.audit.write(event)
+            self._parts.audit.write_failed_sign_in(error.code, browser.visit.address, way="oidc")
             return Redirect(location=ERROR_PAGE + error.code, cookies=(forget,))
         self._parts.attempts.forgive(browser.visit.address)
         return Redirect(location=target, cookies=(forget, *signed_in.cookies))
@@ -225,7 +216,8 @@ class OidcSignIn:
                 name = self._name_of(claims)
                 if find_user_by_name(session, name) is not None:
                     raise OidcNameTakenError(f"There is another user {name!r} here; ask an administrator.")
-                row = _new_row(name, self._external_id(claims), given, now_ms)
+                row = new_user(name, UserSource.OIDC, given.source, now_ms, seen=True)
+                row.external_id = self._external_id(claims)
             give_role(session, row, given)
             row.full_name = str(claims.get("name") or row.full_name)[:TEXT_LENGTH]
             return keep_user(session, row)
@@ -246,19 +238,3 @@ class OidcSignIn:
         if not name:
             raise OidcNotAllowedError(f"The claim {self._policy.name_claim!r} makes no user name.")
         return name
-
-
-def _new_row(name: str, external_id: str, given: GivenRole, now_ms: int) -> UserRow:
-    return UserRow(
-        name=name,
-        name_key=name_key(name),
-        full_name="",
-        role=Role.VIEWER.value,
-        role_source=given.source.value,
-        source=UserSource.OIDC.value,
-        disabled=False,
-        password_hash=None,
-        external_id=external_id,
-        created_ms=now_ms,
-        last_seen_ms=now_ms,
-    )

@@ -67,7 +67,7 @@ class PrometheusRules:
                 not question.files or group.file in question.files
             )
             if rules and wanted:
-                run = self._evaluator.group_run(group.file, group.name)
+                run = self._evaluator.group_run(group)
                 found.append(_group(group, rules, run, alerts, exclude_alerts=question.exclude_alerts))
         return {"groups": found}
 
@@ -87,23 +87,22 @@ class PrometheusRules:
 def _group(
     group: RuleGroup,
     rules: Sequence[Rule],
-    run: GroupRun | None,
+    run: GroupRun,
     alerts: Mapping[str, Sequence[EpisodeRow]],
     *,
     exclude_alerts: bool,
 ) -> dict[str, Any]:
-    status = {} if run is None else run.status
     return {
         "name": group.name,
         "file": group.file,
         "rules": [
-            _rule(rule, status.get(rule.id, RuleStatus()), alerts.get(rule.id, ()), exclude_alerts=exclude_alerts)
+            _rule(rule, run.status.get(rule.id, RuleStatus()), alerts.get(rule.id, ()), exclude_alerts=exclude_alerts)
             for rule in rules
         ],
         "interval": group.interval_ms / 1_000,
         "limit": group.limit,
-        "evaluationTime": 0 if run is None else run.seconds or 0,
-        "lastEvaluation": _time(None if run is None else run.evaluated_ms),
+        "evaluationTime": run.seconds or 0,
+        "lastEvaluation": _time(run.evaluated_ms),
     }
 
 

@@ -24,7 +24,15 @@ from loadwatch_backend.alerting.alerts.history.journal import Entry, Journal, Re
 from loadwatch_backend.alerting.alerts.ports import Lead, Rounds, RunSource, SentSource
 from loadwatch_backend.alerting.alerts.schemas import AlertState, ResolvedReason
 from loadwatch_backend.alerting.rules.files import RuleFiles
-from loadwatch_backend.alerting.rules.model import NoDataPolicy, Rule, RuleFileState, RuleKind, RuleSet, SourceKey
+from loadwatch_backend.alerting.rules.model import (
+    NoDataPolicy,
+    Rule,
+    RuleFileState,
+    RuleGroup,
+    RuleKind,
+    RuleSet,
+    SourceKey,
+)
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.database.leadership import LeadershipLostError
 from loadwatch_backend.core.database.outages import DatabaseError
@@ -185,9 +193,9 @@ class Evaluator:
             self._next_beat = 0.0
             self._wake.notify_all()
 
-    def group_run(self, file: str, group: str) -> GroupRun | None:
-        """How a group does; None while another server evaluates it."""
-        return self._groups.get((file, group))
+    def group_run(self, group: RuleGroup) -> GroupRun:
+        """How a group does; of one that another server evaluates nothing is known."""
+        return self._groups.get((group.file, group.name)) or GroupRun(group=group, next_tick=0.0)
 
     def live(self) -> dict[str, LiveAlert]:
         """Open alerts by id; empty while another server evaluates."""

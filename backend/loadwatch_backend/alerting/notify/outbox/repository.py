@@ -194,10 +194,8 @@ def find_failing_integrations(session: Session, configuration: Configuration) ->
     rows = find_failing(session)
     waiting = count_unfinished(session) if rows else {}
     failing = [
-        UndeliveredOut(
-            receiver=row.receiver,
-            integration=row.integration,
-            reason=row.reason,
+        UndeliveredOut.from_object(
+            row,
             since_ms=row.since_ms or row.last_failure_ms or 0,
             next_attempt_ms=row.next_ms,
             waiting=waiting[key],

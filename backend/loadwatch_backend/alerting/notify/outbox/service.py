@@ -177,14 +177,8 @@ class DeliveryService:
         )
         with self._relational.transaction() as session:
             _note(session, row, done)
-        return TrialResult(
-            integration=integration.id,
-            ok=result.outcome is AttemptOutcome.DELIVERED,
-            status_code=result.status_code,
-            seconds=done.seconds,
-            error=result.error,
-            response=result.response,
-        )
+        ok = result.outcome is AttemptOutcome.DELIVERED
+        return TrialResult.from_object(result, integration=integration.id, ok=ok, seconds=done.seconds)
 
     def retry_all(self, receiver: str, integration: str) -> ReceiverOut:
         """Try all that waits for an integration at once, in its order.
@@ -342,41 +336,38 @@ def _receiver_out(
     return ReceiverOut(
         name=receiver.name,
         integrations=[
-            _integration_out(receiver.name, one, rows.get((receiver.name, one.id)), counts)
+            _integration_out(receiver.name, one, rows.get((receiver.name, one.id), IntegrationRow()), counts)
             for one in receiver.integrations
         ],
         routes=[route.id for route in configuration.root.walk() if route.receiver == receiver.name],
     )
 
 
-def _integration_out(name: str, integration: Integration, row: IntegrationRow | None, counts: Counts) -> IntegrationOut:
+def _integration_out(name: str, integration: Integration, row: IntegrationRow, counts: Counts) -> IntegrationOut:
     state, reason = _state(row)
     title = sender_of(integration).title
 
     def count(*states: DeliveryState) -> int:
         return sum(counts.get((name, integration.id, one.value), 0) for one in states)
 
-    return IntegrationOut(
-        id=integration.id,
-        kind=integration.kind,
+    return IntegrationOut.from_object(
+        integration,
         title=title.en,
         title_ja=title.ja,
         target=target_of(integration),
-        send_resolved=integration.send_resolved,
-        signed=integration.signed,
         state=state,
         state_reason=reason,
-        last_success_ms=None if row is None else row.last_success_ms,
-        last_failure_ms=None if row is None else row.last_failure_ms,
-        failing_since_ms=None if row is None else row.since_ms,
-        next_attempt_ms=row.next_ms if row is not None and row.failing else None,
+        last_success_ms=row.last_success_ms,
+        last_failure_ms=row.last_failure_ms,
+        failing_since_ms=row.since_ms,
+        next_attempt_ms=row.next_ms if row.failing else None,
         waiting=count(DeliveryState.WAITING, DeliveryState.SENDING),
         dead=count(DeliveryState.DEAD),
     )
 
 
-def _state(row: IntegrationRow | None) -> tuple[IntegrationState, str]:
-    if row is None or (row.last_success_ms is None and row.last_failure_ms is None):
+def _state(row: IntegrationRow) -> tuple[IntegrationState, str]:
+    if row.last_success_ms is None and row.last_failure_ms is None:
         return IntegrationState.UNUSED, ""
     if not row.failing:
         return IntegrationState.OK, ""
