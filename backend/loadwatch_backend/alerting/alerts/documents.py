@@ -135,7 +135,7 @@ def member_of(row: EpisodeRow, explained: Explain, *, held: bool = False) -> Mem
         id=row.id,
         firing=row.state == AlertState.FIRING,
         held=held,
-        tells=known is not None and finding in known.about,
+        reports=known is not None and finding in known.about,
         active_ms=row.active_ms,
         severity=labels.get("severity", ""),
     )
@@ -158,7 +158,7 @@ def steps_of(
 
 
 def active_finding(finding: Mapping[str, str], snapshot: FindingsSnapshot | None) -> ActiveFinding | None:
-    """The finding of an alert as it stands now; None where it does not, or nobody looks."""
+    """The finding of an alert as it stands now; None where it does not, or findings are not evaluated."""
     key = finding.get(FINDING_FAMILY, "").split("\n")[0]
     return None if snapshot is None else snapshot.by_key.get(key)
 

@@ -212,7 +212,7 @@ EARLIER_EPISODES = 20
 MOST_MEMBERS = 201
 """Alerts of an incident that are read one by one."""
 DISMISS_SECONDS = 5.0
-"""How long a request waits for the server that evaluates, which looks each second."""
+"""How long a request waits for the server that evaluates, which reads requests each second."""
 ORDER = {AlertState.FIRING: 0, AlertState.PENDING: 1, AlertState.RESOLVED: 2}
 
 

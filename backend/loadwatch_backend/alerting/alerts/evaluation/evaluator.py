@@ -66,15 +66,15 @@ SLEW_MS = 1_000
 
 
 class ClockWatch:
-    """The time of evaluations: the wall clock, but for jumps, which are told apart first. For one thread."""
+    """The time of evaluations: the wall clock, but for jumps, which are taken out first. For one thread."""
 
     def __init__(self, clock: Clock, monotonic: Callable[[], float]) -> None:
         self._clock = clock
         self._monotonic = monotonic
         self._offset_ms = clock() - self._monotonic_ms()
 
-    def look(self) -> tuple[int, int]:
-        """The time now in ms, and by how much the clock was set since the last look (0 mostly)."""
+    def read(self) -> tuple[int, int]:
+        """The time now in ms, and by how much the clock was set since the last reading (0 mostly)."""
         now_ms = self._clock()
         offset_ms = now_ms - self._monotonic_ms()
         jump_ms, self._offset_ms = offset_ms - self._offset_ms, offset_ms
@@ -284,7 +284,7 @@ class Evaluator:
         with self._wake:
             self._arrived |= self._touched
             self._touched = set()
-        now_ms, jump_ms = self._clock_watch.look()
+        now_ms, jump_ms = self._clock_watch.read()
         self._jump_ms += jump_ms
         if not self._settle(now_ms):
             return
@@ -388,7 +388,7 @@ class Evaluator:
         }
         self._group_of = {rule.id: run for run in self._groups.values() for rule in run.group.rules}
         self._watch_list = make_watch_list([rule for group in groups for rule in group.rules])
-        # Arrivals are noted from before the first look on: nothing comes in between unseen.
+        # Arrivals are noted from before the first evaluation on: nothing comes in between unseen.
         self._known |= set(self._metrics())
         self._asleep = self._watch_list.asleep(self._known)
         self._recorder.keep_only(frozenset(known), now_ms)

@@ -175,7 +175,7 @@ def tracked_alert(row: EpisodeRow) -> TrackedAlert:
 
 
 def notified_alert(alert: TrackedAlert, generator_url: str, *, acknowledged: bool = False) -> NotifiedAlert:
-    """An alert that fires or fired, as receivers are told of it."""
+    """An alert that fires or fired, as receivers are notified of it."""
     assert alert.fired_ms is not None
     stopped = alert.resolved_reason is ResolvedReason.STOPPED_SENDING
     return NotifiedAlert(
@@ -192,7 +192,7 @@ def notified_alert(alert: TrackedAlert, generator_url: str, *, acknowledged: boo
 
 
 def notified_annotations(annotations: Mapping[str, str]) -> dict[str, str]:
-    """Without our own settings, and without empty ones; in all languages, as who is told may read any."""
+    """Without our own settings, and without empty ones; in all languages, as who is notified may read any."""
     return {name: text for name, text in annotations.items() if text and name not in OWN_ANNOTATIONS}
 
 
@@ -202,7 +202,7 @@ def sent_annotations(annotations: Mapping[str, str], language: Language = Langua
 
 
 def words_of(labels: Labels, annotations: Mapping[str, str]) -> str:
-    """What a search looks at."""
+    """What a search reads."""
     return " ".join([*labels.values(), annotations.get("summary", "")]).lower()
 
 

@@ -1,4 +1,4 @@
-"""The outbox: messages that were promised, written together with what they tell of.
+"""The outbox: messages that were promised, written together with the change that they report.
 
 What is written here and committed is sent at least once, always with the same id, whatever becomes of the process.
 """

@@ -275,7 +275,7 @@ def _reply_text(code: int, text: bytes | str) -> str:
 
 
 def render(own: EmailIntegration, message: Message, now_ms: int) -> EmailMessage:
-    """The mail. Its id is the delivery's, so that a repeat can be told; mails of one group are one thread."""
+    """The mail. Its id is the delivery's, so that a repeat can be recognised; mails of one group are one thread."""
     content = content_of(message, own.language)
     domain = _domain(own.sender)
     mail = EmailMessage()
