@@ -14,7 +14,7 @@ from loadwatch_backend.access.modes import access_of, check_settings, role_of
 from loadwatch_backend.access.principal import Access
 from loadwatch_backend.access.service import AccessParts, AccessService
 from loadwatch_backend.access.sign_in.group_roles import RolePolicy, parse_group_roles
-from loadwatch_backend.access.sign_in.oidc_sign_in import OidcPolicy, OidcSignIn
+from loadwatch_backend.access.sign_in.oidc_sign_in import OidcSignIn
 from loadwatch_backend.access.sign_in.passwords import Passwords
 from loadwatch_backend.access.sign_in.proxy_users import ProxyUsers
 from loadwatch_backend.access.sign_in.sign_in import SignInService
@@ -112,20 +112,13 @@ def _oidc(settings: Settings, parts: AccessParts, gate: AccessService, sign_in: 
     from loadwatch_backend.access.sign_in.oidc_provider import OidcProvider
 
     secret = settings.oidc_client_secret.reveal() if settings.oidc_client_secret else None
-    policy = OidcPolicy(
-        issuer=settings.oidc_issuer,
-        name_claim=settings.oidc_name_claim,
-        groups_claim=settings.oidc_groups_claim,
-        roles=RolePolicy(
-            group_roles=parse_group_roles(settings.oidc_group_roles, "LOADWATCH_OIDC_GROUP_ROLES"),
-            default_role=role_of(settings.oidc_default_role),
-            brings=bool(settings.oidc_group_roles),
-        ),
-        domains=settings.oidc_domains,
-        groups=settings.oidc_groups,
+    roles = RolePolicy(
+        group_roles=parse_group_roles(settings.oidc_group_roles, "LOADWATCH_OIDC_GROUP_ROLES"),
+        default_role=role_of(settings.oidc_default_role),
+        brings=bool(settings.oidc_group_roles),
     )
     # The client's secret is known to all servers of one database, so that one may finish what another one began.
     flow_key = parts.sealing_key
     if secret is not None:
         flow_key = hmac.new(secret.encode(), b"loadwatch sign-ins under way", hashlib.sha256).digest()
-    return OidcSignIn(parts, gate, sign_in, OidcProvider(settings, secret), policy, flow_key)
+    return OidcSignIn(parts, gate, sign_in, OidcProvider(settings, secret), settings, roles, flow_key)

@@ -6,24 +6,12 @@ fractions of a second, and on nothing about integers.
 
 import os
 import time
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from sqlalchemy import (
-    BigInteger,
-    Connection,
-    Engine,
-    Integer,
-    LargeBinary,
-    MetaData,
-    Text,
-    create_engine,
-    event,
-    make_url,
-)
-from sqlalchemy.dialects.mysql import LONGBLOB, LONGTEXT
+from sqlalchemy import BigInteger, Connection, Engine, Integer, MetaData, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError, OperationalError, SQLAlchemyError
 from sqlalchemy.orm import DeclarativeBase, sessionmaker
 from sqlalchemy.orm import Session as OrmSession
@@ -45,11 +33,6 @@ BINARY_TEXT = {"mysql_charset": "utf8mb4", "mysql_collate": "utf8mb4_bin"}
 NEW_IDS = {**BINARY_TEXT, "sqlite_autoincrement": True}
 """The same for tables whose ids are never given twice: a link to what was deleted must not open something else."""
 
-
-LongText = Text().with_variant(LONGTEXT(), "mysql", "mariadb")
-LongBytes = LargeBinary().with_variant(LONGBLOB(), "mysql", "mariadb")
-
-Item = TypeVar("Item")
 
 Session = OrmSession
 """For services, which open a transaction and pass it on; what is read and written is said by repositories."""
@@ -180,12 +163,6 @@ class Stillness:
     def note(self, written: int | None) -> None:
         """There was nothing to do when `written` was asked of the tables, before the look; None: there was."""
         self._seen, self._until = written, time.monotonic() + self._seconds
-
-
-def chunks(items: Iterable[Item], size: int = 500) -> Iterator[list[Item]]:
-    """Lists of at most so many, for one IN list or one INSERT."""
-    found = list(items)
-    return (found[start : start + size] for start in range(0, len(found), size))
 
 
 def default_url(data: Path) -> str:

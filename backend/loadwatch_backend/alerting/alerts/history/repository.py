@@ -24,8 +24,8 @@ from loadwatch_backend.alerting.alerts.evaluation.explain import TrackedAlert, s
 from loadwatch_backend.alerting.alerts.history.incidents import Acknowledged, Joining, UnderWay, ids_of
 from loadwatch_backend.alerting.alerts.history.tables import EpisodeRow, EvaluationRow, RequestRow, TransitionRow
 from loadwatch_backend.alerting.alerts.schemas import AlertState
+from loadwatch_backend.alerting.notify.groups.repository import chunks
 from loadwatch_backend.alerting.rules.model import SourceKey
-from loadwatch_backend.core.database.relational import chunks
 
 OPEN = (str(AlertState.PENDING), str(AlertState.FIRING))
 UPDATED_AT_ONCE = 200

@@ -3,7 +3,8 @@
 from sqlalchemy import BigInteger, Boolean, Double, ForeignKey, Index, Integer, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from loadwatch_backend.core.database.relational import BINARY_TEXT, NEW_IDS, Base, Identity, LongText
+from loadwatch_backend.alerting.notify.groups.tables import LongText
+from loadwatch_backend.core.database.relational import BINARY_TEXT, NEW_IDS, Base, Identity
 
 Key = String(32)
 REASON_LENGTH = 40

@@ -32,7 +32,7 @@ from loadwatch_backend.alerting.notify.routing.routing import (
 )
 from loadwatch_backend.alerting.notify.schemas import DeliveryOut, FollowsFromOut, Quiet
 from loadwatch_backend.alerting.notify.silences.repository import forget_silences
-from loadwatch_backend.core.database.relational import Relational, Session, Stillness, chunks
+from loadwatch_backend.core.database.relational import Relational, Session, Stillness
 from loadwatch_backend.series.store.port import Labels
 
 FLUSH_GROUPS = 500
@@ -115,7 +115,7 @@ class Dispatcher:
         if touched:
             groups = repository.find_groups(session, touched).values()
             self._write(session, self._acknowledge(session, configuration, list(groups), now_ms))
-        for some in chunks({group.id: group for group in due}.values()):
+        for some in repository.chunks({group.id: group for group in due}.values()):
             self._write(session, self._flush_groups(session, configuration, holder, some, now_ms))
 
     def _join(self, session: Session, places: Iterable[tuple[KeptAlert, Route]], now_ms: int) -> list[Group]:
@@ -235,7 +235,7 @@ class Dispatcher:
             if route is None:  # The file has changed since; `_reroute` has found its alerts another place.
                 changes.gone.append(group.id)
                 continue
-            alerts = [replace(one, alert=holder.with_finding(one.alert)) for one in kept.get(group.id, [])]
+            alerts = [one._replace(alert=holder.with_finding(one.alert)) for one in kept.get(group.id, [])]
             if muting_intervals(route, configuration.time_intervals, now_ms):
                 held = {one.alert.key for one in alerts}
             else:
@@ -251,7 +251,7 @@ class Dispatcher:
                 changes.times.append(group._replace(due_ms=due_ms, delay_ms=due_ms - now_ms))
                 continue
             held |= waiting.keys()
-            members = members_of([(one.fingerprint, one.alert) for one in alerts], held)
+            members = members_of(alerts, held)
             flush = Flush(self._external_url, configuration, group, route, members, now_ms)
             before = len(changes.envelopes)
             flush.run(
@@ -273,8 +273,8 @@ class Dispatcher:
         for group in groups:
             route = routes.get(group.route)
             if route is not None:
-                alerts = [(one.fingerprint, one.alert) for one in kept.get(group.id, [])]
-                flush = Flush(self._external_url, configuration, group, route, members_of(alerts, ()), now_ms)
+                members = members_of(kept.get(group.id, []), ())
+                flush = Flush(self._external_url, configuration, group, route, members, now_ms)
                 flush.acknowledge(notified, changes)
         return changes
 

@@ -6,8 +6,7 @@ read before the gate may be old by then (MySQL's transactions read as of their f
 
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import orjson
 from sqlalchemy import BigInteger, bindparam, delete, func, insert, or_, select, update
@@ -16,13 +15,20 @@ from sqlalchemy.orm import Session
 from loadwatch_backend.alerting.notify.groups.groups import Notified, unpack_notified
 from loadwatch_backend.alerting.notify.groups.tables import AlertRow, GateRow, GroupRow, MemberRow, NotifiedRow
 from loadwatch_backend.alerting.notify.model import NotifiedAlert
-from loadwatch_backend.core.database.relational import chunks
 from loadwatch_backend.series.store.port import Labels
+
+Item = TypeVar("Item")
 
 GATE_ID = 1
 FLUSH_SLACK_MS = 10_000
 """How far the clock may lie back before a group is flushed ahead of its time: that costs a message of its own for each
 alert that comes later, and servers that take turns have clocks that differ by less."""
+
+
+def chunks(items: Iterable[Item], size: int = 500) -> Iterator[list[Item]]:
+    """Lists of at most so many, for one IN list or one INSERT."""
+    found = list(items)
+    return (found[start : start + size] for start in range(0, len(found), size))
 
 
 def _find(session: Session, query: Any, column: Any, values: Iterable[str], *, lock: bool = True) -> Iterator[Any]:
@@ -72,8 +78,7 @@ def set_routed_by(session: Session, digest: str) -> None:
 # Alerts ---------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class KeptAlert:
+class KeptAlert(NamedTuple):
     """An alert with its fingerprint."""
 
     fingerprint: str

@@ -1,10 +1,13 @@
 """The tables of the dispatcher and of silences; made by the migrations, and a test holds both together."""
 
-from sqlalchemy import BigInteger, Boolean, Index, Integer, String
+from sqlalchemy import BigInteger, Boolean, Index, Integer, LargeBinary, String, Text
+from sqlalchemy.dialects.mysql import LONGBLOB, LONGTEXT
 from sqlalchemy.orm import Mapped, mapped_column
 
-from loadwatch_backend.core.database.relational import BINARY_TEXT, Base, LongBytes, LongText
+from loadwatch_backend.core.database.relational import BINARY_TEXT, Base
 
+LongText = Text().with_variant(LONGTEXT(), "mysql", "mariadb")
+LongBytes = LargeBinary().with_variant(LONGBLOB(), "mysql", "mariadb")
 HASH_LENGTH = 32
 KEY_LENGTH = 64
 

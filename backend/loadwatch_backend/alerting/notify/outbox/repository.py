@@ -9,12 +9,12 @@ from sqlalchemy import ColumnElement, and_, delete, exists, func, insert, or_, s
 from sqlalchemy.orm import Session, aliased, defer
 
 from loadwatch_backend.alerting.notify.file.model import Configuration
+from loadwatch_backend.alerting.notify.groups.repository import chunks
 from loadwatch_backend.alerting.notify.model import EnvelopeKind
 from loadwatch_backend.alerting.notify.outbox.messages import DueDelivery, IntegrationKey, message_of, unpack
 from loadwatch_backend.alerting.notify.outbox.schedule import RETRY_SLACK_MS, is_due
 from loadwatch_backend.alerting.notify.outbox.tables import AttemptRow, DeliveryRow, IntegrationRow
 from loadwatch_backend.alerting.notify.schemas import DeliveryState, UndeliveredOut
-from loadwatch_backend.core.database.relational import chunks
 from loadwatch_backend.core.errors import NotFoundError
 
 HOLDING_ATTEMPTS = 2

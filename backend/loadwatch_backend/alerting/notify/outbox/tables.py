@@ -3,7 +3,8 @@
 from sqlalchemy import BigInteger, Boolean, Double, Index, Integer, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from loadwatch_backend.core.database.relational import BINARY_TEXT, Base, Identity, LongBytes, LongText
+from loadwatch_backend.alerting.notify.groups.tables import LongBytes, LongText
+from loadwatch_backend.core.database.relational import BINARY_TEXT, Base, Identity
 
 SUBJECT_LENGTH = 500
 REASON_LENGTH = 1_000

@@ -71,6 +71,16 @@ class Content:
         return Texts("notify", self.language)
 
     @property
+    def sentence(self) -> str:
+        """Title and text in one."""
+        return f"{self.title}: {self.text}" if self.text else self.title
+
+    def more(self, most: int) -> str:
+        """How many alerts there are beside those of a message that shows so many; empty where it shows all."""
+        left = max(0, len(self.alerts) - most) + self.hidden
+        return self.texts("more", count=left) if left else ""
+
+    @property
     def firing_alerts(self) -> list[AlertText]:
         """Those that fire."""
         return [alert for alert in self.alerts if alert.firing]
@@ -233,9 +243,8 @@ def plain_text(content: Content, most_alerts: int = 50) -> str:
     lines += [f"{label}: {text}" for label, text in content.facts]
     for alert in content.alerts[:most_alerts]:
         lines += _alert_lines(alert, content.texts)
-    left = max(0, len(content.alerts) - most_alerts) + content.hidden
-    if left:
-        lines += ["", content.texts("more", count=left)]
+    if more := content.more(most_alerts):
+        lines += ["", more]
     if content.url:
         lines += ["", content.texts("open", url=content.url)]
     return "\n".join(lines).strip() + "\n"
