@@ -194,7 +194,9 @@ def test_load_by_wait_and_the_operating_system_come_at_their_own_pace(
         proxy.answers["rds", "DescribeDBInstances"] = lambda _: {"DBInstances": [on]}
         proxy.answers["pi", "GetResourceMetrics"] = answer_insights
         with running_agent(server, proxy.url, "rds_insights, rds_insights_sql, rds_enhanced", tmp_path):
-            load = ask_until(server, signals, lambda answer: [len(one["series"]) for one in answer["results"]] == [3, 1])
+            load = ask_until(
+                server, signals, lambda answer: [len(one["series"]) for one in answer["results"]] == [3, 1]
+            )
             told = ask_until(server, ["aws_db_statements"], lambda answer: len(answer["results"][0]["series"]) == 2)
             system = ask_until(server, layers, lambda answer: all(one["series"] for one in answer["results"]))
     waits, cores = load["results"]

@@ -14,7 +14,7 @@ from anyio import to_thread
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from loadwatch_backend.access.limits import FailureLimit
-from loadwatch_backend.access.principal import Principal, PrincipalKind
+from loadwatch_backend.access.principal import Principal
 from loadwatch_backend.access.repository import add_entry, find_entries, forget_entries
 from loadwatch_backend.access.schemas import AuditEntryOut, AuditList
 from loadwatch_backend.access.tables import NAME_LENGTH, TEXT_LENGTH, AuditRow
@@ -173,11 +173,20 @@ class AuditLog:
                 reason=str(getattr(error, "orig", error)),
             )
 
+    def write_failed_sign_in(self, code: str, address: str, subject: str = "", way: str = "") -> None:
+        """Keep that a stranger could not sign in."""
+        detail = {"way": way} if way else {}
+        self.write(
+            AuditEvent(
+                action="session.login", actor=None, subject=subject, outcome=code, address=address, detail=detail
+            )
+        )
+
     def list(self, start_ms: int, end_ms: int, actor: str, action: str, before: int | None, limit: int) -> AuditList:
         """Entries of the span, newest first; `action` is the whole or the part before a dot."""
         with self._relational.transaction() as session:
             rows = find_entries(session, start_ms, end_ms, actor, action, before, limit + 1)
-        entries = [_out(row) for row in rows[:limit]]
+        entries = [AuditEntryOut.from_object(row, detail=json.loads(row.detail)) for row in rows[:limit]]
         return AuditList(entries=entries, next_before=entries[-1].id if len(rows) > limit else None)
 
     def _is_time_to_prune(self, now_ms: int) -> bool:
@@ -198,20 +207,6 @@ def _row(event: AuditEvent, now_ms: int) -> AuditRow:
         outcome=event.outcome[:NAME_LENGTH],
         address=event.address[:NAME_LENGTH],
         detail=json.dumps(dict(event.detail), ensure_ascii=False),
-    )
-
-
-def _out(row: AuditRow) -> AuditEntryOut:
-    return AuditEntryOut(
-        id=row.id,
-        at_ms=row.at_ms,
-        actor=row.actor,
-        actor_kind=None if row.actor_kind is None else PrincipalKind(row.actor_kind),
-        action=row.action,
-        subject=row.subject,
-        outcome=row.outcome,
-        address=row.address,
-        detail=json.loads(row.detail),
     )
 
 

@@ -181,21 +181,16 @@ def _claim_of(request: Request, services: AccessServices) -> ProxyClaim | None:
     names = services.headers
     if names is None:
         return None
-    users = request.headers.getlist(names.user)
+    users = request.headers.getlist(names.proxy_user_header)
     if not users or bearer_of(request.headers.get("authorization")):
         return None
-    every = (names.user, names.full_name, names.role, names.groups)
-    twice = any(len(request.headers.getlist(name)) > 1 for name in every if name)
+    every = (names.proxy_name_header, names.proxy_role_header, names.proxy_groups_header)
+    twice = any(len(request.headers.getlist(name)) > 1 for name in (names.proxy_user_header, *every) if name)
     if twice or not request.scope.get(FROM_PROXY):
         services.gate.note_ignored_header(request.client.host if request.client else "")
         return None
-
-    def text(name: str) -> str:
-        return request.headers.get(name, "") if name else ""
-
-    return ProxyClaim(
-        user=users[0].strip(), full_name=text(names.full_name), role=text(names.role), groups=text(names.groups)
-    )
+    full_name, role, groups = (request.headers.get(name, "") if name else "" for name in every)
+    return ProxyClaim(user=users[0].strip(), full_name=full_name, role=role, groups=groups)
 
 
 def note_subject(request: Request, subject: str) -> None:

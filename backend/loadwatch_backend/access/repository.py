@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from loadwatch_backend.access.credentials import Visit, hash_secret, new_id, new_secret
 from loadwatch_backend.access.limits import FORGET_MS, Lockout
 from loadwatch_backend.access.principal import Principal, Role, RoleSource
+from loadwatch_backend.access.schemas import UserSource
 from loadwatch_backend.access.sign_in.group_roles import GivenRole
 from loadwatch_backend.access.tables import (
     NAME_LENGTH,
@@ -103,6 +104,21 @@ def find_user_by_name(session: Session, name: str) -> UserRow | None:
 def find_user_by_external_id(session: Session, external_id: str) -> UserRow | None:
     """A user of the provider."""
     return session.scalars(select(UserRow).where(UserRow.external_id == external_id)).first()
+
+
+def new_user(name: str, source: UserSource, role_source: RoleSource, now_ms: int, *, seen: bool) -> UserRow:
+    """The row of a user with the least role and no password; `seen`: they are signing in."""
+    return UserRow(
+        name=name,
+        name_key=name_key(name),
+        full_name="",
+        role=Role.VIEWER.value,
+        role_source=role_source.value,
+        source=source.value,
+        disabled=False,
+        created_ms=now_ms,
+        last_seen_ms=now_ms if seen else None,
+    )
 
 
 def keep_user(session: Session, row: UserRow) -> int:

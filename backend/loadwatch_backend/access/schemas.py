@@ -203,4 +203,4 @@ def principal_out(principal: Principal | None) -> PrincipalOut | None:
     """The principal as it goes out."""
     if principal is None:
         return None
-    return PrincipalOut(name=principal.name, role=principal.role, scopes=sorted(principal.scopes), kind=principal.kind)
+    return PrincipalOut.from_object(principal, scopes=sorted(principal.scopes))

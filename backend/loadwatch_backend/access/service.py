@@ -142,8 +142,7 @@ class AccessService:
             signed_in = self._sign_in_with(token, visit)
         except WrongTokenError:
             self.counts.logins_failed_total += 1
-            event = AuditEvent(action="session.login", actor=None, outcome=WrongTokenError.code, address=visit.address)
-            self._parts.audit.write(event)
+            self._parts.audit.write_failed_sign_in(WrongTokenError.code, visit.address)
             raise
         self._parts.attempts.forgive(visit.address)
         self.end_session(before)

@@ -311,17 +311,8 @@ class TokenService:
 
 
 def _out(row: ApiTokenRow) -> TokenOut:
-    return TokenOut(
-        id=row.id,
-        name=row.name,
-        scopes=sorted(Scope(scope) for scope in row.scopes.split()),
-        created_ms=row.created_ms,
-        created_by=row.created_by,
-        last_used_ms=row.last_used_ms,
-        expires_ms=row.expires_ms,
-        jobs=row.jobs.splitlines(),
-        from_file=False,
-    )
+    scopes = sorted(Scope(scope) for scope in row.scopes.split())
+    return TokenOut.from_object(row, scopes=scopes, jobs=row.jobs.splitlines(), from_file=False)
 
 
 def _file_out(record: TokenRecord) -> TokenOut:

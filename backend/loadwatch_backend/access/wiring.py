@@ -14,7 +14,7 @@ from loadwatch_backend.access.modes import access_of, check_settings, role_of
 from loadwatch_backend.access.principal import Access
 from loadwatch_backend.access.service import AccessParts, AccessService
 from loadwatch_backend.access.sign_in.group_roles import RolePolicy, parse_group_roles
-from loadwatch_backend.access.sign_in.oidc_sign_in import OidcPolicy, OidcSignIn
+from loadwatch_backend.access.sign_in.oidc_sign_in import OidcSignIn
 from loadwatch_backend.access.sign_in.passwords import Passwords
 from loadwatch_backend.access.sign_in.proxy_users import ProxyUsers
 from loadwatch_backend.access.sign_in.sign_in import SignInService
@@ -22,7 +22,6 @@ from loadwatch_backend.access.tokens import TokenFile, TokenService
 from loadwatch_backend.access.users.service import UserService
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.database.relational import Relational
-from loadwatch_backend.core.paths import SIGN_IN_CALLBACK
 from loadwatch_backend.core.settings import Settings
 
 KEY_BYTES = 32
@@ -46,18 +45,8 @@ LOOKUPS_AT_ONCE = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProxyHeaders:
-    """Names of the headers in which a trusted proxy names the user; empty for those that it does not send."""
-
-    user: str
-    full_name: str
-    role: str
-    groups: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AccessServices:
-    """Everything that has to do with who may do what; `oidc` and `headers` are None where they are not configured."""
+    """Everything that has to do with who may do what; `oidc` is None where it is not configured."""
 
     gate: AccessService
     sign_in: SignInService
@@ -65,7 +54,8 @@ class AccessServices:
     tokens: TokenService
     audit: AuditLog
     oidc: OidcSignIn | None
-    headers: ProxyHeaders | None
+    headers: Settings | None
+    """With the names of the headers in which a trusted proxy names the user; None without one."""
     gate_threads: CapacityLimiter
     watch_threads: CapacityLimiter
     """Of streams, which fill them while the database hangs."""
@@ -82,14 +72,7 @@ def open_access(settings: Settings, relational: Relational, clock: Clock) -> Acc
     file = None if settings.token_file is None or access is Access.OPEN else TokenFile(settings.token_file)
     audit = AuditLog(relational, clock)
     key = load_sealing_key(settings.data / "session.key")
-    headers = None
-    if access is Access.USERS and settings.proxy_user_header:
-        headers = ProxyHeaders(
-            user=settings.proxy_user_header,
-            full_name=settings.proxy_name_header,
-            role=settings.proxy_role_header,
-            groups=settings.proxy_groups_header,
-        )
+    headers = settings if access is Access.USERS and settings.proxy_user_header else None
     parts = AccessParts(
         access=access,
         relational=relational,
@@ -126,30 +109,16 @@ def _proxy_policy(settings: Settings) -> RolePolicy:
 
 def _oidc(settings: Settings, parts: AccessParts, gate: AccessService, sign_in: SignInService) -> OidcSignIn:
     # Imported here: it brings a whole HTTP client along, which most servers have no use for.
-    from loadwatch_backend.access.sign_in.oidc_provider import OidcClient, OidcProvider
+    from loadwatch_backend.access.sign_in.oidc_provider import OidcProvider
 
     secret = settings.oidc_client_secret.reveal() if settings.oidc_client_secret else None
-    client = OidcClient(
-        issuer=settings.oidc_issuer,
-        client_id=settings.oidc_client_id,
-        client_secret=secret,
-        scopes=settings.oidc_scopes,
-        redirect_uri=settings.external_url.rstrip("/") + SIGN_IN_CALLBACK,
-    )
-    policy = OidcPolicy(
-        issuer=settings.oidc_issuer,
-        name_claim=settings.oidc_name_claim,
-        groups_claim=settings.oidc_groups_claim,
-        roles=RolePolicy(
-            group_roles=parse_group_roles(settings.oidc_group_roles, "LOADWATCH_OIDC_GROUP_ROLES"),
-            default_role=role_of(settings.oidc_default_role),
-            brings=bool(settings.oidc_group_roles),
-        ),
-        domains=settings.oidc_domains,
-        groups=settings.oidc_groups,
+    roles = RolePolicy(
+        group_roles=parse_group_roles(settings.oidc_group_roles, "LOADWATCH_OIDC_GROUP_ROLES"),
+        default_role=role_of(settings.oidc_default_role),
+        brings=bool(settings.oidc_group_roles),
     )
     # The client's secret is known to all servers of one database, so that one may finish what another one began.
     flow_key = parts.sealing_key
     if secret is not None:
         flow_key = hmac.new(secret.encode(), b"loadwatch sign-ins under way", hashlib.sha256).digest()
-    return OidcSignIn(parts, gate, sign_in, OidcProvider(client), policy, flow_key)
+    return OidcSignIn(parts, gate, sign_in, OidcProvider(settings, secret), settings, roles, flow_key)

@@ -1,4 +1,4 @@
-"""What the team's chat is told of a run: a sentence and headline figures."""
+"""What the team's chat is sent of a run: a sentence and headline figures."""
 
 from collections.abc import Sequence
 
@@ -31,13 +31,13 @@ class RunNotices:
         self._news: dict[str, RunNews] = {}
 
     def latest(self) -> Sequence[Notice]:
-        """What is to be told at present."""
+        """The notices to send now."""
         found = {notice_key(news): news for news in self._desk.latest()}
         self._news = found
         return [notice_of(news, self._external_url) for news in found.values()]
 
     def delivered(self, notice: Notice) -> None:
-        """It was told."""
+        """It was sent."""
         if notice.key in self._news:
             self._desk.delivered(self._news[notice.key])
 

@@ -1,7 +1,7 @@
 """What the schemas of all slices share."""
 
 import warnings
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.warnings import UnsupportedFieldAttributeWarning
@@ -27,6 +27,13 @@ class Schema(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+    @classmethod
+    def from_object(cls, source: object, /, **given: Any) -> Self:
+        """The fields that are not `given` are attributes of the source, such as a row, of the same names."""
+        return cls.model_validate(
+            {name: getattr(source, name) for name in cls.model_fields if name not in given} | given
+        )
 
 
 class Problem(BaseModel):

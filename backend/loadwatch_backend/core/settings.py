@@ -89,6 +89,10 @@ def _split(value: Any) -> Any:
     return tuple(part.strip() for part in value.split(",") if part.strip()) if isinstance(value, str) else value
 
 
+Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)]
+"""Separated by commas."""
+
+
 def _folders(value: Any) -> Any:
     return tuple(Path(part) for part in value.split(os.pathsep) if part) if isinstance(value, str) else value
 
@@ -126,7 +130,7 @@ class Settings(BaseSettings):
         "file or of the database), `users` (also with a password, a proxy's header or OpenID Connect), or `auto`: "
         "`open` on a loopback address, `token` where a token file is all that is configured, else `users`.",
     )
-    proxy_networks: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)] = Field(
+    proxy_networks: Names = Field(
         default=(),
         description="Addresses of reverse proxies in CIDR form, separated by commas. Only from them `X-Forwarded-For`, "
         "`X-Forwarded-Proto` and the headers below are believed.",
@@ -141,7 +145,7 @@ class Settings(BaseSettings):
     proxy_groups_header: str = Field(
         default="", pattern=HEADER, description="Header with the user's groups, separated by commas."
     )
-    proxy_group_roles: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)] = Field(
+    proxy_group_roles: Names = Field(
         default=(), description="Roles of groups, separated by commas: `ops=admin,devs=editor`. The highest one counts."
     )
     proxy_default_role: NewUserRole = Field(
@@ -155,7 +159,7 @@ class Settings(BaseSettings):
     oidc_client_id: str = Field(default="", max_length=500, description="Our client id at the provider.")
     oidc_client_secret: SecretSetting = Field(default=None, description="Our secret at the provider.")
     oidc_label: str = Field(default="Single sign-on", max_length=100, description="Text of the sign-in button.")
-    oidc_scopes: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)] = Field(
+    oidc_scopes: Names = Field(
         default=("openid", "profile", "email"), description="Scopes to ask for, separated by commas."
     )
     oidc_name_claim: str = Field(
@@ -164,7 +168,7 @@ class Settings(BaseSettings):
     oidc_groups_claim: str = Field(
         default="groups", max_length=100, description="Claim with the user's groups or roles; dots lead inwards."
     )
-    oidc_group_roles: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)] = Field(
+    oidc_group_roles: Names = Field(
         default=(),
         description="Roles of groups, separated by commas: `ops=admin,devs=editor`. The highest one counts, at each "
         "sign-in.",
@@ -172,18 +176,16 @@ class Settings(BaseSettings):
     oidc_default_role: NewUserRole = Field(
         default=NewUserRole.VIEWER, description="Role of a new user whose groups bring none; `none` refuses them."
     )
-    oidc_domains: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)] = Field(
+    oidc_domains: Names = Field(
         default=(), description="Domains of verified email addresses that may sign in. Default: all."
     )
-    oidc_groups: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)] = Field(
-        default=(), description="Groups of which one is needed to sign in. Default: all may."
-    )
+    oidc_groups: Names = Field(default=(), description="Groups of which one is needed to sign in. Default: all may.")
     database_url: SecretSetting = Field(
         default=None,
         description="Database for everything but samples, as an SQLAlchemy URL (mysql+pymysql://…, postgresql+…://…). "
         "Default: SQLite in the data directory.",
     )
-    allowed_hosts: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)] = Field(
+    allowed_hosts: Names = Field(
         default=(),
         description="Names by which the server may be called besides loopback names, separated by commas; "
         "`*.example.org` takes all names below.",
@@ -216,7 +218,7 @@ class Settings(BaseSettings):
         description="Folders of your own packs, separated as in PATH; a later one wins. Default: `packs` in the data "
         "directory.",
     )
-    rules: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)] = Field(
+    rules: Names = Field(
         default=(), description="Rule files in Prometheus' format, with * and **, separated by commas."
     )
     default_rules: bool = Field(default=True, description="Whether the built-in rules are evaluated too.")
@@ -238,7 +240,7 @@ class Settings(BaseSettings):
         description="Receivers, routes, inhibition and time intervals, as in Alertmanager's configuration file. "
         "Default: alerts are on the page only.",
     )
-    notify_networks: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_split)] = Field(
+    notify_networks: Names = Field(
         default=(),
         description="Networks that notifications may be sent to besides public addresses, in CIDR form, separated by "
         "commas: 10.0.0.0/8,127.0.0.0/8.",

@@ -14,11 +14,12 @@ class GoSyntaxError(ValueError):
     """An escape that Go does not know."""
 
 
-def unquote(text: str) -> str:
+def unquote(text: str, errors: str = "replace") -> str:
     """The text of a quoted string, raw string or character constant, given with its quotes.
 
     Raises:
         GoSyntaxError: an escape that Go does not know.
+        UnicodeDecodeError: escaped bytes are not UTF-8, and `errors` is not "replace".
     """
     quote, inner = text[0], text[1:-1]
     if quote == "`":
@@ -41,7 +42,7 @@ def unquote(text: str) -> str:
         else:
             out += _rune(int(short or long, 16), found.group()).encode()
     out += inner[position:].encode()
-    return out.decode("utf-8", errors="replace")
+    return out.decode("utf-8", errors)
 
 
 def _rune(number: int, escape: str) -> str:

@@ -167,14 +167,14 @@ def test_the_defaults_are_whole() -> None:
 
 
 def test_a_change_counts_when_it_has_held_still(folder: Path, files: RuleFiles) -> None:
-    files.look()
+    files.check()
     (folder / "a.yml").write_text("")  # An editor that empties a file before it writes it.
-    files.look()
+    files.check()
     assert names(files.current()) == ["a", "b"]
     (folder / "a.yml").write_text(GOOD.format(name="new"))
-    files.look()
+    files.check()
     assert names(files.current()) == ["a", "b"]
-    files.look()
+    files.check()
     assert names(files.current()) == ["new", "b"]
 
 

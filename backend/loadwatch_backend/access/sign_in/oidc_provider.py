@@ -8,7 +8,6 @@ import json
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, cast
 
 import requests
@@ -21,6 +20,8 @@ from joserfc.jwk import KeySet
 
 from loadwatch_backend.access.sign_in.oidc_sign_in import Flow
 from loadwatch_backend.core.errors import ForbiddenError, UnavailableError
+from loadwatch_backend.core.paths import SIGN_IN_CALLBACK
+from loadwatch_backend.core.settings import Settings
 
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """Signatures by the provider's private key only: never `none`, never HMAC with a secret that others know."""
@@ -46,22 +47,12 @@ class OidcTokenError(ForbiddenError, code="oidc-token", title="The provider's to
     """The ID token is not one to be believed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OidcClient:
-    """How we are known at the provider."""
-
-    issuer: str
-    client_id: str
-    client_secret: str | None
-    scopes: tuple[str, ...]
-    redirect_uri: str
-
-
 class OidcProvider:
-    """Talks to the provider; from worker threads only. `clock` gives monotonic seconds."""
+    """Talks to the provider; from worker threads only. `secret` is ours at the provider; monotonic seconds."""
 
-    def __init__(self, client: OidcClient, clock: Callable[[], float] = time.monotonic) -> None:
-        self._client = client
+    def __init__(self, settings: Settings, secret: str | None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._settings = settings
+        self._secret = secret
         self._clock = clock
         self._lock = threading.Lock()
         self._document: dict[str, Any] = {}
@@ -101,10 +92,14 @@ class OidcProvider:
                 decoded.claims,
                 decoded.header,
                 {
-                    "iss": {"essential": True, "value": self._client.issuer},
-                    "aud": {"essential": True, "value": self._client.client_id},
+                    "iss": {"essential": True, "value": self._settings.oidc_issuer},
+                    "aud": {"essential": True, "value": self._settings.oidc_client_id},
                 },
-                {"nonce": flow.nonce, "client_id": self._client.client_id, "access_token": token.get("access_token")},
+                {
+                    "nonce": flow.nonce,
+                    "client_id": self._settings.oidc_client_id,
+                    "access_token": token.get("access_token"),
+                },
             )
             claims.validate(now=now_seconds, leeway=LEEWAY_SECONDS)
         except (JoseError, ValueError) as error:
@@ -116,14 +111,13 @@ class OidcProvider:
     # ------------------------------------------------------------------------------------------------------------------
 
     def _session(self) -> Any:
-        client = self._client
         session: Any = OAuth2Session(
-            client.client_id,
-            client.client_secret,
-            scope=" ".join(client.scopes),
-            redirect_uri=client.redirect_uri,
+            self._settings.oidc_client_id,
+            self._secret,
+            scope=" ".join(self._settings.oidc_scopes),
+            redirect_uri=self._settings.external_url.rstrip("/") + SIGN_IN_CALLBACK,
             code_challenge_method="S256",
-            token_endpoint_auth_method="client_secret_basic" if client.client_secret else "none",
+            token_endpoint_auth_method="client_secret_basic" if self._secret else "none",
         )
         return session
 
@@ -166,16 +160,19 @@ class OidcProvider:
                 if self._clock() - self._failed_at < FAILED_SECONDS:
                     raise OidcUnavailableError(self._failure)
                 try:
-                    self._document = self._read(self._client.issuer.rstrip("/") + "/.well-known/openid-configuration")
+                    self._document = self._read(
+                        self._settings.oidc_issuer.rstrip("/") + "/.well-known/openid-configuration"
+                    )
                 except OidcUnavailableError as error:
                     self._failure, self._failed_at = error.detail, self._clock()
                     raise
                 self._document_at = self._clock()
             issuer, value = self._document.get("issuer"), self._document.get(name)
-        if issuer != self._client.issuer:
+        ours = self._settings.oidc_issuer
+        if issuer != ours:
             self._document_at = float("-inf")
             raise OidcUnavailableError(
-                f"The provider calls itself {issuer!r} and not {self._client.issuer!r}; correct LOADWATCH_OIDC_ISSUER."
+                f"The provider calls itself {issuer!r} and not {ours!r}; correct LOADWATCH_OIDC_ISSUER."
             )
         if not isinstance(value, str):
             raise OidcUnavailableError(f"The provider's configuration lacks {name}.")

@@ -9,9 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from loadwatch_backend.access.audit import AuditEvent
 from loadwatch_backend.access.credentials import Cookie, CookieKind, hash_secret, new_secret
-from loadwatch_backend.access.principal import Role
 from loadwatch_backend.access.repository import (
     dismiss,
     end_sessions,
@@ -19,16 +17,17 @@ from loadwatch_backend.access.repository import (
     find_user_by_name,
     give_role,
     keep_user,
-    name_key,
+    new_user,
     role_given,
 )
 from loadwatch_backend.access.schemas import UserSource
 from loadwatch_backend.access.service import AccessParts, AccessService
-from loadwatch_backend.access.sign_in.group_roles import GivenRole, RolePolicy, highest_role
+from loadwatch_backend.access.sign_in.group_roles import RolePolicy, highest_role
 from loadwatch_backend.access.sign_in.sign_in import Browser, SignInService, seal, unseal
-from loadwatch_backend.access.tables import NAME_LENGTH, TEXT_LENGTH, UserRow
+from loadwatch_backend.access.tables import NAME_LENGTH, TEXT_LENGTH
 from loadwatch_backend.core.database.outages import ConstraintError
 from loadwatch_backend.core.errors import ForbiddenError, NotFoundError, ProblemError, UnavailableError
+from loadwatch_backend.core.settings import Settings
 
 if TYPE_CHECKING:  # It brings a whole HTTP client along.
     from loadwatch_backend.access.sign_in.oidc_provider import OidcProvider
@@ -62,18 +61,6 @@ class Flow:
     state: str
     nonce: str
     verifier: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OidcPolicy:
-    """Who may come in, and as what."""
-
-    issuer: str
-    name_claim: str
-    groups_claim: str
-    roles: RolePolicy
-    domains: tuple[str, ...]
-    groups: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,18 +102,19 @@ def groups_of(claims: Mapping[str, Any], claim: str) -> list[str]:
     return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []  # pyright: ignore[reportUnknownVariableType] - JSON
 
 
-def check_allowed(claims: Mapping[str, Any], policy: OidcPolicy) -> None:
+def check_allowed(claims: Mapping[str, Any], settings: Settings) -> None:
     """Refuse who is of no allowed domain or group.
 
     Raises:
         OidcNotAllowedError: says which.
     """
-    if policy.domains:
+    if settings.oidc_domains:
         email = str(claims.get("email", ""))
         domain = email.rpartition("@")[2].lower()
-        if claims.get("email_verified") is not True or domain not in {one.lower() for one in policy.domains}:
+        if claims.get("email_verified") is not True or domain not in {one.lower() for one in settings.oidc_domains}:
             raise OidcNotAllowedError("Your email address is not verified, or not of a domain that may sign in here.")
-    if policy.groups and not set(policy.groups) & set(groups_of(claims, policy.groups_claim)):
+    groups = settings.oidc_groups
+    if groups and not set(groups) & set(groups_of(claims, settings.oidc_groups_claim)):
         raise OidcNotAllowedError("You are in none of the groups that may sign in here.")
 
 
@@ -139,14 +127,16 @@ class OidcSignIn:
         gate: AccessService,
         sign_in: SignInService,
         provider: "OidcProvider",
-        policy: OidcPolicy,
+        settings: Settings,
+        roles: RolePolicy,
         flow_key: bytes,
     ) -> None:
         self._parts = parts
         self._gate = gate
         self._sign_in = sign_in
         self._provider = provider
-        self._policy = policy
+        self._settings = settings
+        self._roles = roles
         self._flow_key = flow_key
 
     def start(self, target: str, address: str) -> Redirect:
@@ -173,14 +163,7 @@ class OidcSignIn:
             signed_in, target = self._finish(back, browser)
         except ProblemError as error:
             self._gate.counts.logins_failed_total += 1
-            event = AuditEvent(
-                action="session.login",
-                actor=None,
-                outcome=error.code,
-                address=browser.visit.address,
-                detail={"way": "oidc"},
-            )
-            self._parts.audit.write(event)
+            self._parts.audit.write_failed_sign_in(error.code, browser.visit.address, way="oidc")
             return Redirect(location=ERROR_PAGE + error.code, cookies=(forget,))
         self._parts.attempts.forgive(browser.visit.address)
         return Redirect(location=target, cookies=(forget, *signed_in.cookies))
@@ -195,7 +178,7 @@ class OidcSignIn:
         flow = Flow(state=kept["state"], nonce=kept["nonce"], verifier=kept["verifier"])
         claims = self._provider.claims(back.code, flow, now_ms // 1_000)
         try:
-            check_allowed(claims, self._policy)
+            check_allowed(claims, self._settings)
         except OidcNotAllowedError:
             self._dismiss(claims)
             raise
@@ -212,8 +195,8 @@ class OidcSignIn:
 
         None for somebody of no role, whose sessions have ended when this returns.
         """
-        roles = self._policy.roles
-        brought = highest_role(groups_of(claims, self._policy.groups_claim), roles.group_roles)
+        roles = self._roles
+        brought = highest_role(groups_of(claims, self._settings.oidc_groups_claim), roles.group_roles)
         with self._parts.relational.transaction() as session:
             row = find_user_by_external_id(session, self._external_id(claims))
             given = roles.role_of(None if row is None else role_given(row), brought)
@@ -225,7 +208,8 @@ class OidcSignIn:
                 name = self._name_of(claims)
                 if find_user_by_name(session, name) is not None:
                     raise OidcNameTakenError(f"There is another user {name!r} here; ask an administrator.")
-                row = _new_row(name, self._external_id(claims), given, now_ms)
+                row = new_user(name, UserSource.OIDC, given.source, now_ms, seen=True)
+                row.external_id = self._external_id(claims)
             give_role(session, row, given)
             row.full_name = str(claims.get("name") or row.full_name)[:TEXT_LENGTH]
             return keep_user(session, row)
@@ -238,27 +222,12 @@ class OidcSignIn:
                 end_sessions(session, row.id)
 
     def _external_id(self, claims: Mapping[str, Any]) -> str:
-        return hash_secret(f"{self._policy.issuer}\n{claims['sub']}")
+        return hash_secret(f"{self._settings.oidc_issuer}\n{claims['sub']}")
 
     def _name_of(self, claims: Mapping[str, Any]) -> str:
-        wished = claims.get(self._policy.name_claim) or claims.get("email") or claims["sub"]
+        claim = self._settings.oidc_name_claim
+        wished = claims.get(claim) or claims.get("email") or claims["sub"]
         name = "".join(sign if sign in NAME_SIGNS else "-" for sign in str(wished)).lstrip("._@+-")[:NAME_LENGTH]
         if not name:
-            raise OidcNotAllowedError(f"The claim {self._policy.name_claim!r} makes no user name.")
+            raise OidcNotAllowedError(f"The claim {claim!r} makes no user name.")
         return name
-
-
-def _new_row(name: str, external_id: str, given: GivenRole, now_ms: int) -> UserRow:
-    return UserRow(
-        name=name,
-        name_key=name_key(name),
-        full_name="",
-        role=Role.VIEWER.value,
-        role_source=given.source.value,
-        source=UserSource.OIDC.value,
-        disabled=False,
-        password_hash=None,
-        external_id=external_id,
-        created_ms=now_ms,
-        last_seen_ms=now_ms,
-    )

@@ -7,10 +7,10 @@ import structlog
 from loadwatch_backend.access.credentials import ProxyClaim
 from loadwatch_backend.access.lookup import TOUCH_MS, user_principal
 from loadwatch_backend.access.principal import Principal, Role
-from loadwatch_backend.access.repository import dismiss, find_user_by_name, give_role, keep_user, name_key, role_given
+from loadwatch_backend.access.repository import dismiss, find_user_by_name, give_role, keep_user, new_user, role_given
 from loadwatch_backend.access.schemas import USER_NAME, UserSource
-from loadwatch_backend.access.sign_in.group_roles import RANKS, GivenRole, RolePolicy, highest_role
-from loadwatch_backend.access.tables import TEXT_LENGTH, UserRow
+from loadwatch_backend.access.sign_in.group_roles import RANKS, RolePolicy, highest_role
+from loadwatch_backend.access.tables import TEXT_LENGTH
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.database.outages import ConstraintError
 from loadwatch_backend.core.database.relational import Relational
@@ -64,7 +64,7 @@ class ProxyUsers:
             if row is None:
                 if given is None:
                     return None
-                row = _new_row(claim, given, now_ms)
+                row = new_user(claim.user, UserSource.HEADER, given.source, now_ms, seen=True)
                 keep_user(session, row)
                 logger.info("user of the proxy made", user=row.name, role=given.role.value)
             if row.source != UserSource.HEADER.value:
@@ -80,19 +80,3 @@ class ProxyUsers:
             if row.last_seen_ms is None or abs(now_ms - row.last_seen_ms) >= TOUCH_MS:
                 row.last_seen_ms = now_ms
             return user_principal(row.id, row.name, row.role, None)
-
-
-def _new_row(claim: ProxyClaim, given: GivenRole, now_ms: int) -> UserRow:
-    return UserRow(
-        name=claim.user,
-        name_key=name_key(claim.user),
-        full_name=claim.full_name[:TEXT_LENGTH],
-        role=Role.VIEWER.value,
-        role_source=given.source.value,
-        source=UserSource.HEADER.value,
-        disabled=False,
-        password_hash=None,
-        external_id=None,
-        created_ms=now_ms,
-        last_seen_ms=now_ms,
-    )

@@ -9,7 +9,7 @@ import hashlib
 import hmac
 import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -19,6 +19,7 @@ from loadwatch_backend.access.limits import TooManyAttemptsError, count_failure,
 from loadwatch_backend.access.lookup import user_principal
 from loadwatch_backend.access.principal import Access, Principal, Role, RoleSource
 from loadwatch_backend.access.repository import (
+    IDLE_MS,
     SessionOwner,
     any_administrator,
     clear_lockout,
@@ -31,6 +32,7 @@ from loadwatch_backend.access.repository import (
     keep_user,
     list_sessions,
     name_key,
+    new_user,
     offer_setup,
     open_session,
     owner_of,
@@ -45,12 +47,12 @@ from loadwatch_backend.access.schemas import (
     SessionOut,
     SetupIn,
     UserSessionList,
+    UserSessionOut,
     UserSource,
 )
 from loadwatch_backend.access.service import SESSION_SECONDS, AccessParts, AccessService, SignedIn
 from loadwatch_backend.access.sign_in.passwords import Passwords, check_strength
-from loadwatch_backend.access.tables import UserRow
-from loadwatch_backend.access.views import session_list
+from loadwatch_backend.access.tables import UserRow, UserSessionRow
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.database.relational import Relational, Session
 from loadwatch_backend.core.errors import ForbiddenError, NotFoundError, UnauthorizedError
@@ -174,19 +176,8 @@ class SignInService:
         now_ms = self._parts.clock()
         with self._parts.relational.transaction() as session:
             use_setup(session, given.secret, now_ms)
-            row = UserRow(
-                name=given.name,
-                name_key=name_key(given.name),
-                full_name="",
-                role=Role.ADMIN.value,
-                role_source=RoleSource.HAND.value,
-                source=UserSource.PASSWORD.value,
-                disabled=False,
-                password_hash=hashed,
-                external_id=None,
-                created_ms=now_ms,
-                last_seen_ms=now_ms,
-            )
+            row = new_user(given.name, UserSource.PASSWORD, RoleSource.HAND, now_ms, seen=True)
+            row.role, row.password_hash = Role.ADMIN.value, hashed
             user_id = keep_user(session, row)
         self._parts.attempts.forgive(address)
         return self.open(user_id, browser, "setup")
@@ -211,14 +202,7 @@ class SignInService:
                 raise DisabledUserError(f"The user {row.name!r} is disabled; ask an administrator.")
         except (WrongPasswordError, TooManyAttemptsError, DisabledUserError) as error:
             self._gate.counts.logins_failed_total += 1
-            event = AuditEvent(
-                action="session.login",
-                actor=None,
-                subject=self._known_name(given.name),
-                outcome=error.code,
-                address=visit.address,
-            )
-            self._parts.audit.write(event)
+            self._parts.audit.write_failed_sign_in(error.code, visit.address, subject=self._known_name(given.name))
             raise
         self._parts.attempts.forgive(visit.address)
         return self.open(row.id, browser, "password")
@@ -339,6 +323,17 @@ class SignInService:
         if known is not None and known["name"] == name_key(name):
             return f"device:{name_key(name)}:{known['id']}"
         return stranger_key(name)
+
+
+def session_list(rows: Sequence[UserSessionRow], user: str, current: str | None) -> UserSessionList:
+    """Sessions of one user; `expires_ms` is when the session ends if nobody uses it."""
+    sessions = [
+        UserSessionOut.from_object(
+            row, user=user, expires_ms=min(row.expires_ms, row.last_seen_ms + IDLE_MS), current=row.id == current
+        )
+        for row in rows
+    ]
+    return UserSessionList(sessions=sessions)
 
 
 def stranger_key(name: str) -> str:

@@ -18,16 +18,15 @@ from loadwatch_backend.access.repository import (
     list_sessions,
     list_users,
     lock_administrators,
-    name_key,
+    new_user,
     read_locks,
     void_setup,
 )
 from loadwatch_backend.access.schemas import UserIn, UserList, UserOut, UserPatch, UserSessionList, UserSource
 from loadwatch_backend.access.sign_in.group_roles import GivenRole
 from loadwatch_backend.access.sign_in.passwords import Passwords, check_strength
-from loadwatch_backend.access.sign_in.sign_in import NoPasswordError, SessionNotFoundError, stranger_key
+from loadwatch_backend.access.sign_in.sign_in import NoPasswordError, SessionNotFoundError, session_list, stranger_key
 from loadwatch_backend.access.tables import UserRow
-from loadwatch_backend.access.views import session_list, user_out
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.database.outages import ConstraintError
 from loadwatch_backend.core.database.relational import Relational, Session
@@ -77,19 +76,9 @@ class UserService:
         """
         _check_role(given.role)
         check_strength(given.password, given.name)
-        row = UserRow(
-            name=given.name,
-            name_key=name_key(given.name),
-            full_name=given.full_name,
-            role=given.role.value,
-            role_source=RoleSource.HAND.value,
-            source=UserSource.PASSWORD.value,
-            disabled=False,
-            password_hash=self._passwords.hash(given.password),
-            external_id=None,
-            created_ms=self._clock(),
-            last_seen_ms=None,
-        )
+        hashed = self._passwords.hash(given.password)
+        row = new_user(given.name, UserSource.PASSWORD, RoleSource.HAND, self._clock(), seen=False)
+        row.full_name, row.role, row.password_hash = given.full_name, given.role.value, hashed
         try:
             with self._relational.transaction() as session:
                 keep_user(session, row)
@@ -205,9 +194,8 @@ class UserService:
         now_ms = self._clock()
         end_ms = read_locks(session).get(hash_secret(stranger_key(row.name)), 0)
         locked = wait_left_ms(Lockout(locked_until_ms=end_ms), now_ms) > 0
-        return user_out(
-            row, locked_until_ms=end_ms if locked else None, sessions=count_sessions(session, now_ms).get(row.id, 0)
-        )
+        sessions = count_sessions(session, now_ms).get(row.id, 0)
+        return UserOut.from_object(row, locked_until_ms=end_ms if locked else None, sessions=sessions)
 
 
 def _check_role(role: Role) -> None:

@@ -17,7 +17,7 @@ from loadwatch_backend.alerting.alerts.history.episodes import (
     tracked_alert,
 )
 from loadwatch_backend.alerting.alerts.history.incidents import Member, head_of
-from loadwatch_backend.alerting.alerts.history.tables import EpisodeRow, TransitionRow
+from loadwatch_backend.alerting.alerts.history.tables import EpisodeRow
 from loadwatch_backend.alerting.alerts.links import alert_path, moment_path
 from loadwatch_backend.alerting.alerts.schemas import (
     Acknowledgement,
@@ -28,7 +28,6 @@ from loadwatch_backend.alerting.alerts.schemas import (
     IncidentMark,
     ResolvedReason,
     RunbookPart,
-    TransitionOut,
 )
 from loadwatch_backend.alerting.notify.causes import (
     FINDING_ANNOTATIONS,
@@ -75,10 +74,9 @@ def alert_out(row: EpisodeRow, around: AlertContext, settings: MachineSettings) 
     state = AlertState(row.state)
     open_ = state is not AlertState.RESOLVED
     evaluated_ms = around.live.evaluated_ms if around.live is not None else around.evaluated_ms if open_ else None
-    return AlertOut(
+    return AlertOut.from_object(
+        facts,
         id=row.id,
-        rule_id=row.rule_id,
-        group=facts.group,
         name=labels.get("alertname", facts.name),
         state=state,
         severity=labels.get("severity", ""),
@@ -89,9 +87,7 @@ def alert_out(row: EpisodeRow, around: AlertContext, settings: MachineSettings) 
         runbook_url=annotations.get("runbook_url", ""),
         translations=translations_of(kept),
         finding=_finding_out(alert.finding, around.snapshot if open_ else None),
-        expression=facts.expression,
         value=finite(alert.value),
-        unit=facts.unit,
         active_ms=alert.active_ms,
         fired_ms=alert.fired_ms if state is not AlertState.PENDING else None,
         resolved_ms=row.resolved_ms,
@@ -114,9 +110,6 @@ def alert_out(row: EpisodeRow, around: AlertContext, settings: MachineSettings) 
         receivers=list(around.quiet.receivers),
         undelivered=list(around.quiet.undelivered),
         sparkline=list(around.sparkline),
-        threshold=facts.threshold,
-        comparison=facts.comparison,
-        signal=facts.signal,
         moment_url=moment_path(alert.active_ms, row.resolved_ms, facts.signal),
     )
 
@@ -142,7 +135,7 @@ def member_of(row: EpisodeRow, explained: Explain, *, held: bool = False) -> Mem
         id=row.id,
         firing=row.state == AlertState.FIRING,
         held=held,
-        tells=known is not None and finding in known.about,
+        reports=known is not None and finding in known.about,
         active_ms=row.active_ms,
         severity=labels.get("severity", ""),
     )
@@ -165,7 +158,7 @@ def steps_of(
 
 
 def active_finding(finding: Mapping[str, str], snapshot: FindingsSnapshot | None) -> ActiveFinding | None:
-    """The finding of an alert as it stands now; None where it does not, or nobody looks."""
+    """The finding of an alert as it stands now; None where it does not, or findings are not evaluated."""
     key = finding.get(FINDING_FAMILY, "").split("\n")[0]
     return None if snapshot is None else snapshot.by_key.get(key)
 
@@ -195,20 +188,6 @@ def acknowledgement_of(row: EpisodeRow) -> Acknowledgement | None:
     return Acknowledgement(by=row.acknowledged_by, at_ms=row.acknowledged_ms, comment=row.acknowledged_comment)
 
 
-def transition_out(row: TransitionRow) -> TransitionOut:
-    """One change."""
-    return TransitionOut(
-        id=row.id,
-        alert_id=row.alert_id,
-        from_state=None if row.from_state is None else AlertState(row.from_state),
-        to_state=AlertState(row.to_state),
-        at_ms=row.at_ms,
-        value=row.value,
-        reason=row.reason,
-        by=row.actor,
-    )
-
-
 def asked_alert(row: EpisodeRow, external_url: str) -> NotifiedAlert:
     """An open alert as receivers know it, or as they would if it fired."""
     return NotifiedAlert(
@@ -220,19 +199,6 @@ def asked_alert(row: EpisodeRow, external_url: str) -> NotifiedAlert:
         generator_url=external_url.rstrip("/") + alert_path(row.id),
         acknowledged=row.acknowledged_by is not None,
         run_given=RUN_LABEL not in orjson.loads(row.source),
-    )
-
-
-def routed_alert(row: EpisodeRow) -> NotifiedAlert:
-    """As much of an open alert as routes, silences and inhibition look at."""
-    return NotifiedAlert(
-        key=row.id,
-        labels=orjson.loads(row.labels),
-        annotations={},
-        starts_ms=row.fired_ms or row.active_ms,
-        ends_ms=row.resolved_ms,
-        generator_url="",
-        acknowledged=row.acknowledged_by is not None,
     )
 
 

@@ -5,7 +5,6 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Query, Response
 
 from loadwatch_backend.access.endpoints import Actor
-from loadwatch_backend.alerting.alerts.prometheus import RuleQuestion
 from loadwatch_backend.alerting.alerts.schemas import (
     AcknowledgementIn,
     AlertDetail,
@@ -128,14 +127,11 @@ def list_prometheus_rules(
     exclude_alerts: Annotated[str, Query(max_length=10)] = "",
 ) -> Response:
     """Groups with rules and their alerts; Grafana shows them beside its own."""
-    question = RuleQuestion(
-        type=type.lower(),
-        names=rule_name or (),
-        groups=rule_group or (),
-        files=file or (),
-        exclude_alerts=exclude_alerts.lower() in ("1", "t", "true"),
+    without = exclude_alerts.lower() in ("1", "t", "true")
+    found = services.prometheus.rules(
+        type.lower(), rule_name or (), rule_group or (), file or (), exclude_alerts=without
     )
-    return whole(services.prometheus.rules(question))
+    return whole(found)
 
 
 @prometheus_rules_router.get("/alerts", summary="Alerts, as Prometheus lists them", response_class=Response)

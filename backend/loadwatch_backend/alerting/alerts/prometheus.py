@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,17 +26,6 @@ class RuleTypeError(BadRequestError, code="rule-type"):
     """A kind of rule that does not exist."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleQuestion:
-    """Which rules are asked for; empty sequences filter nothing."""
-
-    type: str = ""
-    names: Sequence[str] = ()
-    groups: Sequence[str] = ()
-    files: Sequence[str] = ()
-    exclude_alerts: bool = False
-
-
 class PrometheusRules:
     """Documents below `data`."""
 
@@ -46,29 +34,25 @@ class PrometheusRules:
         self._evaluator = evaluator
         self._relational = relational
 
-    def rules(self, question: RuleQuestion) -> dict[str, Any]:
-        """Groups with their rules and, unless excluded, their alerts.
+    def rules(
+        self, type: str, names: Sequence[str], groups: Sequence[str], files: Sequence[str], *, exclude_alerts: bool
+    ) -> dict[str, Any]:
+        """Groups with their rules and, unless excluded, their alerts; empty sequences filter nothing.
 
         Raises:
             RuleTypeError: neither `alert` nor `record`.
         """
-        kinds = TYPES.get(question.type)
+        kinds = TYPES.get(type)
         if kinds is None:
-            raise RuleTypeError(f'invalid parameter "type": not supported value "{question.type}"')
+            raise RuleTypeError(f'invalid parameter "type": not supported value "{type}"')
         alerts = self._open()
         found: list[dict[str, Any]] = []
         for group in self._rules.current().groups:
-            rules = [
-                rule
-                for rule in group.rules
-                if rule.kind in kinds and (not question.names or rule.name in question.names)
-            ]
-            wanted = (not question.groups or group.name in question.groups) and (
-                not question.files or group.file in question.files
-            )
+            rules = [rule for rule in group.rules if rule.kind in kinds and (not names or rule.name in names)]
+            wanted = (not groups or group.name in groups) and (not files or group.file in files)
             if rules and wanted:
-                run = self._evaluator.group_run(group.file, group.name)
-                found.append(_group(group, rules, run, alerts, exclude_alerts=question.exclude_alerts))
+                run = self._evaluator.group_run(group)
+                found.append(_group(group, rules, run, alerts, exclude_alerts=exclude_alerts))
         return {"groups": found}
 
     def alerts(self) -> dict[str, Any]:
@@ -87,23 +71,22 @@ class PrometheusRules:
 def _group(
     group: RuleGroup,
     rules: Sequence[Rule],
-    run: GroupRun | None,
+    run: GroupRun,
     alerts: Mapping[str, Sequence[EpisodeRow]],
     *,
     exclude_alerts: bool,
 ) -> dict[str, Any]:
-    status = {} if run is None else run.status
     return {
         "name": group.name,
         "file": group.file,
         "rules": [
-            _rule(rule, status.get(rule.id, RuleStatus()), alerts.get(rule.id, ()), exclude_alerts=exclude_alerts)
+            _rule(rule, run.status.get(rule.id, RuleStatus()), alerts.get(rule.id, ()), exclude_alerts=exclude_alerts)
             for rule in rules
         ],
         "interval": group.interval_ms / 1_000,
         "limit": group.limit,
-        "evaluationTime": 0 if run is None else run.seconds or 0,
-        "lastEvaluation": _time(None if run is None else run.evaluated_ms),
+        "evaluationTime": run.seconds or 0,
+        "lastEvaluation": _time(run.evaluated_ms),
     }
 
 

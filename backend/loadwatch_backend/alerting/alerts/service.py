@@ -15,9 +15,7 @@ from loadwatch_backend.alerting.alerts.documents import (
     alert_out,
     asked_alert,
     heads_of_incidents,
-    routed_alert,
     steps_of,
-    transition_out,
     watched_source,
 )
 from loadwatch_backend.alerting.alerts.evaluation.evaluation import GroupRun, RuleStatus
@@ -42,6 +40,7 @@ from loadwatch_backend.alerting.alerts.schemas import (
     RuleList,
     RuleOut,
     RuleState,
+    TransitionOut,
 )
 from loadwatch_backend.alerting.notify.causes import BEST, RANKS, Explain
 from loadwatch_backend.alerting.notify.file.matchers import LabelMatcher, MatcherError, all_match, parse_matchers
@@ -88,51 +87,31 @@ class RuleLister:
             counts = repository.count_open(session)
         return RuleList(
             files=[
-                RuleFileOut(
-                    path=file.path,
-                    built_in=file.built_in,
-                    state=file.state,
-                    error=file.error,
-                    line=file.line,
-                    loaded_ms=file.loaded_ms,
-                    rules=sum(len(group.rules) for group in file.groups),
-                )
+                RuleFileOut.from_object(file, rules=sum(len(group.rules) for group in file.groups))
                 for file in rules.files
             ],
-            groups=[
-                _group_out(group, self._evaluator.group_run(group.file, group.name), counts) for group in rules.groups
-            ],
+            groups=[_group_out(group, self._evaluator.group_run(group), counts) for group in rules.groups],
         )
 
 
-def _group_out(group: RuleGroup, run: GroupRun | None, counts: Mapping[str, Counts]) -> RuleGroupOut:
-    return RuleGroupOut(
+def _group_out(group: RuleGroup, run: GroupRun, counts: Mapping[str, Counts]) -> RuleGroupOut:
+    return RuleGroupOut.from_object(
+        run,
         name=group.name,
         file=group.file,
-        interval_seconds=group.interval_ms / 1_000,
-        evaluated_ms=None if run is None else run.evaluated_ms,
-        evaluation_seconds=None if run is None else run.seconds,
-        missed=0 if run is None else run.missed,
-        rules=[
-            _rule_out(rule, UNKNOWN if run is None else run.status.get(rule.id, UNKNOWN), counts.get(rule.id, {}))
-            for rule in group.rules
-        ],
+        interval_seconds=run.interval,
+        evaluation_seconds=run.seconds,
+        rules=[_rule_out(rule, run.status.get(rule.id, UNKNOWN), counts.get(rule.id, {})) for rule in group.rules],
     )
 
 
 def _rule_out(rule: Rule, status: RuleStatus, counts: Counts) -> RuleOut:
     firing, firing_without = counts.get(str(AlertState.FIRING), (0, 0))
     pending, pending_without = counts.get(str(AlertState.PENDING), (0, 0))
-    return RuleOut(
-        id=rule.id,
-        kind=rule.kind,
-        name=rule.name,
-        expression=rule.expression,
-        line=rule.line,
+    return RuleOut.from_object(
+        rule,
         for_seconds=rule.for_ms / 1_000,
         keep_firing_for_seconds=rule.keep_firing_for_ms / 1_000,
-        no_data=rule.no_data,
-        labels=dict(rule.labels),
         annotations=in_language(rule.annotations, Language.EN),
         translations=translations_of(rule.annotations),
         state=RuleState.FIRING if firing else RuleState.PENDING if pending else RuleState.INACTIVE,
@@ -233,7 +212,7 @@ EARLIER_EPISODES = 20
 MOST_MEMBERS = 201
 """Alerts of an incident that are read one by one."""
 DISMISS_SECONDS = 5.0
-"""How long a request waits for the server that evaluates, which looks each second."""
+"""How long a request waits for the server that evaluates, which reads requests each second."""
 ORDER = {AlertState.FIRING: 0, AlertState.PENDING: 1, AlertState.RESOLVED: 2}
 
 
@@ -344,7 +323,7 @@ class AlertService:
         return AlertDetail(
             alert=incident.head if incident.head.id == row.id else self._out(row, {incident.id: incident.head.id}),
             incident=incident.model_copy(update={"total": total, "firing": firing, "acknowledged": acknowledged}),
-            transitions=[transition_out(one) for one in transitions],
+            transitions=[TransitionOut.from_object(one, by=one.actor) for one in transitions],
             earlier=[self._out_of_history(one) for one in earlier],
         )
 
@@ -509,7 +488,7 @@ class AlertService:
         return self._values.sparklines(RuleFacts.from_json(row.rule).expression, now_ms).get(watched_source(row), ())
 
     def _quiet(self, rows: Sequence[EpisodeRow]) -> Mapping[str, Quiet]:
-        return self._dispatch.quiet([routed_alert(row) for row in rows], self._clock())
+        return self._dispatch.quiet([asked_alert(row, self._external_url) for row in rows], self._clock())
 
 
 def _same_state(row: EpisodeRow, live: Mapping[str, LiveAlert]) -> LiveAlert | None:

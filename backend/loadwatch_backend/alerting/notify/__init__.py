@@ -1,4 +1,4 @@
-"""Notifications: who is told of what, when, and proof that they were: routes, silences, groups, outbox, senders.
+"""Notifications: who is notified of what, when, and proof that they were: routes, silences, groups, outbox, senders.
 
 How `alerts` and the application use notifications.
 
@@ -11,7 +11,7 @@ How `alerts` and the application use notifications.
   the milliseconds until the next one is. Called by the notifier's own thread.
 - `notify.groups.dispatch.Dispatcher.quiet(alerts, now_ms) -> Mapping[str, Quiet]`: why alerts are not sent at present,
   by key.
-- `notify.groups.dispatch.Dispatcher.notices(notice) -> list[Envelope]`: who is told of a run.
+- `notify.groups.dispatch.Dispatcher.notices(notice) -> list[Envelope]`: who is notified of a run.
 - `notify.outbox.outbox.Outbox`: `put(session, Envelope)` writes one delivery; `notify.outbox.worker.Workers` send
   what is due.
 - `notify.notifier.Notifier`: `start()` and `stop()` the threads (only the server that leads runs them), `wake()` after

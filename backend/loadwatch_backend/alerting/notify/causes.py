@@ -1,7 +1,7 @@
 """What findings have to do with alerts: which one an alert is about, and which alerts follow from another's.
 
-`loadwatch_finding: a, b?` tells of `a` wherever that stands, and of `b`, which may stand without the alert; `none` says
-that no finding is about it. Findings of `loadwatch_cause` explain an alert, beside what its own follow from.
+`loadwatch_finding: a, b?` reports `a` whenever it is active, and `b`, which may be active without the alert; `none`
+says that no finding is about it. Findings of `loadwatch_cause` explain an alert, beside what its own follow from.
 """
 
 import re
@@ -16,12 +16,12 @@ from loadwatch_backend.findings.snapshot import ActiveFinding, FindingsSnapshot
 from loadwatch_backend.series.store.port import Labels
 
 RAISED = "FindingRaised"
-"""The rule for findings that no other rule tells of."""
+"""The rule for findings that no other rule reports."""
 _LABEL = re.compile(r"\{\{ \$labels\.(\w+) \}\}")
 
 
 class Explained(NamedTuple):
-    """Ids of findings that an alert tells of, and of those that it follows from."""
+    """Ids of findings that an alert reports, and of those that it follows from."""
 
     about: tuple[str, ...] = ()
     follows: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ def _read(finding: str, cause: str) -> Explained:
 
 
 def rules_by_finding(said: Said) -> Mapping[str, str]:
-    """The rule that tells of a finding wherever that stands, by the finding's id."""
+    """The rule that reports a finding whenever it is active, by the finding's id."""
     found: dict[str, str] = {}
     for name, (finding, _) in said.items():
         for id in _ids(finding):
@@ -63,7 +63,7 @@ def _ids(text: str) -> list[str]:
 
 
 EARLIER_MS = 15_000
-"""What ended so long before an alert's condition began may still have brought it about."""
+"""What ended so long before an alert's condition began may still have caused it."""
 FINDING = "finding"
 FINDING_ID = "finding_id"
 FINDING_CERTAINTY = "finding_certainty"
@@ -100,7 +100,7 @@ def finding_of(labels: Labels, active_ms: int, snapshot: FindingsSnapshot, expla
 
 
 def causes_of(labels: Labels, snapshot: FindingsSnapshot, explained: Explain) -> list[ActiveFinding]:
-    """The standing findings that an alert is a consequence of, without those that it tells of itself."""
+    """The active findings that an alert is a consequence of, without those that it reports itself."""
     known = explained(labels)
     if known is None:
         return []
@@ -113,15 +113,15 @@ def causes_of(labels: Labels, snapshot: FindingsSnapshot, explained: Explain) ->
             if all(other.key != one.key for other in snapshot.causes_of(cause)):
                 found.add(cause.key)
     if labels.get("alertname") == RAISED:
-        # It is superfluous where another alert tells of the same finding.
+        # It is superfluous where another alert reports the same finding.
         found |= {one.key for one in own}
     else:
         found -= {one.key for one in own}
     return [one for one in snapshot.findings if one.key in found and one.accuses and snapshot.stands(one)]
 
 
-def tells_of(labels: Labels, one: ActiveFinding, explained: Explain) -> bool:
-    """Whether who is told of an alert with these labels is told of a finding."""
+def reports(labels: Labels, one: ActiveFinding, explained: Explain) -> bool:
+    """Whether an alert with these labels reports a finding."""
     known = explained(labels)
     return known is not None and one.id in known.about and is_near(labels, one)
 
@@ -164,12 +164,12 @@ WORST, BEST = 0, 2
 RANKS: Mapping[str, int] = {"critical": WORST, "warning": 1, "info": BEST}
 """A severity that is not among them is held back by the worst only, and holds the best only."""
 Notified = Callable[[Sequence[str]], Mapping[str, set[str]]]
-"""From keys of alerts to the receivers that have been told that they fire."""
+"""From keys of alerts to the receivers that have been notified that they fire."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """Why an alert is held back: a finding, and the key of the alert by which somebody was told of it."""
+    """Why an alert is held back: a finding, and the key of the alert by which somebody was notified of it."""
 
     finding: ActiveFinding
     alert: str
@@ -178,8 +178,8 @@ class Cause:
 class Consequences:
     """What follows from what, among the alerts that fire at one moment.
 
-    An alert is held back from a receiver only if that receiver has been told of the cause's alert, and that one fires
-    still and is at least as severe. So whoever is kept from a consequence knows of its cause.
+    An alert is held back from a receiver only if that receiver has been notified of the cause's alert, and that one
+    fires still and is at least as severe. So whoever is kept from a consequence knows of its cause.
     """
 
     def __init__(
@@ -189,26 +189,26 @@ class Consequences:
         self._explained = explained
         self._firing = firing
         self._read = notified
-        self._told: dict[str, set[str]] | None = None
-        self._tellers: dict[str, list[str]] = {}
+        self._receivers: dict[str, set[str]] | None = None
+        self._reporters: dict[str, list[str]] = {}
         for one in () if snapshot is None else snapshot.findings:
             if snapshot is not None and one.accuses and snapshot.stands(one):
-                tellers = [key for key, labels in firing.items() if tells_of(labels, one, explained)]
-                if tellers:
-                    self._tellers[one.key] = tellers
+                reporters = [key for key, labels in firing.items() if reports(labels, one, explained)]
+                if reporters:
+                    self._reporters[one.key] = reporters
 
     @cached_property
     def order(self) -> Mapping[str, int]:
-        """Keys of the alerts that tell of a standing finding, with their turns: causes are told of first."""
+        """Keys of the alerts that report an active finding, with their turns: causes are sent first."""
         turns: dict[str, int] = {}
-        for turn, keys in enumerate(self._tellers.values()):
+        for turn, keys in enumerate(self._reporters.values()):
             for key in keys:
                 turns.setdefault(key, turn)
         return turns
 
     def note(self, keys: Sequence[str], receiver: str) -> None:
-        """A receiver is being told of alerts."""
-        if self._tellers:
+        """A receiver is being notified of alerts."""
+        if self._reporters:
             notified = self._notified_of()
             for key in keys:
                 if key in self._firing:
@@ -216,22 +216,22 @@ class Consequences:
 
     def cause_of(self, key: str, labels: Labels, receiver: str) -> Cause | None:
         """Why an alert is held back from a receiver; None where nothing holds it."""
-        if self._moment is None or not self._tellers:
+        if self._moment is None or not self._reporters:
             return None
         raised = labels.get("alertname") == RAISED
         for one in causes_of(labels, self._moment, self._explained):
-            for teller in self._tellers.get(one.key, ()):
-                given = self._firing[teller]
+            for reporter in self._reporters.get(one.key, ()):
+                given = self._firing[reporter]
                 if (
-                    teller != key
+                    reporter != key
                     and not (raised and given.get("alertname") == RAISED and one.id == labels.get("id"))
                     and RANKS.get(given.get("severity", ""), BEST) <= RANKS.get(labels.get("severity", ""), WORST)
-                    and receiver in self._notified_of().get(teller, ())
+                    and receiver in self._notified_of().get(reporter, ())
                 ):
-                    return Cause(finding=one, alert=teller)
+                    return Cause(finding=one, alert=reporter)
         return None
 
     def _notified_of(self) -> dict[str, set[str]]:
-        if self._told is None:
-            self._told = {key: set(receivers) for key, receivers in self._read(sorted(self.order)).items()}
-        return self._told
+        if self._receivers is None:
+            self._receivers = {key: set(receivers) for key, receivers in self._read(sorted(self.order)).items()}
+        return self._receivers

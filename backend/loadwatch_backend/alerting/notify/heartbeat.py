@@ -9,12 +9,10 @@ from collections.abc import Callable
 
 import structlog
 
-from loadwatch_backend.alerting.notify.documents import alert_document, group_document
-from loadwatch_backend.alerting.notify.model import Envelope, EnvelopeKind, NotifiedAlert
-from loadwatch_backend.alerting.notify.outbox.messages import delivery_row, message_of
+from loadwatch_backend.alerting.notify.model import EnvelopeKind, NotifiedAlert
+from loadwatch_backend.alerting.notify.outbox.messages import delivery_row, message_of, own_envelope
 from loadwatch_backend.alerting.notify.outbox.outcomes import attempt
 from loadwatch_backend.alerting.notify.outbox.tables import DeliveryRow
-from loadwatch_backend.alerting.notify.routing.routing import fingerprint
 from loadwatch_backend.alerting.notify.senders.model import AttemptOutcome, Result, SendContext
 from loadwatch_backend.alerting.notify.senders.webhook import WebhookIntegration
 from loadwatch_backend.core.secret import Secret
@@ -73,19 +71,7 @@ class Heartbeat:
             ends_ms=None,
             generator_url=self._external_url,
         )
-        document = group_document(
-            [alert_document(fingerprint(alert.labels), alert)],
-            receiver="heartbeat",
-            group_key=f'{{}}:{{alertname="{NAME}"}}',
-            group_labels={"alertname": NAME},
-            external_url=self._external_url,
-        )
-        envelope = Envelope(
-            kind=EnvelopeKind.ALERT,
-            receiver="heartbeat",
-            integration="heartbeat",
-            order_key=NAME,
-            subject=NAME,
-            document=document,
+        envelope = own_envelope(
+            EnvelopeKind.ALERT, alert, receiver="heartbeat", integration="heartbeat", order_key=NAME, subject=NAME
         )
         return attempt(self._integration, message_of(DeliveryRow(**delivery_row(envelope, now_ms))), self._context)

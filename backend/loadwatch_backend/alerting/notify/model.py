@@ -14,7 +14,7 @@ RUN_NAME = "run_name"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotifiedAlert:
-    """An alert as receivers are told of it.
+    """An alert as receivers are notified of it.
 
     `key` names the episode and is the same in all that is sent of it. Times are milliseconds; `ends_ms` is None while
     it fires. `labels` include `alertname`, and `run` where it began during a load test that goes on; `run_given`: that
@@ -85,7 +85,7 @@ class Envelope:
 
 
 class NoticeKind(StrEnum):
-    """What a run notice tells."""
+    """What a run notice reports."""
 
     RUN_STARTED = "run-started"
     RUN_FINISHED = "run-finished"

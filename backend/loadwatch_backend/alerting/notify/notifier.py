@@ -22,11 +22,11 @@ class News(Protocol):
     """Where news of runs come from."""
 
     def latest(self) -> Sequence[Notice]:
-        """What is to be told at present; the same again does no harm."""
+        """The notices to send now; the same again does no harm."""
         ...
 
     def delivered(self, notice: Notice) -> None:
-        """It was told."""
+        """It was sent."""
         ...
 
 
@@ -38,7 +38,7 @@ class DispatchPort(Protocol):
         ...
 
     def notices(self, notice: Notice) -> list[Envelope]:
-        """The messages that tell of a run."""
+        """The messages that report a run."""
         ...
 
 
@@ -64,7 +64,7 @@ class Notifier:
         self._turn = threading.Lock()
         self._wanted = False
         self._flushing = Periodic("notify-flush", self._flush, LONGEST_SECONDS)
-        self._telling = Periodic("notify-news", self._tell, NEWS_SECONDS)
+        self._announcing = Periodic("notify-news", self._announce_latest, NEWS_SECONDS)
 
     def lead(self, leads: bool) -> None:
         """A listener for `store.leadership.Leadership`: returns at once."""
@@ -109,11 +109,11 @@ class Notifier:
     def _start(self) -> None:
         self.workers.start()
         self._flushing.start()
-        self._telling.start()
+        self._announcing.start()
 
     def _stop(self) -> None:
         self._flushing.close()
-        self._telling.close()
+        self._announcing.close()
         self.workers.stop()
 
     def _flush(self) -> float:
@@ -124,7 +124,7 @@ class Notifier:
         pause = LONGEST_SECONDS if left_ms is None else min(LONGEST_SECONDS, left_ms / 1_000)
         return max(pause, LEAST_SECONDS)
 
-    def _tell(self) -> None:
+    def _announce_latest(self) -> None:
         for notice in self._news.latest():
             self.announce(notice)
             self._news.delivered(notice)

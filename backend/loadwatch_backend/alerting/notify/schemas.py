@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Any
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from loadwatch_backend.alerting.notify.file.matchers import MatchOperatorName
 from loadwatch_backend.alerting.notify.model import EnvelopeKind
@@ -306,8 +306,6 @@ class DeliveryOut(Schema):
 
 class AttemptOut(Schema):
     """One try."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     number: int
     at_ms: Milliseconds

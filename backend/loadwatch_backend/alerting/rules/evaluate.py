@@ -73,7 +73,7 @@ class Round:
             by_offset.setdefault(rule.query_offset_ms, []).append(rule.parsed)
         for offset_ms, expressions in by_offset.items():
             for first in range(0, len(expressions), _AT_ONCE):
-                # What is too much at once, or fails, is told by the rule that it belongs to.
+                # What is too much at once, or fails, is reported by the rule that it belongs to.
                 with suppress(ProblemError):
                     self._instant.load(expressions[first : first + _AT_ONCE], offset_ms)
 

@@ -173,8 +173,8 @@ log = structlog.get_logger(__name__)
 _FILE = "rules.yml"
 _read_once = functools.cache(read_rules)
 """Shipped rules are the same for every server of a process."""
-LOOK_SECONDS = 0.5
-"""Pause between two looks at the files. A change counts once it has lasted over two of them, so that a file that is
+CHECK_SECONDS = 0.5
+"""Pause between two checks of the files. A change counts once it has lasted over two of them, so that a file that is
 just being written is not read half."""
 _MAGIC = "*?["
 
@@ -224,7 +224,7 @@ class RuleFiles:
         self._known: dict[str, _Known] = {}
         self._set = RuleSet(generation=0, files=())
         self._seen: dict[str, Signature | None] = {}
-        self._loop = Periodic("rule-files", self.look, LOOK_SECONDS)
+        self._loop = Periodic("rule-files", self.check, CHECK_SECONDS)
         self._listeners: list[Listener] = []
         self.reload()
 
@@ -247,17 +247,17 @@ class RuleFiles:
         return changed
 
     def watch(self, listener: Listener) -> None:
-        """Look for changes from now on, and tell the listener of the new rules, from a thread of ours."""
+        """Check for changes from now on, and call the listener with the new rules, from a thread of ours."""
         with self._lock:
             self._listeners.append(listener)
-        self._loop.start(LOOK_SECONDS)
+        self._loop.start(CHECK_SECONDS)
 
     def close(self) -> None:
         """Stop looking."""
         self._loop.close()
 
-    def look(self) -> None:
-        """One look: reload when files have changed and then held still since the last look."""
+    def check(self) -> None:
+        """One check: reload when files have changed and then held still since the last check."""
         with self._lock:
             seen = self._signatures()
             settled, self._seen = seen == self._seen, seen

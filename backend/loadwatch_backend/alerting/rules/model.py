@@ -16,7 +16,7 @@ SIGNAL_ANNOTATION = "loadwatch_signal"
 """Annotation with the id of the signal that shows the moment best; it is not sent on."""
 
 FINDING_ANNOTATION = "loadwatch_finding"
-"""Annotation with the ids of the findings that the rule tells of (see `notify.causes.explained`); it is not sent on."""
+"""Annotation with the ids of the findings that the rule reports (see `notify.causes.explained`); it is not sent on."""
 CAUSE_ANNOTATION = "loadwatch_cause"
 """Annotation with the ids of the findings that explain the rule's alerts; it is not sent on."""
 

@@ -1,7 +1,7 @@
 """For which series there are data, whether or not a rule's condition holds; and what value the condition compares.
 
-A condition that is false and a metric that has vanished both leave nothing in the result of `up == 0`. They are told
-apart by asking a second question, made from the first by taking its filters away.
+A condition that is false and a metric that has vanished both leave nothing in the result of `up == 0`. They are
+distinguished by a second query, made from the first by taking its filters away.
 """
 
 from dataclasses import dataclass, replace
@@ -133,7 +133,7 @@ def _emptied(selector: Selector) -> Selector:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueView:
-    """What a condition looks at: an expression without its comparison, and the number it is compared with, if any."""
+    """What a condition compares: an expression without its comparison, and the number it is compared with, if any."""
 
     expression: Expression
     threshold: float | None

@@ -231,7 +231,7 @@ class _Reader:
         self._faults.append(self._document.fault(at, text, key=key))
 
     def _id(self, group: str, kind: RuleKind, name: str, expression: str, labels: Mapping[str, str]) -> str:
-        """Alike rules of one file are told apart by their order."""
+        """Alike rules of one file are distinguished by their order."""
         parts: list[object] = [
             self._file.rsplit("/", 1)[-1],
             group,

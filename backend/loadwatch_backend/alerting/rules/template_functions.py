@@ -3,9 +3,10 @@
 import ipaddress
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
+from operator import attrgetter
 from urllib.parse import quote_plus, urlsplit
 
 from loadwatch_formats.durations import parse_duration
@@ -36,12 +37,12 @@ SECOND_NS = 1_000_000_000
 
 
 class GoTime(Structure):
-    """A moment, in UTC."""
+    """A moment, in UTC; `nanoseconds` since the epoch."""
 
     go_type = "*time.Time"
 
     def __init__(self, nanoseconds: int) -> None:
-        self._ns = nanoseconds
+        self.nanoseconds = nanoseconds
         try:
             self._moment = _EPOCH + timedelta(seconds=nanoseconds // SECOND_NS)
         except OverflowError as error:
@@ -53,10 +54,10 @@ class GoTime(Structure):
         return {
             "Format": self.format,
             "String": self.go_text,
-            "Unix": lambda: self._ns // SECOND_NS,
-            "UnixMilli": lambda: self._ns // 1_000_000,
-            "UnixMicro": lambda: self._ns // 1_000,
-            "UnixNano": lambda: self._ns,
+            "Unix": lambda: self.nanoseconds // SECOND_NS,
+            "UnixMilli": lambda: self.nanoseconds // 1_000_000,
+            "UnixMicro": lambda: self.nanoseconds // 1_000,
+            "UnixNano": lambda: self.nanoseconds,
             "Year": lambda: moment.year,
             "Month": lambda: Named(moment.month, _MONTHS[moment.month - 1], "time.Month"),
             "Day": lambda: moment.day,
@@ -65,7 +66,7 @@ class GoTime(Structure):
             "Hour": lambda: moment.hour,
             "Minute": lambda: moment.minute,
             "Second": lambda: moment.second,
-            "Nanosecond": lambda: self._ns % SECOND_NS,
+            "Nanosecond": lambda: self.nanoseconds % SECOND_NS,
             "UTC": lambda: self,
             "Add": self._add,
             "Before": self._before,
@@ -75,24 +76,19 @@ class GoTime(Structure):
         }
 
     def _add(self, duration: Value) -> "GoTime":
-        return GoTime(self._ns + _nanoseconds(duration))
+        return GoTime(self.nanoseconds + _nanoseconds(duration))
 
     def _before(self, other: Value) -> bool:
-        return self._ns < _moment_ns(other)
+        return self.nanoseconds < _moment_ns(other)
 
     def _after(self, other: Value) -> bool:
-        return self._ns > _moment_ns(other)
+        return self.nanoseconds > _moment_ns(other)
 
     def _equal(self, other: Value) -> bool:
-        return self._ns == _moment_ns(other)
+        return self.nanoseconds == _moment_ns(other)
 
     def _since(self, other: Value) -> "GoDuration":
-        return GoDuration(self._ns - _moment_ns(other))
-
-    @property
-    def nanoseconds(self) -> int:
-        """Since the epoch."""
-        return self._ns
+        return GoDuration(self.nanoseconds - _moment_ns(other))
 
     def go_field(self, name: str) -> Value:
         """See `Structure`."""
@@ -112,7 +108,7 @@ class GoTime(Structure):
         moment = self._moment
         hour = moment.hour % 12 or 12
         if word[0] in ".,":
-            digits = f"{self._ns % SECOND_NS:09d}"
+            digits = f"{self.nanoseconds % SECOND_NS:09d}"
             if word[1] == "0":
                 return word[0] + digits[: len(word) - 1]
             kept = digits[: len(word) - 1].rstrip("0")
@@ -263,20 +259,22 @@ def general(value: float) -> str:
     return f"{value:+.0f}".replace("inf", "Inf") if math.isinf(value) else f"{value:.4g}"
 
 
+def _scaled(value: float, step: float, prefixes: Sequence[str]) -> str:
+    prefix = ""
+    for one in prefixes:
+        if abs(value) < step:
+            break
+        prefix = one
+        value /= step
+    return general(value) + prefix
+
+
 def humanize(given: Value) -> str:
     """With SI prefixes: 1.234k, 2.5m."""
     value = to_float(given)
     if value == 0 or not math.isfinite(value):
         return general(value)
-    prefix = ""
-    if abs(value) >= 1:
-        for one in _LARGE:
-            if abs(value) < 1000:
-                break
-            prefix = one
-            value /= 1000
-        return general(value) + prefix
-    return _humanize_small(value)
+    return _scaled(value, 1000, _LARGE) if abs(value) >= 1 else _humanize_small(value)
 
 
 def _humanize_small(value: float) -> str:
@@ -292,15 +290,7 @@ def _humanize_small(value: float) -> str:
 def humanize_1024(given: Value) -> str:
     """With binary prefixes: 1.5Mi."""
     value = to_float(given)
-    if abs(value) <= 1 or not math.isfinite(value):
-        return general(value)
-    prefix = ""
-    for one in _BINARY:
-        if abs(value) < 1024:
-            break
-        prefix = one
-        value /= 1024
-    return general(value) + prefix
+    return general(value) if abs(value) <= 1 or not math.isfinite(value) else _scaled(value, 1024, _BINARY)
 
 
 def humanize_duration(given: Value) -> str:
@@ -455,24 +445,16 @@ def _duration_seconds(text: str) -> float:
     return -milliseconds / 1000 if negative else milliseconds / 1000
 
 
-def _link(tab: int) -> Callable[[str], str]:
-    return lambda expression: f"/graph?g0.expr={quote_plus(expression, safe='')}&g0.tab={tab}"
-
-
 def _label(name: str, sample: Sample) -> str:
     return sample.labels.get(name, "")
 
 
-def _value(sample: Sample) -> float:
-    return sample.value
-
-
-def _text_value(sample: Sample) -> str:
-    return sample.labels.get("__value__", "")
-
-
 def _sort_by_label(name: str, samples: list[Sample]) -> list[Sample]:
-    return sorted(samples, key=lambda one: one.labels.get(name, ""))
+    return sorted(samples, key=lambda one: _label(name, one))
+
+
+def _link(expression: str, tab: int) -> str:
+    return f"/graph?g0.expr={_query_escape(expression)}&g0.tab={tab}"
 
 
 def _query_escape(text: str) -> str:
@@ -482,8 +464,8 @@ def _query_escape(text: str) -> str:
 FUNCTIONS: Mapping[str, Function] = {
     "first": Function(call=first, takes=(list,)),
     "label": Function(call=_label, takes=(str, Sample)),
-    "value": Function(call=_value, takes=(Sample,)),
-    "strvalue": Function(call=_text_value, takes=(Sample,)),
+    "value": Function(call=attrgetter("value"), takes=(Sample,)),
+    "strvalue": Function(call=partial(_label, "__value__"), takes=(Sample,)),
     "sortByLabel": Function(call=_sort_by_label, takes=(str, list)),
     "args": Function(call=lambda *values: {f"arg{place}": one for place, one in enumerate(values)}, rest=object),
     "reReplaceAll": Function(call=replace_all, takes=(str, str, str), work=_references),
@@ -492,8 +474,8 @@ FUNCTIONS: Mapping[str, Function] = {
     "title": Function(call=title, takes=(str,)),
     "toUpper": Function(call=str.upper, takes=(str,)),
     "toLower": Function(call=str.lower, takes=(str,)),
-    "graphLink": Function(call=_link(0), takes=(str,)),
-    "tableLink": Function(call=_link(1), takes=(str,)),
+    "graphLink": Function(call=partial(_link, tab=0), takes=(str,)),
+    "tableLink": Function(call=partial(_link, tab=1), takes=(str,)),
     "stripPort": Function(call=strip_port, takes=(str,)),
     "stripDomain": Function(call=strip_domain, takes=(str,)),
     "humanize": Function(call=humanize, takes=(object,)),

@@ -30,6 +30,7 @@ from loadwatch_backend.access.schemas import TokenIn
 from loadwatch_backend.access.sign_in.sign_in import setup_link
 from loadwatch_backend.access.tokens import TokenFile, TokenFileError, TokenService
 from loadwatch_backend.app.application import create_app
+from loadwatch_backend.app.commands.access import data_option
 from loadwatch_backend.app.services import Services
 from loadwatch_backend.core.addresses import ListenAddress, parse_cidrs
 from loadwatch_backend.core.clock import process_clock, system_clock
@@ -114,9 +115,6 @@ class StartError(click.ClickException):
 
 
 listen_option = click.option("--listen", metavar="HOST:PORT", help="Instead of LOADWATCH_LISTEN.")
-data_option = click.option(
-    "--data", type=click.Path(path_type=Path, file_okay=False), help="Instead of LOADWATCH_DATA."
-)
 
 
 @click.command()

@@ -43,13 +43,9 @@ class OutageError(UnavailableError, title="The database or the disk is away"):
 
 _SQLITE = {
     sqlite3.SQLITE_FULL: Outage.FULL,
-    sqlite3.SQLITE_BUSY: Outage.BUSY,
-    sqlite3.SQLITE_LOCKED: Outage.BUSY,
-    sqlite3.SQLITE_IOERR: Outage.DISK,
-    sqlite3.SQLITE_CANTOPEN: Outage.DISK,
-    sqlite3.SQLITE_READONLY: Outage.DISK,
-    sqlite3.SQLITE_CORRUPT: Outage.DISK,
-    sqlite3.SQLITE_NOTADB: Outage.DISK,
+    **dict.fromkeys((sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED), Outage.BUSY),
+    **dict.fromkeys((sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY), Outage.DISK),
+    **dict.fromkeys((sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB), Outage.DISK),
 }
 _MYSQL = {
     **dict.fromkeys((1021, 1114), Outage.FULL),
@@ -64,23 +60,12 @@ _CLIENTS = 2
 _POSTGRESQL = {
     "53100": Outage.FULL,
     "58030": Outage.DISK,
-    "40001": Outage.BUSY,
-    "40P01": Outage.BUSY,
-    "55P03": Outage.BUSY,
-    "57014": Outage.BUSY,
-    "25006": Outage.DATABASE,
-    "28": Outage.DATABASE,
-    "3D": Outage.DATABASE,
-    "08": Outage.DATABASE,
-    "53": Outage.DATABASE,
-    "57P": Outage.DATABASE,
+    **dict.fromkeys(("40001", "40P01", "55P03", "57014"), Outage.BUSY),
+    **dict.fromkeys(("25006", "28", "3D", "08", "53", "57P"), Outage.DATABASE),
 }
 _OS = {
-    errno.ENOSPC: Outage.FULL,
-    errno.EDQUOT: Outage.FULL,
-    errno.EFBIG: Outage.FULL,
-    errno.EIO: Outage.DISK,
-    errno.EROFS: Outage.DISK,
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), Outage.FULL),
+    **dict.fromkeys((errno.EIO, errno.EROFS), Outage.DISK),
 }
 _DETAILS = {
     Outage.DATABASE: (

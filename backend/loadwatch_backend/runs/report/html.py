@@ -193,7 +193,7 @@ jinja2 = Deferred("jinja2")
 def _environment() -> Any:
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=lambda name: name.endswith(".html.j2"),
+        autoescape=jinja2.select_autoescape(["html.j2"]),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

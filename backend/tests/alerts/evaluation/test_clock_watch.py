@@ -18,6 +18,6 @@ def test_jumps_are_told_apart_from_steering() -> None:
     ):
         wall[0] += wall_ms
         monotonic[0] += seconds
-        seen.append(watch.look())
+        seen.append(watch.read())
     assert [jump for _, jump in seen] == [0, 0, 0, -3_600_000, 0, 3_600_000, 0]
     assert seen[-1][0] == wall[0]

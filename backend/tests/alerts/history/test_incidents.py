@@ -93,7 +93,7 @@ def member(
 ) -> Member:
     known = EXPLAINED({"alertname": name})
     tells = known is not None and finding.get("finding_id") in known.about
-    return Member(id=id, firing=firing, tells=tells, active_ms=active_ms, severity=severity)
+    return Member(id=id, firing=firing, reports=tells, active_ms=active_ms, severity=severity)
 
 
 def test_the_most_severe_alert_that_fires_stands_for_the_incident():

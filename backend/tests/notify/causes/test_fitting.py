@@ -11,7 +11,7 @@ from loadwatch_backend.findings.snapshot import ActiveFinding
 from backend.tests.notify.causes.moments import APP, AT_MS, DB, EXPLAINED, OTHER_APP, moment, standing
 
 causes_of = partial(causes.causes_of, explained=EXPLAINED)
-tells_of = partial(causes.tells_of, explained=EXPLAINED)
+tells_of = partial(causes.reports, explained=EXPLAINED)
 POOL_WAITS = {"alertname": "PoolWaits", "severity": "warning", **APP, "db_name": "main"}
 TIMEOUTS = {"alertname": "LoadTimeouts", "severity": "warning", "run": "r1"}
 POOL = standing("pool-exhausted", {**APP, "db_name": "main"})

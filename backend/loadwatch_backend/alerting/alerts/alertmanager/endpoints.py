@@ -15,6 +15,7 @@ from loadwatch_backend.access.endpoints import Actor
 from loadwatch_backend.access.principal import LOCAL
 from loadwatch_backend.alerting.alerts.alertmanager.documents import AlertsByRulesError, matcher_of, milliseconds
 from loadwatch_backend.alerting.alerts.alertmanager.service import AlertmanagerApi, AlertQuestion
+from loadwatch_backend.alerting.notify.schemas import SilenceIn
 from loadwatch_backend.core.problems import ALERTMANAGER_PREFIX
 from loadwatch_backend.core.services import service
 
@@ -116,8 +117,7 @@ def list_alertmanager_silences(api: Api, filter: Filter = None) -> Response:
 @alertmanager_router.post("/silences", summary="Add or change a silence, as Alertmanager does", response_class=Response)
 def post_alertmanager_silence(api: Api, body: PostableSilence, actor: Actor) -> Response:
     """A change of matchers makes a new silence and ends the old one."""
-    id = api.put(
-        body.id,
+    given = SilenceIn(
         matchers=[
             matcher_of(name=one.name, value=one.value, is_regex=one.isRegex, is_equal=one.isEqual)
             for one in body.matchers
@@ -125,9 +125,8 @@ def post_alertmanager_silence(api: Api, body: PostableSilence, actor: Actor) -> 
         starts_ms=milliseconds(body.startsAt, "startsAt"),
         ends_ms=milliseconds(body.endsAt, "endsAt"),
         comment=body.comment,
-        author=_author(body.createdBy, actor.name),
     )
-    return _json({"silenceID": id})
+    return _json({"silenceID": api.put(body.id, given, _author(body.createdBy, actor.name))})
 
 
 @alertmanager_router.get("/silence/{silence_id}", summary="A silence, as Alertmanager shows it")

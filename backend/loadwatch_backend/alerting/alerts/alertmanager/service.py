@@ -195,16 +195,7 @@ class AlertmanagerApi:
         except SilenceOverError:
             return
 
-    def put(
-        self,
-        silence_id: str,
-        *,
-        matchers: Sequence[MatcherDocument],
-        starts_ms: int,
-        ends_ms: int,
-        comment: str,
-        author: str,
-    ) -> str:
+    def put(self, silence_id: str, given: SilenceIn, author: str) -> str:
         """Add a silence, or change one; the id under which it is found.
 
         As in Alertmanager, a change of the matchers, or of one that is over, makes a new silence and ends the old one.
@@ -213,18 +204,13 @@ class AlertmanagerApi:
             SilenceNotFoundError: there is none of the id.
             ProblemError: as `SilenceService.create`.
         """
-        now_ms = self._clock()
+        given = given.model_copy(update={"starts_ms": max(given.starts_ms, self._clock())})
         if not silence_id:
-            given = SilenceIn(
-                matchers=list(matchers), starts_ms=max(starts_ms, now_ms), ends_ms=ends_ms, comment=comment
-            )
             return self._silences.create(given, author).id
         before = self._silences.read(silence_id)
-        began = before.starts_ms if before.state is SilenceState.ACTIVE else max(starts_ms, now_ms)
-        given = SilenceIn(
-            matchers=list(matchers), starts_ms=began, ends_ms=ends_ms, comment=comment, recurrence=before.recurrence
-        )
-        if before.state is not SilenceState.EXPIRED and _same(before.matchers, matchers):
+        began_ms = before.starts_ms if before.state is SilenceState.ACTIVE else given.starts_ms
+        given = given.model_copy(update={"starts_ms": began_ms, "recurrence": before.recurrence})
+        if before.state is not SilenceState.EXPIRED and _same(before.matchers, given.matchers):
             return self._silences.replace(silence_id, given, author).id
         made = self._silences.create(given, author)
         self.expire(silence_id)

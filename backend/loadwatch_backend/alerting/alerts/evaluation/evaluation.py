@@ -33,7 +33,7 @@ from loadwatch_backend.runs.registry.under_way import RunFacts
 
 LEAST_GAP = 0.05
 SLEEP_SECONDS = 600.0
-"""Between two looks at a rule of whose metrics none was ever seen: what they find is known."""
+"""Between two evaluations of a rule of whose metrics none was ever seen: their result is known."""
 GAP_PER_DURATION = 4.0
 """Arrivals never take more than a fifth of a core for one group, however often samples come."""
 
@@ -89,7 +89,7 @@ class GroupRun:
     def take_due(self, now: float, asleep: Collection[str] = ()) -> Sequence[Rule]:
         """The rules to evaluate now, in order; marks the group as busy if there are any.
 
-        Rules whose ids are `asleep` have nothing to read, and are looked at every `SLEEP_SECONDS` only.
+        Rules whose ids are `asleep` have nothing to read, and are evaluated every `SLEEP_SECONDS` only.
         """
         if self.busy or now < self.next_due():
             return ()

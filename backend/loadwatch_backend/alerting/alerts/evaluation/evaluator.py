@@ -24,7 +24,15 @@ from loadwatch_backend.alerting.alerts.history.journal import Entry, Journal, Re
 from loadwatch_backend.alerting.alerts.ports import Lead, Rounds, RunSource, SentSource
 from loadwatch_backend.alerting.alerts.schemas import AlertState, ResolvedReason
 from loadwatch_backend.alerting.rules.files import RuleFiles
-from loadwatch_backend.alerting.rules.model import NoDataPolicy, Rule, RuleFileState, RuleKind, RuleSet, SourceKey
+from loadwatch_backend.alerting.rules.model import (
+    NoDataPolicy,
+    Rule,
+    RuleFileState,
+    RuleGroup,
+    RuleKind,
+    RuleSet,
+    SourceKey,
+)
 from loadwatch_backend.core.clock import Clock
 from loadwatch_backend.core.database.leadership import LeadershipLostError
 from loadwatch_backend.core.database.outages import DatabaseError
@@ -58,15 +66,15 @@ SLEW_MS = 1_000
 
 
 class ClockWatch:
-    """The time of evaluations: the wall clock, but for jumps, which are told apart first. For one thread."""
+    """The time of evaluations: the wall clock, but for jumps, which are taken out first. For one thread."""
 
     def __init__(self, clock: Clock, monotonic: Callable[[], float]) -> None:
         self._clock = clock
         self._monotonic = monotonic
         self._offset_ms = clock() - self._monotonic_ms()
 
-    def look(self) -> tuple[int, int]:
-        """The time now in ms, and by how much the clock was set since the last look (0 mostly)."""
+    def read(self) -> tuple[int, int]:
+        """The time now in ms, and by how much the clock was set since the last reading (0 mostly)."""
         now_ms = self._clock()
         offset_ms = now_ms - self._monotonic_ms()
         jump_ms, self._offset_ms = offset_ms - self._offset_ms, offset_ms
@@ -185,9 +193,9 @@ class Evaluator:
             self._next_beat = 0.0
             self._wake.notify_all()
 
-    def group_run(self, file: str, group: str) -> GroupRun | None:
-        """How a group does; None while another server evaluates it."""
-        return self._groups.get((file, group))
+    def group_run(self, group: RuleGroup) -> GroupRun:
+        """How a group does; of one that another server evaluates nothing is known."""
+        return self._groups.get((group.file, group.name)) or GroupRun(group=group, next_tick=0.0)
 
     def live(self) -> dict[str, LiveAlert]:
         """Open alerts by id; empty while another server evaluates."""
@@ -276,7 +284,7 @@ class Evaluator:
         with self._wake:
             self._arrived |= self._touched
             self._touched = set()
-        now_ms, jump_ms = self._clock_watch.look()
+        now_ms, jump_ms = self._clock_watch.read()
         self._jump_ms += jump_ms
         if not self._settle(now_ms):
             return
@@ -380,7 +388,7 @@ class Evaluator:
         }
         self._group_of = {rule.id: run for run in self._groups.values() for rule in run.group.rules}
         self._watch_list = make_watch_list([rule for group in groups for rule in group.rules])
-        # Arrivals are noted from before the first look on: nothing comes in between unseen.
+        # Arrivals are noted from before the first evaluation on: nothing comes in between unseen.
         self._known |= set(self._metrics())
         self._asleep = self._watch_list.asleep(self._known)
         self._recorder.keep_only(frozenset(known), now_ms)

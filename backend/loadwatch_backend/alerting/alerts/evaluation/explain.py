@@ -27,9 +27,9 @@ class TrackedAlert:
     """One episode of an alert. Times are milliseconds of the wall clock.
 
     `active_ms` is when the condition began to hold, for people; `held_from_ms` is what `for` counts from: later than
-    `active_ms` by the time in which nobody looked (no server, no data). `labels` stay as they were at the beginning,
-    but for that of a run that it outlives; annotations and value are those of the last evaluation at which the
-    condition held. `run_name` is of the run whose label it began with.
+    `active_ms` by the time in which nothing was evaluated (no server, no data). `labels` stay as they were at the
+    beginning, but for that of a run that it outlives; annotations and value are those of the last evaluation at which
+    the condition held. `run_name` is of the run whose label it began with.
     """
 
     id: str
@@ -84,7 +84,7 @@ class Transition:
 
     @property
     def notifies(self) -> bool:
-        """Whether receivers may have to be told: it began to fire, or ended to."""
+        """Whether receivers may have to be notified: it began to fire, or ended to."""
         return self.before is not self.after and AlertState.FIRING in (self.before, self.after)
 
 

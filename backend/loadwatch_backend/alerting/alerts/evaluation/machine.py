@@ -4,11 +4,11 @@ Source of `for` and `keep_firing_for`: rules/alerting.go of Prometheus 3 (`Alert
 without damping of flapping the states are Prometheus'. Ours on top:
 
 - What has no data has not recovered: see `NoDataPolicy`. Time without data does not count for `for`. Once nobody sends
-  its target any more (`stopped`), an alert without data ends, which is told as such and never as a recovery.
+  its target any more (`stopped`), an alert without data ends, which is sent as such and never as a recovery.
 - An alert that began or ended to fire more than `flap_changes` times within `flap_window_ms` is kept firing until its
   condition has stayed the same for `flap_hold_ms`.
 - A rule that cannot be evaluated keeps its states: the caller does not call `step`.
-- What a run's load brought about ends with the run. An alert about the load itself (its series bear the run) is over
+- What a run's load caused ends with the run. An alert about the load itself (its series bear the run) is over
   when the run is. Of others that bear it `keep_firing_for` and the damping hold no longer than something of that run
   holds still; so a cause outlives what follows from it. One whose condition holds on by what was measured after the run
   bears its label no longer. Without data nothing has recovered, whatever has ended.
@@ -46,7 +46,7 @@ OUTLIVED_RUN = "outlived-run"
 SETTLE_MS = 5_000
 """How long after a run's end its last requests and samples count for what is measured then."""
 MOST_BEHIND_MS = 60_000
-"""What looks further back is said to hold on all the same: better one page too many than none."""
+"""What reads further back is said to hold on all the same: better one page too many than none."""
 
 Stopped = Callable[[TrackedAlert], bool]
 """Whether nobody sends the target of an alert without data any more."""
@@ -178,7 +178,7 @@ def shift_alert(alert: TrackedAlert, jump_ms: int) -> TrackedAlert:
 
 
 def shift_timers(alert: TrackedAlert, pause_ms: int) -> TrackedAlert:
-    """One alert after a time in which nobody looked: that time counts for no duration."""
+    """One alert after a time in which nothing was evaluated: that time counts for no duration."""
     return replace(
         alert,
         held_from_ms=alert.held_from_ms + pause_ms,
@@ -291,7 +291,7 @@ class _Stepping:
         return any(name == RUN_LABEL and self.runs.is_finished(run) for name, run in key)
 
     def _ends_with_run(self, alert: TrackedAlert) -> bool:
-        """Whether it began under a load that is over, and nothing that this load brought about holds any more."""
+        """Whether it began under a load that is over, and nothing that this load caused holds any more."""
         return self.runs.end_of(alert) is not None and alert.labels[RUN_LABEL] not in self.busy
 
     def _outlives_run(self, alert: TrackedAlert) -> bool:

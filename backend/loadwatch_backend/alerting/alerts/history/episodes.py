@@ -22,6 +22,8 @@ from loadwatch_backend.series.store.port import Labels
 
 OWN_ANNOTATIONS = frozenset((*model.OWN_ANNOTATIONS, *FINDING_OWN))
 """Settings of ours in the place of annotations; not sent on."""
+_CHANGING = ("held_from_ms", "fired_ms", "false_since_ms", "flapping", "swung_ms", "no_data_since_ms", "resolved_ms")
+"""Fields of an alert that are columns of the same name and change during an episode."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,15 +98,9 @@ def episode_values(facts: RuleFacts, alert: TrackedAlert, now_ms: int) -> dict[s
 def changing_values(alert: TrackedAlert, now_ms: int) -> dict[str, Any]:
     """The columns that change during an episode."""
     return {
+        **{name: getattr(alert, name) for name in _CHANGING},
         "state": str(alert.state),
         "value": finite(alert.value),
-        "held_from_ms": alert.held_from_ms,
-        "fired_ms": alert.fired_ms,
-        "false_since_ms": alert.false_since_ms,
-        "flapping": alert.flapping,
-        "swung_ms": alert.swung_ms,
-        "no_data_since_ms": alert.no_data_since_ms,
-        "resolved_ms": alert.resolved_ms,
         "resolved_reason": None if alert.resolved_reason is None else str(alert.resolved_reason),
         "evaluated_ms": now_ms,
     }
@@ -112,15 +108,8 @@ def changing_values(alert: TrackedAlert, now_ms: int) -> dict[str, Any]:
 
 def transition_values(transition: Transition, actor: str) -> dict[str, Any]:
     """The row of a change."""
-    return {
-        "alert_id": transition.alert.id,
-        "from_state": None if transition.before is None else str(transition.before),
-        "to_state": str(transition.after),
-        "at_ms": transition.at_ms,
-        "value": finite(transition.alert.value),
-        "reason": str(transition.reason),
-        "actor": actor,
-    }
+    values = note_values(transition.alert, transition.at_ms, str(transition.reason), actor)
+    return values | {"from_state": None if transition.before is None else str(transition.before)}
 
 
 def note_values(alert: TrackedAlert | EpisodeRow, at_ms: int, reason: str, actor: str) -> dict[str, Any]:
@@ -161,13 +150,7 @@ def tracked_alert(row: EpisodeRow) -> TrackedAlert:
         value=math.nan if row.value is None else row.value,
         state=AlertState(row.state),
         active_ms=row.active_ms,
-        held_from_ms=row.held_from_ms,
-        fired_ms=row.fired_ms,
-        false_since_ms=row.false_since_ms,
-        flapping=row.flapping,
-        swung_ms=row.swung_ms,
-        no_data_since_ms=row.no_data_since_ms,
-        resolved_ms=row.resolved_ms,
+        **{name: getattr(row, name) for name in _CHANGING},
         resolved_reason=None if row.resolved_reason is None else ResolvedReason(row.resolved_reason),
         finding=finding,
         run_name=row.run_name,
@@ -175,7 +158,7 @@ def tracked_alert(row: EpisodeRow) -> TrackedAlert:
 
 
 def notified_alert(alert: TrackedAlert, generator_url: str, *, acknowledged: bool = False) -> NotifiedAlert:
-    """An alert that fires or fired, as receivers are told of it."""
+    """An alert that fires or fired, as receivers are notified of it."""
     assert alert.fired_ms is not None
     stopped = alert.resolved_reason is ResolvedReason.STOPPED_SENDING
     return NotifiedAlert(
@@ -192,7 +175,7 @@ def notified_alert(alert: TrackedAlert, generator_url: str, *, acknowledged: boo
 
 
 def notified_annotations(annotations: Mapping[str, str]) -> dict[str, str]:
-    """Without our own settings, and without empty ones; in all languages, as who is told may read any."""
+    """Without our own settings, and without empty ones; in all languages, as who is notified may read any."""
     return {name: text for name, text in annotations.items() if text and name not in OWN_ANNOTATIONS}
 
 
@@ -202,7 +185,7 @@ def sent_annotations(annotations: Mapping[str, str], language: Language = Langua
 
 
 def words_of(labels: Labels, annotations: Mapping[str, str]) -> str:
-    """What a search looks at."""
+    """What a search reads."""
     return " ".join([*labels.values(), annotations.get("summary", "")]).lower()
 
 

@@ -109,8 +109,8 @@ class Member:
     firing: bool
     held: bool = False
     """Another alert is sent in its place."""
-    tells: bool
-    """It tells of its own finding."""
+    reports: bool
+    """It reports its own finding."""
     active_ms: int
     severity: str
 
@@ -118,11 +118,11 @@ class Member:
 def head_of(members: Sequence[Member]) -> str:
     """Id of the alert that stands for an incident: the most severe that fires, after all are over that was.
 
-    Of several one that is sent, then the one that tells of its own finding, else the first.
+    Of several one that is sent, then the one that reports its own finding, else the first.
     """
 
     def place(one: Member) -> tuple[bool, int, bool, bool, int, str]:
-        return not one.firing, gravity_of(one.severity), one.held, not one.tells, one.active_ms, one.id
+        return not one.firing, gravity_of(one.severity), one.held, not one.reports, one.active_ms, one.id
 
     return min(members, key=place).id
 

@@ -157,7 +157,7 @@ class Journal:
         return [*others, *(self.notified(joins[id], acknowledged=True) for id in seen)]
 
     def notified(self, alert: TrackedAlert, *, acknowledged: bool = False) -> NotifiedAlert:
-        """As receivers are told of it, with its page."""
+        """As receivers are notified of it, with its page."""
         return notified_alert(alert, self._external_url + alert_path(alert.id), acknowledged=acknowledged)
 
     def load(self, now_ms: int, window_ms: int) -> Remembered:

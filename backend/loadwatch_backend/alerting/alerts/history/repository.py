@@ -1,6 +1,6 @@
 """Where reading alerts, and what people say to them, meets the database."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
@@ -24,6 +24,7 @@ from loadwatch_backend.alerting.alerts.evaluation.explain import TrackedAlert, s
 from loadwatch_backend.alerting.alerts.history.incidents import Acknowledged, Joining, UnderWay, ids_of
 from loadwatch_backend.alerting.alerts.history.tables import EpisodeRow, EvaluationRow, RequestRow, TransitionRow
 from loadwatch_backend.alerting.alerts.schemas import AlertState
+from loadwatch_backend.alerting.notify.groups.repository import chunks
 from loadwatch_backend.alerting.rules.model import SourceKey
 
 OPEN = (str(AlertState.PENDING), str(AlertState.FIRING))
@@ -108,7 +109,7 @@ def write_acknowledgement(
     session: Session, alert_ids: Sequence[str], by: str | None, at_ms: int | None, comment: str
 ) -> None:
     """Note it of those that are open, also in rows that were read before. Locks them until the transaction ends."""
-    for some in _chunks(alert_ids):
+    for some in chunks(alert_ids, UPDATED_AT_ONCE):
         session.execute(
             update(EpisodeRow)
             .where(EpisodeRow.id.in_(some), EpisodeRow.state.in_(OPEN))
@@ -151,7 +152,7 @@ def count_members(session: Session, row: EpisodeRow) -> tuple[int, int, int]:
 def find_under_way(session: Session, keys: Sequence[str]) -> Sequence[UnderWay]:
     """Incidents with keys of which something fires."""
     rows: list[Any] = []
-    for some in _chunks(keys):
+    for some in chunks(keys, UPDATED_AT_ONCE):
         rows += session.execute(
             select(
                 EpisodeRow.incident,
@@ -178,7 +179,7 @@ def write_joining(session: Session, joining: Joining) -> None:
     for alert_id, incident in joining.joined.items():
         by_incident.setdefault(incident, []).append(alert_id)
     for incident, ids in by_incident.items():
-        for some in _chunks(ids):
+        for some in chunks(ids, UPDATED_AT_ONCE):
             _set_incident(session, EpisodeRow.id.in_(some), incident)
     by_words: dict[Acknowledged, list[str]] = {}
     for alert_id, given in joining.acknowledged.items():
@@ -194,7 +195,7 @@ def find_returning(session: Session, joining: Joining) -> set[str]:
     """
     before = aliased(EpisodeRow)
     found: set[str] = set()
-    for some in _chunks(sorted(joining.acknowledged)):
+    for some in chunks(sorted(joining.acknowledged), UPDATED_AT_ONCE):
         rows = session.execute(
             select(EpisodeRow.id, before.incident)
             .join(before, before.identity == EpisodeRow.identity)
@@ -209,7 +210,7 @@ def find_returning(session: Session, joining: Joining) -> set[str]:
 def find_acknowledged(session: Session, alert_ids: Sequence[str]) -> set[str]:
     """Those that somebody has acknowledged."""
     found: set[str] = set()
-    for some in _chunks(alert_ids):
+    for some in chunks(alert_ids, UPDATED_AT_ONCE):
         query = select(EpisodeRow.id).where(EpisodeRow.id.in_(some), EpisodeRow.acknowledged_by.is_not(None))
         found.update(session.scalars(query))
     return found
@@ -219,10 +220,6 @@ def _set_incident(session: Session, which: ColumnElement[bool], incident: str) -
     session.execute(
         update(EpisodeRow).where(which).values(incident=incident).execution_options(synchronize_session=False)
     )
-
-
-def _chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
-    return (texts[first : first + UPDATED_AT_ONCE] for first in range(0, len(texts), UPDATED_AT_ONCE))
 
 
 def ask_to_dismiss(session: Session, alert_id: str, by: str) -> int:
@@ -284,8 +281,8 @@ def updates_of(
 ) -> list[Executable]:
     """Change many episodes with few statements: one for each 200, where a column is a constant or a choice by id."""
     statements: list[Executable] = []
-    for first in range(0, len(alerts), UPDATED_AT_ONCE):
-        rows = {alert.id: values_of(alert) for alert in alerts[first : first + UPDATED_AT_ONCE]}
+    for some in chunks(alerts, UPDATED_AT_ONCE):
+        rows = {alert.id: values_of(alert) for alert in some}
         columns: dict[str, Any] = {}
         for name in next(iter(rows.values())):
             by_id = {alert_id: row[name] for alert_id, row in rows.items()}

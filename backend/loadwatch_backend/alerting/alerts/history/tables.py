@@ -1,12 +1,11 @@
 """The alerts' tables; made by the migrations, and a test holds both together."""
 
-from sqlalchemy import BigInteger, Boolean, Double, ForeignKey, Index, Integer, String, Text
-from sqlalchemy.dialects.mysql import LONGTEXT
+from sqlalchemy import BigInteger, Boolean, Double, ForeignKey, Index, Integer, String
 from sqlalchemy.orm import Mapped, mapped_column
 
+from loadwatch_backend.alerting.notify.groups.tables import LongText
 from loadwatch_backend.core.database.relational import BINARY_TEXT, NEW_IDS, Base, Identity
 
-LongText = Text().with_variant(LONGTEXT(), "mysql", "mariadb")
 Key = String(32)
 REASON_LENGTH = 40
 NAME_LENGTH = 200
@@ -16,7 +15,7 @@ class EpisodeRow(Base):
     """One episode of an alert: `alerts.evaluation.state.TrackedAlert`, and what people said to it.
 
     `identity` is a hash of rule and source. `rule` is `alerts.history.episodes.RuleFacts` as JSON: an episode can be
-    read when its rule is gone. `words` is what a search looks at, in lower case. `evaluated_ms` is of the last change.
+    read when its rule is gone. `words` is what a search reads, in lower case. `evaluated_ms` is of the last change.
     `incident` is made by `alerts.history.incidents`; None of an alert that is one by itself.
     The columns `acknowledged_…` are written by any server, all others only by the one that evaluates.
     """

@@ -1,4 +1,4 @@
-"""The notification file: read at the start, looked at each second, and kept when a new text is broken."""
+"""The notification file: read at the start, checked each second, and kept when a new text is broken."""
 
 import difflib
 import hashlib
@@ -245,7 +245,7 @@ def _line(part: Mapping[str, Any]) -> str:
 
 BUILT_IN_RECEIVER = "page"
 BUILT_IN_DIGEST = "built-in"
-LOOK_SECONDS = 1.0
+CHECK_SECONDS = 1.0
 DEFAULT_INHIBITION = Path(__file__).with_name("default_inhibition.yml")
 GROUP_BY = ("instance", "run")
 """Of the built-in route: what happens at one place, or in one run, comes together, whatever its rules are called."""
@@ -385,7 +385,7 @@ class ConfigurationFile:
 
     def watch(self) -> Periodic:
         """What reads the file when it has changed, to be started."""
-        return Periodic("notification-file", self._look, LOOK_SECONDS)
+        return Periodic("notification-file", self._check, CHECK_SECONDS)
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         self.reload()

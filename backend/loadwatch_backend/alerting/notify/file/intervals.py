@@ -3,7 +3,7 @@
 import calendar
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, ClassVar
@@ -69,10 +69,9 @@ def parse_weekdays(text: str) -> Range:
     Raises:
         IntervalError: it is none.
     """
-    first, last = (_named(part, WEEKDAYS, "weekday", 0) for part in _ends(text))
-    if first > last:
-        raise IntervalError(f"{text!r} ends before it starts; weeks begin on Sunday, so give two ranges")
-    return Range(first, last)
+    return _range(
+        text, lambda part: _named(part, WEEKDAYS, "weekday", 0), "; weeks begin on Sunday, so give two ranges"
+    )
 
 
 def parse_months(text: str) -> Range:
@@ -81,12 +80,11 @@ def parse_months(text: str) -> Range:
     Raises:
         IntervalError: it is none.
     """
-    first, last = (
-        _number(part, "month") if _NUMBER.fullmatch(part) else _named(part, MONTHS, "month", 1) for part in _ends(text)
-    )
-    if first > last:
-        raise IntervalError(f"{text!r} ends before it starts; give two ranges")
-    return Range(first, last)
+
+    def month(part: str) -> int:
+        return _number(part, "month") if _NUMBER.fullmatch(part) else _named(part, MONTHS, "month", 1)
+
+    return _range(text, month, "; give two ranges")
 
 
 def parse_years(text: str) -> Range:
@@ -95,10 +93,7 @@ def parse_years(text: str) -> Range:
     Raises:
         IntervalError: it is none.
     """
-    first, last = (_number(part, "year") for part in _ends(text))
-    if first > last:
-        raise IntervalError(f"{text!r} ends before it starts")
-    return Range(first, last)
+    return _range(text, lambda part: _number(part, "year"))
 
 
 def parse_days_of_month(text: str) -> Range:
@@ -134,6 +129,13 @@ def parse_location(text: str) -> ZoneInfo:
         return ZoneInfo("UTC")
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
         raise IntervalError(f"{text!r} is no time zone; write its IANA name, such as Asia/Tokyo") from error
+
+
+def _range(text: str, read: Callable[[str], int], advice: str = "") -> Range:
+    first, last = map(read, _ends(text))
+    if first > last:
+        raise IntervalError(f"{text!r} ends before it starts{advice}")
+    return Range(first, last)
 
 
 def _ends(text: str) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from loadwatch_backend.core.text import quote
+from loadwatch_backend.core.text import GoSyntaxError, quote, unquote
 from loadwatch_backend.series.store.errors import PatternError
 from loadwatch_backend.series.store.patterns import full_matcher
 
@@ -313,47 +313,15 @@ def _end_of_quoted(text: str, start: int) -> int:
     raise MatcherError(f"missing end quote of {text[start:]!r}")
 
 
-# Go's quoted strings --------------------------------------------------------------------------------------------------
-
-_SHORT = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\", '"': '"'}
-_ESCAPE = re.compile(r"\\(?:([abfnrtv\\\"])|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{3}))")
-
-
 def _unquote(token: _Token) -> str:
     """As Go's strconv.Unquote for a string in double quotes."""
     if token.kind == "bare":
         return token.text
-    inner = token.text[1:-1]
-    out = bytearray()
-    place = 0
-    while place < len(inner):
-        if inner[place] == "\n":
-            raise MatcherError(f"invalid input {token.text}: a line feed is written \\n")
-        if inner[place] != "\\":
-            out += inner[place].encode()
-            place += 1
-            continue
-        found = _ESCAPE.match(inner, place)
-        if found is None:
-            raise MatcherError(f"invalid input {token.text}: a backslash is written \\\\")
-        out += _unescaped(found, token)
-        place = found.end()
+    if "\n" in token.text:
+        raise MatcherError(f"invalid input {token.text}: a line feed is written \\n")
     try:
-        return out.decode()
+        return unquote(token.text, errors="strict")
+    except GoSyntaxError as error:
+        raise MatcherError(f"invalid input {token.text}: a backslash is written \\\\") from error
     except UnicodeDecodeError as error:
         raise MatcherError(f"invalid input {token.text}: not UTF-8") from error
-
-
-def _unescaped(found: re.Match[str], token: _Token) -> bytes:
-    short, byte, narrow, wide, octal = found.groups()
-    if short:
-        return _SHORT[short].encode()
-    if byte or octal:
-        value = int(byte, 16) if byte else int(octal, 8)
-        if value > 255:
-            raise MatcherError(f"invalid input {token.text}: {found[0]} is no byte")
-        return bytes([value])
-    code = int(narrow or wide, 16)
-    if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
-        raise MatcherError(f"invalid input {token.text}: {found[0]} is no character")
-    return chr(code).encode()

@@ -44,7 +44,7 @@ _EVENTS = {"started": NoticeKind.RUN_STARTED, "finished": NoticeKind.RUN_FINISHE
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Receiver:
-    """A name and the ways in which it is told; none means: on the page only."""
+    """A name and its integrations; none means: on the page only."""
 
     name: str
     integrations: Sequence[Integration] = ()
@@ -208,7 +208,7 @@ class Configuration:
     time_intervals: Mapping[str, NamedInterval] = field(default_factory=dict[str, NamedInterval])
     notices: Sequence[NoticeRoute] = ()
     holds_consequences: bool = True
-    """Whether alerts are held back that follow from a finding of which somebody has been told."""
+    """Whether alerts are held back that follow from a finding of which somebody has been notified."""
 
     @cached_property
     def everybody(self) -> "Sequence[Route]":

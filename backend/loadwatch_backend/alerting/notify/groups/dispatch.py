@@ -38,7 +38,7 @@ from loadwatch_backend.series.store.port import Labels
 FLUSH_GROUPS = 500
 """Groups flushed in one transaction; others wait for the gate meanwhile."""
 STILL_SECONDS = 10.0
-"""While nobody writes and no group is due, the tables are looked at so often."""
+"""While nobody writes and no group is due, the tables are queried so often."""
 CARE_MS = 3_600_000
 """Between two times of forgetting what is old."""
 
@@ -72,8 +72,8 @@ class Dispatcher:
         self._fence = fence
         self._cared_ms: int | None = None
         self._still = Stillness(relational, STILL_SECONDS)
-        self._looked: tuple[str, int, int | None] = ("", 0, None)
-        """Of the last look: digest of the configuration, its time, and when the next group is due."""
+        self._queried: tuple[str, int, int | None] = ("", 0, None)
+        """Of the last query: digest of the configuration, its time, and when the next group is due."""
 
     # In ---------------------------------------------------------------------------------------------------------------
 
@@ -143,7 +143,7 @@ class Dispatcher:
     ) -> list[Group]:
         """Put alerts into groups of the routes that take them now; those that are due now.
 
-        In a group of a route that takes an alert still it stays, so that its end is told where its beginning was.
+        In a group of a route that takes an alert still it stays, so that its end is sent where its beginning was.
         """
         before = repository.groups_of(session, [kept.alert.key for kept in alerts])
         groups = repository.find_groups(session, {id for ids in before.values() for id in ids})
@@ -156,12 +156,12 @@ class Dispatcher:
             for id in there.keys() - routes.keys():
                 leaving.setdefault(there[id], []).append(kept.alert.key)
         repository.remove_members(session, leaving)
-        # One that is left empty is forgotten when it is looked at.
+        # One that is left empty is forgotten when it is flushed.
         self._stir(session, configuration, leaving, now_ms)
         return self._join(session, joining, now_ms)
 
     def _stir(self, session: Session, configuration: Configuration, ids: Collection[str], now_ms: int) -> list[Group]:
-        """Have groups looked at again at their next tick, as alerts in them have changed; those that are due now."""
+        """Have groups flushed again at their next tick, as alerts in them have changed; those that are due now."""
         routes = configuration.routes
         groups = repository.find_groups(session, ids)
         moved = [
@@ -184,9 +184,9 @@ class Dispatcher:
     def flush(self, now_ms: int) -> int | None:
         """Write the deliveries of groups that are due; milliseconds until the next one is."""
         configuration = self._file.current
-        digest, looked_ms, first = self._looked
+        digest, queried_ms, first = self._queried
         # A clock that was set back makes groups due that were not.
-        if self._still.holds and digest == configuration.digest and looked_ms <= now_ms < (first or math.inf):
+        if self._still.holds and digest == configuration.digest and queried_ms <= now_ms < (first or math.inf):
             return None if first is None else first - now_ms
         written = self._relational.written
         with self._relational.transaction() as session:
@@ -198,9 +198,9 @@ class Dispatcher:
                 self._fence(session)
                 self._reroute(session, configuration, now_ms)
             due = True
-        looked = due
-        self._looked = (configuration.digest, now_ms, first)
-        self._still.note(None if looked else written)
+        flushes = due
+        self._queried = (configuration.digest, now_ms, first)
+        self._still.note(None if flushes else written)
         while due:
             with self._relational.transaction() as session:
                 self._fence(session)
@@ -209,7 +209,7 @@ class Dispatcher:
                 holder = self._holders.at(session, configuration, gate, now_ms, lock=True)
                 self._write(session, self._flush_groups(session, configuration, holder, groups, now_ms))
             due = len(groups) == FLUSH_GROUPS
-        if looked:
+        if flushes:
             with self._relational.transaction() as session:
                 first = repository.first_due(session)
         self._care(now_ms)
@@ -229,13 +229,13 @@ class Dispatcher:
         def turn(group: Group) -> int:
             return min((turns.get(one.alert.key, len(turns)) for one in kept.get(group.id, ())), default=len(turns))
 
-        # Causes first: who has just been told of one need not be told of what follows.
+        # Causes first: who has just been notified of one need not be notified of what follows.
         for group in sorted(groups, key=turn):
             route = routes.get(group.route)
             if route is None:  # The file has changed since; `_reroute` has found its alerts another place.
                 changes.gone.append(group.id)
                 continue
-            alerts = [replace(one, alert=holder.with_finding(one.alert)) for one in kept.get(group.id, [])]
+            alerts = [one._replace(alert=holder.with_finding(one.alert)) for one in kept.get(group.id, [])]
             if muting_intervals(route, configuration.time_intervals, now_ms):
                 held = {one.alert.key for one in alerts}
             else:
@@ -251,7 +251,7 @@ class Dispatcher:
                 changes.times.append(group._replace(due_ms=due_ms, delay_ms=due_ms - now_ms))
                 continue
             held |= waiting.keys()
-            members = members_of([(one.fingerprint, one.alert) for one in alerts], held)
+            members = members_of(alerts, held)
             flush = Flush(self._external_url, configuration, group, route, members, now_ms)
             before = len(changes.envelopes)
             flush.run(
@@ -273,8 +273,8 @@ class Dispatcher:
         for group in groups:
             route = routes.get(group.route)
             if route is not None:
-                alerts = [(one.fingerprint, one.alert) for one in kept.get(group.id, [])]
-                flush = Flush(self._external_url, configuration, group, route, members_of(alerts, ()), now_ms)
+                members = members_of(kept.get(group.id, []), ())
+                flush = Flush(self._external_url, configuration, group, route, members, now_ms)
                 flush.acknowledge(notified, changes)
         return changes
 
@@ -292,7 +292,7 @@ class Dispatcher:
     # The file has changed ---------------------------------------------------------------------------------------------
 
     def _reroute(self, session: Session, configuration: Configuration, now_ms: int) -> None:
-        """Give all alerts their places by a new configuration. Who was told of what stays known."""
+        """Give all alerts their places by a new configuration. Who was notified of what stays known."""
         repository.pass_gate(session)
         alerts = repository.all_alerts(session)
         before = repository.groups_of(session, [kept.alert.key for kept in alerts])
@@ -328,7 +328,7 @@ class Dispatcher:
     # For the page -----------------------------------------------------------------------------------------------------
 
     def quiet(self, alerts: Sequence[NotifiedAlert], now_ms: int) -> Mapping[str, Quiet]:
-        """Why alerts are not sent at present, and who would be told."""
+        """Why alerts are not sent at present, and who would be notified."""
         if not alerts:
             return {}
         configuration = self._file.current
@@ -360,7 +360,7 @@ class Dispatcher:
             return [delivery_out(row, now_ms) for row in find_of_alerts(session, keys, since_ms)]
 
     def notices(self, notice: Notice) -> list[Envelope]:
-        """The messages that tell of a run."""
+        """The messages that report a run."""
         return announce(self._file.current, notice)
 
 
@@ -388,7 +388,7 @@ def _new_group(route: Route, alert: NotifiedAlert, now_ms: int) -> Group:
 
 
 def _stirred(group: Group, route: Route, now_ms: int) -> Group:
-    """A group in which something has changed: it is looked at at its next tick at the latest."""
+    """A group in which something has changed: it is flushed at its next tick at the latest."""
     if group.flushed_ms is None:
         return group
     tick = next_tick(group.flushed_ms, route.group_interval_ms, now_ms)
@@ -407,7 +407,7 @@ def _sooner(group: Group, other: Group) -> Group:
 def _sort_changes(
     known: Mapping[str, KeptAlert], changed: Iterable[KeptAlert], memberships: Mapping[str, Collection[str]]
 ) -> tuple[set[str], set[str]]:
-    """Groups to look at again, as an alert ended or repeats again; and those where one was acknowledged or not."""
+    """Groups to flush again, as an alert ended or repeats again; and those where one was acknowledged or not."""
     stirred: set[str] = set()
     touched: set[str] = set()
     for kept in changed:
@@ -425,7 +425,7 @@ def _failing(
 ) -> set[IntegrationKey]:
     """Integrations that fail, where an alert is everybody's: that one fails is no message for its own queue.
 
-    It would wait there, and so keep the alert that tells of it firing.
+    It would wait there, and so keep the alert that reports it firing.
     """
     if not any(is_everybodys(one.alert.labels) for alerts in kept.values() for one in alerts):
         return set()

@@ -1,4 +1,4 @@
-"""What one group's messages are at one instant: which integrations are told what, and when the group is due again."""
+"""What one group's messages are at one instant: which integrations are sent what, and when the group is due again."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ from loadwatch_backend.alerting.notify.senders.registry import sender_of
 
 LATEST_MS = 1 << 62
 TOLD_LEAST_MS = 7 * 86_400_000
-"""What was told is remembered at least so long after the last message."""
+"""What was sent is remembered at least so long after the last message."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -60,9 +60,9 @@ class Flush:
         changes: Changes,
         avoided: Collection[IntegrationKey],
     ) -> None:
-        """Decide for each integration, and say when the group is due again. `notified` is brought up to date.
+        """Decide for each integration, and say when the group is due again. `notified` is updated.
 
-        Integrations that are `avoided` are told nothing before they were told something.
+        Integrations that are `avoided` are sent nothing before they were sent something.
         """
         after: list[Notified | None] = []
         owed: set[str] = set()
@@ -155,7 +155,7 @@ class Flush:
 
 
 def notified_id(group: Group, receiver: str, integration: Integration) -> str:
-    """What an integration was told of a group is remembered under it."""
+    """What an integration was sent of a group is remembered under it."""
     return short_hash(group.group_key, receiver, integration.id)
 
 

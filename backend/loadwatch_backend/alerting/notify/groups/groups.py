@@ -1,7 +1,7 @@
-"""When a group of alerts is told of, and of which alerts: Alertmanager's rules (notify/dedup_stage.go), pure.
+"""When a group of alerts is sent, and which alerts are: Alertmanager's rules (notify/dedup_stage.go), pure.
 
-Two things differ, both so that nobody is left with half a story: an end is told only to those who were told the
-beginning, and an end that falls into a silence is told when the silence is over.
+Two things differ, both so that nobody is left with half a story: an end is sent only to those who were sent the
+beginning, and an end that falls into a silence is sent when the silence is over.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -19,9 +19,9 @@ _PACKED = Struct(">QB")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notified:
-    """What one integration knows of a group: flags by fingerprint of those whose end is yet to be told.
+    """What one integration knows of a group: flags by fingerprint of those whose end is yet to be sent.
 
-    An alert without `TOLD` was told of earlier, and the last message left it out, as it was held.
+    An alert without `TOLD` was sent earlier, and the last message left it out, as it was held.
     """
 
     sent_ms: int
@@ -83,7 +83,7 @@ def decide(
 ) -> Decision:
     """What to send when a group is due.
 
-    New among the firing, or ended among the told: all that fire and all that ended. Otherwise a repetition after
+    New among the firing, or ended among the notified: all that fire and all that ended. Otherwise a repetition after
     `repeat_ms`, as long as one that fires is not acknowledged.
     """
     known: Mapping[str, int] = {} if notified is None else notified.alerts
@@ -122,7 +122,7 @@ def _kept(members: Members, notified: Notified | None, ended: frozenset[str], no
 def decide_acknowledgement(members: Members, notified: Notified | None) -> Decision:
     """What an integration that knows acknowledgements is sent at once, when somebody has acknowledged.
 
-    Only once all that it was told as firing are acknowledged; taking one back is no message, and is remembered.
+    Only once all that it was sent as firing are acknowledged; taking one back is no message, and is remembered.
     """
     if notified is None:
         return Decision()
@@ -151,7 +151,7 @@ def next_tick(flushed_ms: int, interval_ms: int, after_ms: int) -> int:
 def next_due(
     members: Members, notified: Sequence[Notified | None], now_ms: int, interval_ms: int, repeat_ms: int
 ) -> int | None:
-    """When a group that was flushed now is looked at again if nothing changes; None: not before a change."""
+    """When a group that was flushed now is due again if nothing changes; None: not before a change."""
     if members.held and notified:
         return now_ms + interval_ms
     if all(alert.acknowledged for alert in members.firing.values()):

@@ -6,7 +6,6 @@ read before the gate may be old by then (MySQL's transactions read as of their f
 
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 import orjson
@@ -18,21 +17,25 @@ from loadwatch_backend.alerting.notify.groups.tables import AlertRow, GateRow, G
 from loadwatch_backend.alerting.notify.model import NotifiedAlert
 from loadwatch_backend.series.store.port import Labels
 
-CHUNK = 500
-"""Values in one IN list, and rows in one INSERT."""
+Item = TypeVar("Item")
+
 GATE_ID = 1
 FLUSH_SLACK_MS = 10_000
 """How far the clock may lie back before a group is flushed ahead of its time: that costs a message of its own for each
 alert that comes later, and servers that take turns have clocks that differ by less."""
 
-Item = TypeVar("Item")
 
-
-def chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
-    """Lists of at most CHUNK."""
+def chunks(items: Iterable[Item], size: int = 500) -> Iterator[list[Item]]:
+    """Lists of at most so many, for one IN list or one INSERT."""
     found = list(items)
-    for start in range(0, len(found), CHUNK):
-        yield found[start : start + CHUNK]
+    return (found[start : start + size] for start in range(0, len(found), size))
+
+
+def _find(session: Session, query: Any, column: Any, values: Iterable[str], *, lock: bool = True) -> Iterator[Any]:
+    """The rows of a query whose column has one of the values."""
+    for some in chunks(values):
+        part = query.where(column.in_(some))
+        yield from session.execute(part.with_for_update() if lock else part)
 
 
 # The gate -------------------------------------------------------------------------------------------------------------
@@ -75,8 +78,7 @@ def set_routed_by(session: Session, digest: str) -> None:
 # Alerts ---------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class KeptAlert:
+class KeptAlert(NamedTuple):
     """An alert with its fingerprint."""
 
     fingerprint: str
@@ -95,7 +97,7 @@ _ALERT = (
 )
 
 
-def _kept(row: Sequence[Any]) -> KeptAlert:
+def _kept(row: Iterable[Any]) -> KeptAlert:
     key, print_, labels, annotations, starts_ms, ends_ms, url, acknowledged = row
     alert = NotifiedAlert(
         key=key,
@@ -111,18 +113,13 @@ def _kept(row: Sequence[Any]) -> KeptAlert:
 
 def find_alerts(session: Session, keys: Iterable[str], *, lock: bool = True) -> dict[str, KeptAlert]:
     """Those of the alerts that are kept."""
-    found: dict[str, KeptAlert] = {}
-    for some in chunks(keys):
-        query = select(*_ALERT).where(AlertRow.key.in_(some))
-        for row in session.execute(query.with_for_update() if lock else query):
-            kept = _kept(tuple(row))
-            found[kept.alert.key] = kept
-    return found
+    rows = _find(session, select(*_ALERT), AlertRow.key, keys, lock=lock)
+    return {kept.alert.key: kept for kept in map(_kept, rows)}
 
 
 def all_alerts(session: Session) -> list[KeptAlert]:
     """All that are kept."""
-    return [_kept(tuple(row)) for row in session.execute(select(*_ALERT).with_for_update())]
+    return [_kept(row) for row in session.execute(select(*_ALERT).with_for_update())]
 
 
 def find_firing(session: Session, *, lock: bool) -> dict[str, Labels]:
@@ -162,12 +159,10 @@ def annotate_alerts(session: Session, annotations: Mapping[str, Mapping[str, str
 
 def forget_alerts(session: Session, keys: Iterable[str]) -> None:
     """Forget alerts that are in no group any more."""
-    for some in chunks(keys):
-        left = select(MemberRow.alert_key).where(MemberRow.alert_key.in_(some)).with_for_update()
-        used = set(session.scalars(left))
-        gone = [key for key in some if key not in used]
-        if gone:
-            session.execute(delete(AlertRow).where(AlertRow.key.in_(gone)))
+    gone = set(keys)
+    gone -= {key for (key,) in _find(session, select(MemberRow.alert_key), MemberRow.alert_key, sorted(gone))}
+    for some in chunks(sorted(gone)):
+        session.execute(delete(AlertRow).where(AlertRow.key.in_(some)))
 
 
 # Groups ---------------------------------------------------------------------------------------------------------------
@@ -188,20 +183,15 @@ class Group(NamedTuple):
 _GROUP = tuple(GroupRow.__table__.c[name] for name in Group._fields)
 
 
-def _group(row: Sequence[Any]) -> Group:
+def _group(row: Iterable[Any]) -> Group:
     id, route, group_key, labels, *times = row
     return Group(id, route, group_key, orjson.loads(labels), *times)
 
 
 def find_groups(session: Session, ids: Iterable[str], *, lock: bool = True) -> dict[str, Group]:
     """Those of the groups that exist."""
-    found: dict[str, Group] = {}
-    for some in chunks(ids):
-        query = select(*_GROUP).where(GroupRow.id.in_(some))
-        for row in session.execute(query.with_for_update() if lock else query):
-            group = _group(tuple(row))
-            found[group.id] = group
-    return found
+    rows = _find(session, select(*_GROUP), GroupRow.id, ids, lock=lock)
+    return {group.id: group for group in map(_group, rows)}
 
 
 def find_due(session: Session, now_ms: int, limit: int) -> list[Group]:
@@ -212,7 +202,7 @@ def find_due(session: Session, now_ms: int, limit: int) -> list[Group]:
         .order_by(GroupRow.due_ms)
         .limit(limit)
     )
-    return [_group(tuple(row)) for row in session.execute(query.with_for_update())]
+    return [_group(row) for row in session.execute(query.with_for_update())]
 
 
 _ANY_DUE = (
@@ -284,24 +274,18 @@ def count_groups(session: Session) -> dict[str, int]:
 def groups_of(session: Session, keys: Iterable[str], *, lock: bool = True) -> dict[str, set[str]]:
     """Ids of the groups of alerts, by key."""
     found: dict[str, set[str]] = {}
-    for some in chunks(keys):
-        query = select(MemberRow.alert_key, MemberRow.group_id).where(MemberRow.alert_key.in_(some))
-        for key, group_id in session.execute(query.with_for_update() if lock else query):
-            found.setdefault(key, set()).add(group_id)
+    query = select(MemberRow.alert_key, MemberRow.group_id)
+    for key, group_id in _find(session, query, MemberRow.alert_key, keys, lock=lock):
+        found.setdefault(key, set()).add(group_id)
     return found
 
 
 def members_of_groups(session: Session, ids: Iterable[str]) -> dict[str, list[KeptAlert]]:
     """All alerts of groups, by group."""
     found: dict[str, list[KeptAlert]] = {}
-    for some in chunks(ids):
-        query = (
-            select(MemberRow.group_id, *_ALERT)
-            .join(AlertRow, AlertRow.key == MemberRow.alert_key)
-            .where(MemberRow.group_id.in_(some))
-        )
-        for group_id, *row in session.execute(query.with_for_update()):
-            found.setdefault(group_id, []).append(_kept(row))
+    query = select(MemberRow.group_id, *_ALERT).join(AlertRow, AlertRow.key == MemberRow.alert_key)
+    for group_id, *row in _find(session, query, MemberRow.group_id, ids):
+        found.setdefault(group_id, []).append(_kept(row))
     return found
 
 
@@ -323,17 +307,14 @@ def remove_strays(session: Session) -> None:
     session.execute(delete(AlertRow).where(AlertRow.key.not_in(select(MemberRow.alert_key))))
 
 
-# What was told --------------------------------------------------------------------------------------------------------
+# What was sent --------------------------------------------------------------------------------------------------------
 
 
 def find_notified(session: Session, ids: Iterable[str], *, lock: bool = True) -> dict[str, Notified]:
     """What integrations know, by id."""
-    found: dict[str, Notified] = {}
-    for some in chunks(ids):
-        query = select(NotifiedRow.id, NotifiedRow.sent_ms, NotifiedRow.alerts).where(NotifiedRow.id.in_(some))
-        for id, sent_ms, packed in session.execute(query.with_for_update() if lock else query):
-            found[id] = unpack_notified(sent_ms, packed)
-    return found
+    query = select(NotifiedRow.id, NotifiedRow.sent_ms, NotifiedRow.alerts)
+    rows = _find(session, query, NotifiedRow.id, ids, lock=lock)
+    return {id: unpack_notified(sent_ms, packed) for id, sent_ms, packed in rows}
 
 
 def write_notified(session: Session, notified: Mapping[str, tuple[Notified | None, int]]) -> None:

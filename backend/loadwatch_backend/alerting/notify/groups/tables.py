@@ -6,11 +6,10 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from loadwatch_backend.core.database.relational import BINARY_TEXT, Base
 
-HASH_LENGTH = 32
-KEY_LENGTH = 64
-
 LongText = Text().with_variant(LONGTEXT(), "mysql", "mariadb")
 LongBytes = LargeBinary().with_variant(LONGBLOB(), "mysql", "mariadb")
+HASH_LENGTH = 32
+KEY_LENGTH = 64
 
 
 class GateRow(Base):
@@ -31,7 +30,7 @@ class GateRow(Base):
 
 
 class AlertRow(Base):
-    """An alert that fires, or has resolved and is yet to be told as such. Labels and annotations are JSON."""
+    """An alert that fires, or has resolved and is yet to be sent as such. Labels and annotations are JSON."""
 
     __tablename__ = "notify_alerts"
     __table_args__ = BINARY_TEXT
@@ -49,7 +48,7 @@ class AlertRow(Base):
 class GroupRow(Base):
     """Alerts of one route with the same group labels.
 
-    It is looked at again at `due_ms` (None: only after a change), which was set `delay_ms` before. `flushed_ms` is None
+    It is flushed again at `due_ms` (None: only after a change), which was set `delay_ms` before. `flushed_ms` is None
     before its first time.
     """
 
@@ -76,7 +75,7 @@ class MemberRow(Base):
 
 
 class NotifiedRow(Base):
-    """What one integration was told of one group; `alerts` as `groups.Notified` packs them."""
+    """What one integration was sent of one group; `alerts` as `groups.Notified` packs them."""
 
     __tablename__ = "notify_told"
     __table_args__ = (Index("ix_notify_told_expires_ms", "expires_ms"), BINARY_TEXT)

@@ -1,4 +1,4 @@
-"""Messages of the outbox: their ids, their columns, and what they tell of."""
+"""Messages of the outbox: their ids, their columns, and the alerts in them."""
 
 import base64
 import hashlib
@@ -10,8 +10,10 @@ from typing import Any
 
 import orjson
 
-from loadwatch_backend.alerting.notify.model import Envelope, EnvelopeKind
+from loadwatch_backend.alerting.notify.documents import alert_document, group_document
+from loadwatch_backend.alerting.notify.model import Envelope, EnvelopeKind, NotifiedAlert
 from loadwatch_backend.alerting.notify.outbox.tables import SUBJECT_LENGTH, DeliveryRow
+from loadwatch_backend.alerting.notify.routing.routing import fingerprint
 from loadwatch_backend.alerting.notify.schemas import DeliveryState
 from loadwatch_backend.alerting.notify.senders.model import Message, cut
 
@@ -75,6 +77,35 @@ def delivery_row(envelope: Envelope, now_ms: int) -> dict[str, Any]:
     }
 
 
+def own_envelope(
+    kind: EnvelopeKind,
+    alert: NotifiedAlert,
+    *,
+    receiver: str,
+    integration: str,
+    order_key: str,
+    subject: str,
+    at: str = "",
+) -> Envelope:
+    """A message of Loadwatch's own with one alert, whose page is ours; `at` sets its group apart from others."""
+    name = alert.labels["alertname"]
+    document = group_document(
+        [alert_document(fingerprint(alert.labels), alert)],
+        receiver=receiver,
+        group_key=f'{{}}:{{alertname="{name}"{at}}}',
+        group_labels={"alertname": name},
+        external_url=alert.generator_url,
+    )
+    return Envelope(
+        kind=kind,
+        receiver=receiver,
+        integration=integration,
+        order_key=order_key,
+        subject=subject,
+        document=document,
+    )
+
+
 def _urgency(alerts: Sequence[Mapping[str, Any]]) -> int:
     """0 before 1 before 2: what fires and is critical, what fires, and the rest."""
     firing = [alert.get("labels", {}) for alert in alerts if alert.get("status") == "firing"]
@@ -82,13 +113,13 @@ def _urgency(alerts: Sequence[Mapping[str, Any]]) -> int:
 
 
 def is_whole(row: Mapping[str, Any], envelope: Envelope) -> frozenset[str]:
-    """Keys of the alerts of a message that tells of each as firing; of another, none."""
+    """Keys of the alerts of a message that reports each as firing; of another, none."""
     whole = len(envelope.alert_keys) == row["firing"] and "loadwatch" not in envelope.document
     return frozenset(envelope.alert_keys) if whole else frozenset()
 
 
 def is_repeated(firing: int, packed: bytes, notified: frozenset[str]) -> bool:
-    """Whether a message tells of nothing but alerts that fire and that another one tells of as well."""
+    """Whether a message reports nothing but alerts that fire and that another one reports as well."""
     if not notified or not firing:
         return False
     keys: list[str] = orjson.loads(unpack(packed))

@@ -1,4 +1,4 @@
-"""The outbox: messages that were promised, written together with what they tell of.
+"""The outbox: messages that were promised, written together with the change that they report.
 
 What is written here and committed is sent at least once, always with the same id, whatever becomes of the process.
 """
@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from loadwatch_backend.alerting.notify.model import Envelope, EnvelopeKind
+from loadwatch_backend.alerting.notify.model import Envelope
 from loadwatch_backend.alerting.notify.outbox.messages import delivery_row, is_repeated, is_whole, unpack
 from loadwatch_backend.alerting.notify.outbox.repository import (
     find_attempts,
@@ -74,23 +74,11 @@ def _make_room(session: Session, notified: Mapping[str, frozenset[str]]) -> None
 def delivery_out(row: DeliveryRow, now_ms: int) -> DeliveryOut:
     """A line of the log."""
     waits = row.state == DeliveryState.WAITING
-    return DeliveryOut(
-        id=row.id,
-        kind=EnvelopeKind(row.kind),
-        receiver=row.receiver,
-        integration=row.integration,
+    return DeliveryOut.from_object(
+        row,
         integration_kind=row.integration.rpartition("-")[0],
-        subject=row.subject,
-        state=DeliveryState(row.state),
-        reason=row.reason,
-        firing=row.firing,
-        resolved=row.resolved,
-        created_ms=row.created_ms,
-        delivered_ms=row.delivered_ms,
         next_attempt_ms=(min(row.next_ms, now_ms) if row.early else row.next_ms) if waits else None,
-        attempts=row.attempts,
         last_status_code=row.last_status,
-        last_seconds=row.last_seconds,
     )
 
 
@@ -98,7 +86,7 @@ def detail_out(session: Session, row: DeliveryRow, now_ms: int) -> DeliveryDetai
     """A delivery with its attempts and what was sent."""
     return DeliveryDetail(
         delivery=delivery_out(row, now_ms),
-        attempts=[AttemptOut.model_validate(attempt) for attempt in find_attempts(session, row.seq)],
+        attempts=[AttemptOut.from_object(attempt) for attempt in find_attempts(session, row.seq)],
         document=orjson.loads(unpack(row.document)),
         alert_keys=orjson.loads(unpack(row.alert_keys)),
     )

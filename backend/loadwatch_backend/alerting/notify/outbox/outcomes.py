@@ -1,6 +1,7 @@
 """What an attempt makes of a delivery, and its record."""
 
 import hashlib
+import time
 from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl, urlsplit
 
@@ -80,7 +81,7 @@ def target_of(integration: Integration) -> str:
 
 
 def digest_of(integration: Integration) -> str:
-    """Changes when the integration leads elsewhere; tells nothing of where."""
+    """Changes when the integration leads elsewhere; does not reveal where."""
     known = "\0".join([integration.kind, target_of(integration), *_revealed(integration)])
     return hashlib.sha256(known.encode()).hexdigest()
 
@@ -163,6 +164,24 @@ class Attempt:
     fresh: bool
 
 
+def timed_attempt(
+    key: IntegrationKey, integration: Integration, message: Message, context: SendContext, *, early: bool, fresh: bool
+) -> Attempt:
+    """Send once, by the clock."""
+    at_ms, began = context.clock(), time.monotonic()
+    result = attempt(integration, message, context)
+    return Attempt(
+        key=key,
+        at_ms=at_ms,
+        ended_ms=context.clock(),
+        seconds=time.monotonic() - began,
+        result=result,
+        target=digest_of(integration),
+        early=early,
+        fresh=fresh,
+    )
+
+
 def record(session: Session, seq: int, claim: str, attempt: Attempt, random: Random) -> bool:
     """Write an attempt and what follows from it; False when the delivery was taken away meanwhile.
 
@@ -236,7 +255,7 @@ def note_integration(session: Session, attempt: Attempt, random: Random) -> None
 
 
 def postpone(session: Session, seq: int, claim: str, reason: str, now_ms: int, pause_ms: int) -> None:
-    """Give a delivery back untried, to look at it again later."""
+    """Give a delivery back untried, to try it again later."""
     row = lock_delivery(session, seq)
     if row is not None and row.state == DeliveryState.SENDING and row.claim == claim:
         _settle(row, DeliveryState.WAITING, reason)

@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, and_, delete, exists, func, insert, or_, s
 from sqlalchemy.orm import Session, aliased, defer
 
 from loadwatch_backend.alerting.notify.file.model import Configuration
+from loadwatch_backend.alerting.notify.groups.repository import chunks
 from loadwatch_backend.alerting.notify.model import EnvelopeKind
 from loadwatch_backend.alerting.notify.outbox.messages import DueDelivery, IntegrationKey, message_of, unpack
 from loadwatch_backend.alerting.notify.outbox.schedule import RETRY_SLACK_MS, is_due
@@ -20,7 +21,6 @@ HOLDING_ATTEMPTS = 2
 """A message that failed so often no longer holds up those after it: one that a receiver cannot take must not keep the
 on-call person from all that follows. See docs/decisions/0050-outbox.md."""
 OVERTAKEN = "overtaken: a later message of the same group, with all that fires in it, was delivered first"
-INSERT_ROWS = 500
 MOST_OF_ALERTS = 1_000
 WORDS = 20
 UNFINISHED = (DeliveryState.WAITING.value, DeliveryState.SENDING.value)
@@ -74,7 +74,7 @@ def find_deliveries(
 def find_of_alerts(session: Session, keys: Sequence[str], since_ms: int) -> list[DeliveryRow]:
     """Of each integration the first message of alerts that fire which it took; where it took none, the last.
 
-    What an alert's end is told by is among later messages; of very many only the first are looked at.
+    The message of an alert's end is among later messages; of very many only the first are read.
     """
     wanted, found = set(keys), dict[IntegrationKey, DeliveryRow]()
     query = (
@@ -194,10 +194,8 @@ def find_failing_integrations(session: Session, configuration: Configuration) ->
     rows = find_failing(session)
     waiting = count_unfinished(session) if rows else {}
     failing = [
-        UndeliveredOut(
-            receiver=row.receiver,
-            integration=row.integration,
-            reason=row.reason,
+        UndeliveredOut.from_object(
+            row,
             since_ms=row.since_ms or row.last_failure_ms or 0,
             next_attempt_ms=row.next_ms,
             waiting=waiting[key],
@@ -218,8 +216,8 @@ def known_ids(session: Session, ids: Sequence[str]) -> set[str]:
 
 def insert_deliveries(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
     """Write new ones, in their order."""
-    for start in range(0, len(rows), INSERT_ROWS):
-        session.execute(insert(DeliveryRow), rows[start : start + INSERT_ROWS])
+    for some in chunks(rows):
+        session.execute(insert(DeliveryRow), some)
 
 
 def find_waiting_of_groups(session: Session, hashes: Sequence[str]) -> Iterator[Any]:
@@ -227,10 +225,10 @@ def find_waiting_of_groups(session: Session, hashes: Sequence[str]) -> Iterator[
 
     Read before they are changed: an update that finds nothing still locks gaps of the index on MySQL.
     """
-    for start in range(0, len(hashes), INSERT_ROWS):
+    for some in chunks(hashes):
         yield from session.execute(
             select(DeliveryRow.seq, DeliveryRow.order_hash, DeliveryRow.firing, DeliveryRow.alert_keys)
-            .where(DeliveryRow.order_hash.in_(hashes[start : start + INSERT_ROWS]), _WAITS)
+            .where(DeliveryRow.order_hash.in_(some), _WAITS)
             .order_by(DeliveryRow.seq)
         )
 
@@ -239,12 +237,12 @@ def withdraw(
     session: Session, seqs: Sequence[int], reason: str, state: DeliveryState = DeliveryState.WITHDRAWN
 ) -> None:
     """Stop trying those that wait still."""
-    for start in range(0, len(seqs), INSERT_ROWS):
-        session.execute(
-            update(DeliveryRow)
-            .where(DeliveryRow.seq.in_(seqs[start : start + INSERT_ROWS]), _WAITS)
-            .values(state=state.value, reason=reason, early=False)
-        )
+    _update_waiting(session, seqs, state=state.value, reason=reason, early=False)
+
+
+def _update_waiting(session: Session, seqs: Sequence[int], **values: Any) -> None:
+    for some in chunks(seqs):
+        session.execute(update(DeliveryRow).where(DeliveryRow.seq.in_(some), _WAITS).values(**values))
 
 
 # What is due ----------------------------------------------------------------------------------------------------------
@@ -359,12 +357,7 @@ def hasten_integration(session: Session, key: IntegrationKey, now_ms: int) -> in
         .values(next_ms=now_ms, delay_ms=0)
     )
     waiting = _waiting_of(session, key)
-    for start in range(0, len(waiting), INSERT_ROWS):
-        session.execute(
-            update(DeliveryRow)
-            .where(DeliveryRow.seq.in_(waiting[start : start + INSERT_ROWS]), _WAITS)
-            .values(next_ms=now_ms, delay_ms=0)
-        )
+    _update_waiting(session, waiting, next_ms=now_ms, delay_ms=0)
     return len(waiting)
 
 
@@ -382,11 +375,11 @@ def _waiting_of(session: Session, key: IntegrationKey) -> Sequence[int]:
 
 def hasten(session: Session, seq: int) -> None:
     """Try one that waits at once."""
-    session.execute(update(DeliveryRow).where(DeliveryRow.seq == seq, _WAITS).values(early=True))
+    _update_waiting(session, [seq], early=True)
 
 
 def overtake(session: Session, row: DeliveryRow) -> None:
-    """A message of a group was delivered: those before it would tell of what is no longer so.
+    """A message of a group was delivered: those before it would report what is no longer so.
 
     Messages of alerts hold all that fires in their group, so the last one says it all; news of runs do not.
     """

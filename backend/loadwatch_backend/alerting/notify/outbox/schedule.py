@@ -14,7 +14,7 @@ REFUSED_SECONDS = 5.0
 REFUSED_GROWTH = 1.1
 """What looks permanent is tried ever more seldom: each pause is about a tenth of the time that it has lasted."""
 LONGEST_REFUSED_SECONDS = 120.0
-"""A person who mends an address is not to wait for long. Alertmanager's next try is its next flush, after 5 minutes."""
+"""A person who repairs an address is not to wait long. Alertmanager's next try is its next flush, after 5 minutes."""
 JITTER = 0.2
 LEAST_PAUSE_MS = 1_000
 CARE_MS = 24 * 3_600 * SECOND_MS

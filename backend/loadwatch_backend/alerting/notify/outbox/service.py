@@ -6,18 +6,16 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from random import random
 
-from loadwatch_backend.alerting.notify.documents import alert_document, group_document
 from loadwatch_backend.alerting.notify.file.model import Configuration, Receiver
 from loadwatch_backend.alerting.notify.model import Envelope, EnvelopeKind, NotifiedAlert
-from loadwatch_backend.alerting.notify.outbox.messages import IntegrationKey, delivery_row, message_of
+from loadwatch_backend.alerting.notify.outbox.messages import IntegrationKey, delivery_row, message_of, own_envelope
 from loadwatch_backend.alerting.notify.outbox.outbox import delivery_out, detail_out
 from loadwatch_backend.alerting.notify.outbox.outcomes import (
     Attempt,
-    attempt,
     attempt_row,
-    digest_of,
     note_integration,
     target_of,
+    timed_attempt,
 )
 from loadwatch_backend.alerting.notify.outbox.repository import (
     DeliveryFilter,
@@ -34,7 +32,6 @@ from loadwatch_backend.alerting.notify.outbox.repository import (
     withdraw_all,
 )
 from loadwatch_backend.alerting.notify.outbox.tables import REASON_LENGTH, DeliveryRow, IntegrationRow
-from loadwatch_backend.alerting.notify.routing.routing import fingerprint
 from loadwatch_backend.alerting.notify.schemas import (
     DeliveryDetail,
     DeliveryList,
@@ -68,20 +65,14 @@ def trial_envelope(receiver: str, integration: Integration, external_url: str, n
         ends_ms=None,
         generator_url=external_url,
     )
-    document = group_document(
-        [alert_document(fingerprint(alert.labels), alert)],
-        receiver=receiver,
-        group_key=f'{{}}:{{alertname="LoadwatchTest", at="{now_ms}"}}',
-        group_labels={"alertname": "LoadwatchTest"},
-        external_url=external_url,
-    )
-    return Envelope(
-        kind=EnvelopeKind.TEST,
+    return own_envelope(
+        EnvelopeKind.TEST,
+        alert,
         receiver=receiver,
         integration=integration.id,
         order_key=f"test:{integration.id}:{now_ms}",
         subject=subject,
-        document=document,
+        at=f', at="{now_ms}"',
     )
 
 
@@ -161,30 +152,15 @@ class DeliveryService:
             return TrialResults(results=[*pool.map(partial(self._try, receiver), chosen)])
 
     def _try(self, receiver: str, integration: Integration) -> TrialResult:
-        at_ms, began = self._context.clock(), time.monotonic()
+        at_ms = self._context.clock()
         envelope = trial_envelope(receiver, integration, self._external_url, at_ms)
         row = DeliveryRow(**delivery_row(envelope, at_ms))
-        result = attempt(integration, message_of(row), self._context)
-        done = Attempt(
-            key=(receiver, integration.id),
-            at_ms=at_ms,
-            ended_ms=self._context.clock(),
-            seconds=time.monotonic() - began,
-            result=result,
-            target=digest_of(integration),
-            early=True,
-            fresh=True,
-        )
+        key = receiver, integration.id
+        done = timed_attempt(key, integration, message_of(row), self._context, early=True, fresh=True)
         with self._relational.transaction() as session:
             _note(session, row, done)
-        return TrialResult(
-            integration=integration.id,
-            ok=result.outcome is AttemptOutcome.DELIVERED,
-            status_code=result.status_code,
-            seconds=done.seconds,
-            error=result.error,
-            response=result.response,
-        )
+        ok = done.result.outcome is AttemptOutcome.DELIVERED
+        return TrialResult.from_object(done.result, integration=integration.id, ok=ok, seconds=done.seconds)
 
     def retry_all(self, receiver: str, integration: str) -> ReceiverOut:
         """Try all that waits for an integration at once, in its order.
@@ -294,7 +270,7 @@ class DeliveryService:
             return delivery_out(row, self._context.clock())
 
     def failing(self) -> FailingIntegrations:
-        """Who is not told at present; asked by every page, so the answer may be a second old."""
+        """Failing integrations with queued notifications; asked by every page, so the answer may be a second old."""
         now = time.monotonic()
         known = self._failing
         if known is None or now - known[0] > FAILING_SECONDS:
@@ -305,7 +281,7 @@ class DeliveryService:
     # For /metrics -----------------------------------------------------------------------------------------------------
 
     def counts(self) -> dict[DeliveryState, int]:
-        """Messages in the log by state, without tests: one that failed was told to whoever pressed the button."""
+        """Messages in the log by state, without tests: one that failed was shown to whoever pressed the button."""
         with self._relational.transaction() as session:
             return count_deliveries(session, DeliveryFilter(tests=False))
 
@@ -342,41 +318,38 @@ def _receiver_out(
     return ReceiverOut(
         name=receiver.name,
         integrations=[
-            _integration_out(receiver.name, one, rows.get((receiver.name, one.id)), counts)
+            _integration_out(receiver.name, one, rows.get((receiver.name, one.id), IntegrationRow()), counts)
             for one in receiver.integrations
         ],
         routes=[route.id for route in configuration.root.walk() if route.receiver == receiver.name],
     )
 
 
-def _integration_out(name: str, integration: Integration, row: IntegrationRow | None, counts: Counts) -> IntegrationOut:
+def _integration_out(name: str, integration: Integration, row: IntegrationRow, counts: Counts) -> IntegrationOut:
     state, reason = _state(row)
     title = sender_of(integration).title
 
     def count(*states: DeliveryState) -> int:
         return sum(counts.get((name, integration.id, one.value), 0) for one in states)
 
-    return IntegrationOut(
-        id=integration.id,
-        kind=integration.kind,
+    return IntegrationOut.from_object(
+        integration,
         title=title.en,
         title_ja=title.ja,
         target=target_of(integration),
-        send_resolved=integration.send_resolved,
-        signed=integration.signed,
         state=state,
         state_reason=reason,
-        last_success_ms=None if row is None else row.last_success_ms,
-        last_failure_ms=None if row is None else row.last_failure_ms,
-        failing_since_ms=None if row is None else row.since_ms,
-        next_attempt_ms=row.next_ms if row is not None and row.failing else None,
+        last_success_ms=row.last_success_ms,
+        last_failure_ms=row.last_failure_ms,
+        failing_since_ms=row.since_ms,
+        next_attempt_ms=row.next_ms if row.failing else None,
         waiting=count(DeliveryState.WAITING, DeliveryState.SENDING),
         dead=count(DeliveryState.DEAD),
     )
 
 
-def _state(row: IntegrationRow | None) -> tuple[IntegrationState, str]:
-    if row is None or (row.last_success_ms is None and row.last_failure_ms is None):
+def _state(row: IntegrationRow) -> tuple[IntegrationState, str]:
+    if row.last_success_ms is None and row.last_failure_ms is None:
         return IntegrationState.UNUSED, ""
     if not row.failing:
         return IntegrationState.OK, ""

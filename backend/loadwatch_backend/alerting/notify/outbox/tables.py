@@ -1,17 +1,14 @@
 """The tables of deliveries; made by the migrations, and a test holds both together."""
 
-from sqlalchemy import BigInteger, Boolean, Double, Index, Integer, LargeBinary, String, Text
-from sqlalchemy.dialects.mysql import LONGBLOB, LONGTEXT
+from sqlalchemy import BigInteger, Boolean, Double, Index, Integer, String
 from sqlalchemy.orm import Mapped, mapped_column
 
+from loadwatch_backend.alerting.notify.groups.tables import LongBytes, LongText
 from loadwatch_backend.core.database.relational import BINARY_TEXT, Base, Identity
 
 SUBJECT_LENGTH = 500
 REASON_LENGTH = 1_000
 ADDRESS_LENGTH = 64
-
-LongText = Text().with_variant(LONGTEXT(), "mysql", "mariadb")
-LongBytes = LargeBinary().with_variant(LONGBLOB(), "mysql", "mariadb")
 
 
 class DeliveryRow(Base):

@@ -1,6 +1,6 @@
 """Sends what is due. Runs on the server that leads, and on no other.
 
-One thread looks for deliveries that are due and claims them; others send. What follows from an attempt is written with
+One thread queries deliveries that are due and claims them; others send. What follows from an attempt is written with
 the attempt in one transaction. A process that dies leaves claims behind; the next one that leads takes them back at
 once and sends again, with the same id.
 
@@ -25,7 +25,7 @@ from loadwatch_formats.backoff import backoff_seconds
 from loadwatch_backend.alerting.notify.file.model import Configuration
 from loadwatch_backend.alerting.notify.groups.repository import find_firing
 from loadwatch_backend.alerting.notify.outbox.messages import DueDelivery, IntegrationKey, unpack
-from loadwatch_backend.alerting.notify.outbox.outcomes import Attempt, attempt, digest_of, postpone, record
+from loadwatch_backend.alerting.notify.outbox.outcomes import digest_of, postpone, record, timed_attempt
 from loadwatch_backend.alerting.notify.outbox.repository import (
     any_waiting,
     claim,
@@ -94,14 +94,14 @@ FAILING_PARALLEL = 1
 POLL_SECONDS = 1.0
 """How late a change by another server (a retry, an enabled integration) may be seen."""
 TAKE_BACK_SECONDS = 10.0
-"""How often claims of others, and integrations that lead elsewhere now, are looked for."""
+"""How often claims of others, and integrations that lead elsewhere now, are queried."""
 HOUSE_SECONDS = 600.0
 STOP_SECONDS = 5.0
 MOST_FAILURES = 1_000
 FAILURE_SECONDS = 600.0
 """What is remembered of groups whose first message failed."""
 MISSING_MS = 60_000
-"""Pause before an integration that the configuration does not have is looked for again."""
+"""Pause before an integration that the configuration does not have is tried again."""
 
 Fence = Callable[[Session], None]
 """Raises when this server does not lead any more; within the transaction that relies on it."""
@@ -156,7 +156,7 @@ class Workers:
         self._failures: dict[str, float] = {}
         self._still = Stillness(relational, TAKE_BACK_SECONDS)
         self._stopping = threading.Event()
-        self._looked = self._house_kept = 0.0
+        self._taken_back = self._house_kept = 0.0
         self._routed_by: str = ""
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._senders: list[threading.Thread] = []
@@ -171,7 +171,7 @@ class Workers:
         if self._senders:
             return
         self._stopping.clear()
-        self._looked, self._house_kept = 0.0, time.monotonic()
+        self._taken_back, self._house_kept = 0.0, time.monotonic()
         self._routed_by = ""
         self._jobs = SimpleQueue()
         self._senders = [
@@ -201,10 +201,10 @@ class Workers:
 
     def _feed_due(self) -> float:
         digest = self._configuration().digest
-        if time.monotonic() - self._looked >= TAKE_BACK_SECONDS or digest != self._routed_by:
+        if time.monotonic() - self._taken_back >= TAKE_BACK_SECONDS or digest != self._routed_by:
             self._take_back()
             self._welcome(begins=not self._routed_by)
-            self._looked, self._routed_by = time.monotonic(), digest
+            self._taken_back, self._routed_by = time.monotonic(), digest
         if time.monotonic() - self._house_kept >= HOUSE_SECONDS:
             receivers = self._configuration().receivers.values()
             known = {(one.name, integration.id) for one in receivers for integration in one.integrations}
@@ -311,8 +311,8 @@ class Workers:
     def _is_turn(self, due: DueDelivery) -> bool:
         """Whether the first of the group has failed again since it was asked for on behalf of this one.
 
-        So a group that waits for its receiver is told in order when that is back, and one whose first message can
-        never be taken is told the rest.
+        So a group that waits for its receiver is sent in order when that is back, and one whose first message can
+        never be taken is sent the rest.
         """
         now = time.monotonic()
         with self._lock:
@@ -382,25 +382,17 @@ class Workers:
             self._miss(job)
             return None
         fault("after-claim")
-        at_ms, began = self._clock(), time.monotonic()
-        result = attempt(integration, due.message, self._context)
+        fresh = due.attempts == 0
+        done = timed_attempt(due.key, integration, due.message, self._context, early=due.early, fresh=fresh)
         fault("after-send")
-        seconds = time.monotonic() - began
-        done = Attempt(
-            key=due.key,
-            at_ms=at_ms,
-            ended_ms=self._clock(),
-            seconds=seconds,
-            result=result,
-            target=digest_of(integration),
-            early=due.early,
-            fresh=due.attempts == 0,
-        )
-        self._count(integration, result, seconds)
+        with self._lock:
+            self.counts.attempts[done.result.outcome.value] += 1
+            self.counts.kinds[integration.kind] += 1
+            self.counts.seconds += done.seconds
         self._write(lambda session: record(session, due.seq, job.claim, done, self._random))
-        self._note_failure(due, result)
+        self._note_failure(due, done.result)
         fault("after-record")
-        return result
+        return done.result
 
     def _miss(self, job: _Job) -> None:
         """The configuration has no such integration: a new one may."""
@@ -409,12 +401,6 @@ class Workers:
         reason = f"the configuration has no receiver {due.receiver!r} with an integration {due.integration!r}"
         self._write(lambda session: postpone(session, due.seq, job.claim, reason, now_ms, MISSING_MS))
         self._note_failure(due, Result(outcome=AttemptOutcome.PASSING))
-
-    def _count(self, integration: Integration, result: Result, seconds: float) -> None:
-        with self._lock:
-            self.counts.attempts[result.outcome.value] += 1
-            self.counts.kinds[integration.kind] += 1
-            self.counts.seconds += seconds
 
     def _write(self, work: Callable[[Session], object]) -> None:
         """Note what was sent; a database that is away is waited for, or the message would be sent twice."""

@@ -1,4 +1,4 @@
-"""What keeps alerts quiet at one instant: silences, other alerts, and causes that somebody was told of.
+"""What keeps alerts quiet at one instant: silences, other alerts, and causes that somebody was notified of.
 
 By a rule that is built in, only from receivers that they go to themselves: whoever is kept from one gets the other.
 """
@@ -126,7 +126,7 @@ class _Sources:
 
 
 FINDING_WAIT_MS = 5_000
-"""So long the first message of an alert waits for its finding, as the present is looked at every five seconds."""
+"""So long the first message of an alert waits for its finding, as findings are evaluated every five seconds."""
 FINDING_POLL_MS = 500
 
 
@@ -152,7 +152,7 @@ class Holder:
     def finding_due_ms(self, alert: NotifiedAlert, now_ms: int) -> int | None:
         """Until when an alert waits for the finding that may explain it; None where it does not wait.
 
-        It has waited long enough once the present was looked at after it began to fire.
+        It has waited long enough once findings were evaluated after it began to fire.
         """
         waits = alert.firing and 0 <= now_ms - alert.starts_ms < FINDING_WAIT_MS
         if not waits or self.snapshot is None or FINDING_ID in alert.annotations:
@@ -178,17 +178,17 @@ class Holder:
         return match_silences(self.silences, labels)
 
     def inhibitors_of(self, alert: NotifiedAlert, receivers: Sequence[str]) -> tuple[str, ...]:
-        """Alerts that keep it from all of its receivers; none where one of them is told."""
+        """Alerts that keep it from all of its receivers; none where one of them is notified."""
         found = [self.inhibitor.inhibitors(alert.key, alert.labels, receiver) for receiver in receivers]
         return tuple(dict.fromkeys(key for keys in found for key in keys)) if all(found) else ()
 
     def cause_of(self, alert: NotifiedAlert, receivers: Sequence[str]) -> Cause | None:
-        """Why it is kept from all of its receivers; None where one of them is told."""
+        """Why it is kept from all of its receivers; None where one of them is notified."""
         causes = [self.consequences.cause_of(alert.key, alert.labels, receiver) for receiver in receivers]
         return causes[0] if causes and all(causes) else None
 
     def note(self, envelopes: Sequence[Envelope]) -> None:
-        """Messages are being written: who gets them is told of what is in them."""
+        """Messages are being written: who gets them is notified of what is in them."""
         for one in envelopes:
             if (one.receiver, one.integration) not in self.hearing.failing:
                 self.consequences.note(one.alert_keys, one.receiver)

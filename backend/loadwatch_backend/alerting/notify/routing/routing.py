@@ -41,8 +41,8 @@ def routes_of(configuration: Configuration, labels: Labels) -> list[Route]:
     found = match_routes(configuration.root, labels)
     if not is_everybodys(labels):
         return found
-    told = {route.receiver for route in found}
-    return [*found, *(route for route in configuration.everybody if route.receiver not in told)]
+    reached = {route.receiver for route in found}
+    return [*found, *(route for route in configuration.everybody if route.receiver not in reached)]
 
 
 def is_everybodys(labels: Labels) -> bool:
@@ -102,7 +102,7 @@ def receiver_names(routes: Sequence[Route]) -> tuple[str, ...]:
 
 
 def announce(configuration: Configuration, notice: Notice) -> list[Envelope]:
-    """The messages that tell of a run: one for each integration of each receiver that asks for it."""
+    """The messages that report a run: one for each integration of each receiver that asks for it."""
     receivers = dict.fromkeys(
         route.receiver
         for route in configuration.notices

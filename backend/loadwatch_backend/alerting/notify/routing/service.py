@@ -65,30 +65,20 @@ class RoutingService:
         now_ms = self._clock()
         with self._relational.transaction() as session:
             groups = count_groups(session)
-        return RoutingOut(
-            path=in_force.path,
-            loaded_ms=in_force.loaded_ms,
-            error=in_force.error,
-            line=in_force.line,
+        return RoutingOut.from_object(
+            in_force,
             root=_route_out(configuration, configuration.root, groups, now_ms),
             time_intervals=[
-                TimeIntervalOut(
-                    name=name, lines=list(interval.lines), active_now=holds(configuration.time_intervals, name, now_ms)
-                )
+                TimeIntervalOut.from_object(interval, active_now=holds(configuration.time_intervals, name, now_ms))
                 for name, interval in configuration.time_intervals.items()
             ],
             inhibit_rules=[
-                InhibitRuleOut(
-                    name=rule.name,
-                    source=list(map(str, rule.source)),
-                    target=list(map(str, rule.target)),
-                    equal=list(rule.equal),
-                )
+                InhibitRuleOut.from_object(rule, source=list(map(str, rule.source)), target=list(map(str, rule.target)))
                 for rule in configuration.inhibit_rules
             ],
             run_notices=[
-                NoticeRouteOut(
-                    receiver=route.receiver,
+                NoticeRouteOut.from_object(
+                    route,
                     events=[EVENT_NAMES[event] for event in route.events],
                     matchers=list(map(str, route.matchers)),
                 )
@@ -98,17 +88,13 @@ class RoutingService:
 
 
 def _route_out(configuration: Configuration, route: Route, groups: dict[str, int], now_ms: int) -> RouteOut:
-    return RouteOut(
-        id=route.id,
-        receiver=route.receiver,
+    return RouteOut.from_object(
+        route,
         matchers=list(map(str, route.matchers)),
-        continues=route.continues,
         group_by=["..."] if route.group_by is None else list(route.group_by),
         group_wait_seconds=route.group_wait_ms / 1000,
         group_interval_seconds=route.group_interval_ms / 1000,
         repeat_interval_seconds=route.repeat_interval_ms / 1000,
-        mute_time_intervals=list(route.mute_time_intervals),
-        active_time_intervals=list(route.active_time_intervals),
         muted_now=bool(muting_intervals(route, configuration.time_intervals, now_ms)),
         groups=groups.get(route.id, 0),
         routes=[_route_out(configuration, child, groups, now_ms) for child in route.routes],

@@ -52,25 +52,33 @@ class Content:
     """A message. `alerts` is empty for news of a run, which have a text and facts; `hidden` alerts were left out."""
 
     title: str
-    firing: bool
-    is_news: bool
-    is_test: bool
-    acknowledged: bool
-    text: str
     url: str
-    status_url: str
     group_key: str
     labels: Mapping[str, str]
-    alerts: Sequence[AlertText]
-    facts: Sequence[tuple[str, str]]
-    hidden: int
-    news_type: str
     language: Language
+    is_news: bool = False
+    is_test: bool = False
+    firing: bool = False
+    acknowledged: bool = False
+    text: str = ""
+    alerts: Sequence[AlertText] = ()
+    facts: Sequence[tuple[str, str]] = ()
+    hidden: int = 0
 
     @property
     def texts(self) -> Texts:
         """Those of its language."""
         return Texts("notify", self.language)
+
+    @property
+    def sentence(self) -> str:
+        """Title and text in one."""
+        return f"{self.title}: {self.text}" if self.text else self.title
+
+    def more(self, most: int) -> str:
+        """How many alerts there are beside those of a message that shows so many; empty where it shows all."""
+        left = max(0, len(self.alerts) - most) + self.hidden
+        return self.texts("more", count=left) if left else ""
 
     @property
     def firing_alerts(self) -> list[AlertText]:
@@ -104,18 +112,13 @@ def content_of(message: Message, language: Language) -> Content:
     return Content(
         title=one_line(message.subject),
         firing=document.get("status") == "firing",
-        is_news=False,
         is_test=message.kind is EnvelopeKind.TEST,
         acknowledged=bool(document.get("loadwatch", {}).get("acknowledged")),
-        text="",
         url=next((alert.url for alert in alerts if alert.url), str(document.get("externalURL", ""))),
-        status_url=str(document.get("externalURL", "")),
         group_key=str(document.get("groupKey", message.order_key)),
         labels=common,
         alerts=alerts,
-        facts=(),
         hidden=int(document.get("truncatedAlerts", 0)),
-        news_type="",
         language=language,
     )
 
@@ -124,19 +127,12 @@ def _news(message: Message, document: Mapping[str, Any], language: Language) -> 
     facts = [(str(fact["label"]), one_line(str(fact["text"]))) for fact in document.get("facts", ())]
     return Content(
         title=one_line(str(document.get("title", message.subject))),
-        firing=False,
         is_news=True,
-        is_test=False,
-        acknowledged=False,
         text=str(document.get("text", "")),
         url=str(document.get("url", "")),
-        status_url=str(document.get("url", "")),
         group_key=message.order_key,
         labels=_texts(document.get("labels")),
-        alerts=(),
         facts=facts,
-        hidden=0,
-        news_type=str(document.get("type", "")),
         language=language,
     )
 
@@ -156,7 +152,7 @@ def one_line(text: str) -> str:
 
 
 def chat_text(text: str) -> str:
-    """A text from outside for a chat: it names nobody who would be told (`@here`), and is no link to elsewhere.
+    """A text from outside for a chat: it names nobody who would be notified (`@here`), and is no link to elsewhere.
 
     A vendor's own signs are escaped by its sender; other chats read Markdown and names in any text.
     """
@@ -247,9 +243,8 @@ def plain_text(content: Content, most_alerts: int = 50) -> str:
     lines += [f"{label}: {text}" for label, text in content.facts]
     for alert in content.alerts[:most_alerts]:
         lines += _alert_lines(alert, content.texts)
-    left = max(0, len(content.alerts) - most_alerts) + content.hidden
-    if left:
-        lines += ["", content.texts("more", count=left)]
+    if more := content.more(most_alerts):
+        lines += ["", more]
     if content.url:
         lines += ["", content.texts("open", url=content.url)]
     return "\n".join(lines).strip() + "\n"

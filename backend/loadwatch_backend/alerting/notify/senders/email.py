@@ -275,7 +275,7 @@ def _reply_text(code: int, text: bytes | str) -> str:
 
 
 def render(own: EmailIntegration, message: Message, now_ms: int) -> EmailMessage:
-    """The mail. Its id is the delivery's, so that a repeat can be told; mails of one group are one thread."""
+    """The mail. Its id is the delivery's, so that a repeat can be recognised; mails of one group are one thread."""
     content = content_of(message, own.language)
     domain = _domain(own.sender)
     mail = EmailMessage()
@@ -320,9 +320,8 @@ def _html(content: Content) -> str:
         )
         parts.append(f"<table>{rows}</table>")
     parts += [_html_alert(alert, content.texts) for alert in content.alerts[:MOST_ALERTS]]
-    left = max(0, len(content.alerts) - MOST_ALERTS) + content.hidden
-    if left:
-        parts.append(f"<p>{escape(texts('more', count=left))}</p>")
+    if more := content.more(MOST_ALERTS):
+        parts.append(f"<p>{escape(more)}</p>")
     if content.url:
         parts.append(f"<p>{_link(content.url, texts('open_run' if content.is_news else 'open_alert'))}</p>")
     style = "font-family:system-ui,sans-serif;font-size:14px;line-height:1.45;color:#1b1f24"

@@ -24,7 +24,7 @@ TEMPLATE = "it is a template there; Loadwatch writes the message itself"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Integration(Record):
-    """One way in which a receiver is told: what all of them have; one that takes more of it declares it again.
+    """One way to notify a receiver: what all of them have; one that takes more of it declares it again.
 
     `id` is kind and place among those of its kind: `webhook-0`. `timeout_ms` 0 is the sender's default.
     """
@@ -109,7 +109,7 @@ class SendContext:
 class SendRules:
     """How many messages one integration may be sent at once, and the least pause between two, in seconds.
 
-    `acknowledges`: it is told at once when somebody has acknowledged all alerts of a group that fire.
+    `acknowledges`: it is notified at once when somebody has acknowledged all alerts of a group that fire.
     """
 
     parallel: int = 4

@@ -156,7 +156,7 @@ def change_event(own: PagerDutyIntegration, content: Content) -> dict[str, Any]:
     return {
         "routing_key": own.routing_key.reveal(),
         "payload": {
-            "summary": cut(f"{content.title}: {content.text}" if content.text else content.title, SUMMARY_LENGTH),
+            "summary": cut(content.sentence, SUMMARY_LENGTH),
             "source": cut(own.source or "loadwatch", 255),
             "custom_details": facts,
         },

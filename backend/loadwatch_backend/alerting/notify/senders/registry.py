@@ -10,7 +10,7 @@ from loadwatch_backend.alerting.notify.senders.slack import SlackSender
 from loadwatch_backend.alerting.notify.senders.webhook import WebhookSender
 
 SENDERS: Sequence[Sender[Any]] = (WebhookSender(), SlackSender(), PagerDutySender(), EmailSender())
-"""One for each kind of integration, in the order in which a receiver is told."""
+"""One for each kind of integration, in the order in which a receiver is notified."""
 
 _LIKE_SLACK = "use slack_configs with the address of its incoming webhook that takes Slack's messages"
 _BRIDGE = "use email_configs with the service's address for mails, or webhook_configs with a bridge such as Apprise API"

@@ -145,7 +145,7 @@ def _mark(content: Content) -> str:
 
 def _fallback(content: Content) -> str:
     if content.is_news:
-        return escape(f"{content.title}: {content.text}" if content.text else content.title)
+        return escape(content.sentence)
     first = content.alerts[0].headline if content.alerts else ""
     return escape(f"{content.title}: {first}" if first and first not in content.title else content.title)
 
@@ -162,9 +162,8 @@ def _blocks(content: Content, mark: str) -> list[dict[str, Any]]:
         ]
         blocks.append({"type": "section", "fields": fields})
     blocks += [_section(_alert(alert, content.texts)) for alert in content.alerts[:MOST_ALERTS]]
-    left = max(0, len(content.alerts) - MOST_ALERTS) + content.hidden
     texts = content.texts
-    notes = [texts("more", count=left)] if left else []
+    notes = [more] if (more := content.more(MOST_ALERTS)) else []
     if content.url.startswith(("http://", "https://")):
         notes.append(_link(content.url, texts("open_run" if content.is_news else "open_alert")))
     if notes:

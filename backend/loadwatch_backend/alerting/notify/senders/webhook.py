@@ -171,7 +171,7 @@ def signature(keys: Sequence[bytes], message_id: str, timestamp: int, body: byte
 
 
 def headers(keys: Sequence[bytes], message_id: str, timestamp: int, body: bytes) -> dict[str, str]:
-    """The headers of a message; unsigned ones have an id and a time too, so that receivers can tell repeats."""
+    """The headers of a message; unsigned ones have an id and a time too, so that receivers can recognise repeats."""
     found = {"webhook-id": message_id, "webhook-timestamp": str(timestamp)}
     if keys:
         found["webhook-signature"] = signature(keys, message_id, timestamp, body)

@@ -84,9 +84,7 @@ def write_silence(session: Session, silence: Silence) -> None:
     session.merge(
         SilenceRow(
             id=silence.id,
-            matchers=orjson.dumps(
-                [{"name": one.name, "operator": one.operator.value, "value": one.value} for one in silence.matchers]
-            ).decode(),
+            matchers=orjson.dumps(silence.matchers).decode(),
             starts_ms=silence.starts_ms,
             ends_ms=silence.ends_ms,
             comment=silence.comment,

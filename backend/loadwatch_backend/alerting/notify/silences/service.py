@@ -222,19 +222,13 @@ def _place(silence: Silence, now_ms: int) -> tuple[int, int]:
 
 
 def _out(silence: Silence, now_ms: int, alerts: Iterable[Labels]) -> SilenceOut:
-    return SilenceOut(
-        id=silence.id,
-        matchers=[MatcherDocument(name=one.name, operator=one.operator, value=one.value) for one in silence.matchers],
-        starts_ms=silence.starts_ms,
-        ends_ms=silence.ends_ms,
-        comment=silence.comment,
-        author=silence.author,
+    return SilenceOut.from_object(
+        silence,
+        matchers=[MatcherDocument.from_object(one) for one in silence.matchers],
         recurrence=None if silence.recurrence is None else _recurrence_out(silence.recurrence),
         state=silence.state(now_ms),
         holds_now=silence.holds(now_ms),
         next_ms=silence.next_ms(now_ms),
-        created_ms=silence.created_ms,
-        updated_ms=silence.updated_ms,
         alerts=sum(1 for labels in alerts if silence.matches(labels)),
     )
 

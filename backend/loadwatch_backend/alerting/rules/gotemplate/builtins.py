@@ -56,17 +56,7 @@ def _fits(value: Value, kind: type) -> bool:
 
 
 def _kind(value: Value) -> str:
-    match value:
-        case bool():
-            return "bool"
-        case int():
-            return "int"
-        case float():
-            return "float"
-        case str():
-            return "string"
-        case _:
-            return "other"
+    return {bool: "bool", int: "int", float: "float", str: "string"}.get(value.__class__, "other")
 
 
 def equal(first: Value, *others: Value) -> bool:
@@ -83,11 +73,6 @@ def equal(first: Value, *others: Value) -> bool:
     return False
 
 
-def not_equal(first: Value, other: Value) -> bool:
-    """The opposite of `equal`."""
-    return not equal(first, other)
-
-
 def less(first: Value, other: Value) -> bool:
     """Whether the first is less; numbers of one kind, or texts."""
     kind = _kind(first)
@@ -98,18 +83,6 @@ def less(first: Value, other: Value) -> bool:
     if kind in ("bool", "other"):
         raise TemplateError("error calling lt: invalid type for comparison")
     return first < other
-
-
-def _less_or_equal(first: Value, other: Value) -> bool:
-    return less(first, other) or equal(first, other)
-
-
-def _greater(first: Value, other: Value) -> bool:
-    return not _less_or_equal(first, other)
-
-
-def _greater_or_equal(first: Value, other: Value) -> bool:
-    return not less(first, other)
 
 
 def length(value: Value) -> int:
@@ -170,7 +143,7 @@ def slice_of(item: Value, *bounds: Value) -> Value:
 
 def _joined(values: Sequence[Value]) -> str:
     """As `print`, but for nil."""
-    return sprint(["<no value>" if value is None else value for value in values])
+    return sprint(*("<no value>" if value is None else value for value in values))
 
 
 _HTML = str.maketrans({"\0": "\ufffd", '"': "&#34;", "'": "&#39;", "&": "&amp;", "<": "&lt;", ">": "&gt;"})
@@ -206,39 +179,23 @@ def _call(function: Value, *arguments: Value) -> Value:
     return function(*arguments)
 
 
-def _not(value: Value) -> bool:
-    return not truth(value)
-
-
-def _print(*values: Value) -> str:
-    return sprint(values)
-
-
-def _println(*values: Value) -> str:
-    return sprintln(values)
-
-
-def _printf(layout: str, *values: Value) -> str:
-    return sprintf(layout, values)
-
-
 BUILTINS: Mapping[str, Function] = {
     "and": Function(call=lambda *_: None, takes=(object,), rest=object),
     "or": Function(call=lambda *_: None, takes=(object,), rest=object),
-    "not": Function(call=_not, takes=(object,)),
+    "not": Function(call=lambda *values: not truth(*values), takes=(object,)),
     "call": Function(call=_call, takes=(object,), rest=object),
     "eq": Function(call=equal, takes=(object,), rest=object),
-    "ne": Function(call=not_equal, takes=(object, object)),
+    "ne": Function(call=lambda *values: not equal(*values), takes=(object, object)),
     "lt": Function(call=less, takes=(object, object)),
-    "le": Function(call=_less_or_equal, takes=(object, object)),
-    "gt": Function(call=_greater, takes=(object, object)),
-    "ge": Function(call=_greater_or_equal, takes=(object, object)),
+    "le": Function(call=lambda *values: less(*values) or equal(*values), takes=(object, object)),
+    "gt": Function(call=lambda *values: not (less(*values) or equal(*values)), takes=(object, object)),
+    "ge": Function(call=lambda *values: not less(*values), takes=(object, object)),
     "len": Function(call=length, takes=(object,)),
     "index": Function(call=index, takes=(object,), rest=object),
     "slice": Function(call=slice_of, takes=(object,), rest=object),
-    "print": Function(call=_print, rest=object),
-    "println": Function(call=_println, rest=object),
-    "printf": Function(call=_printf, takes=(str,), rest=object),
+    "print": Function(call=sprint, rest=object),
+    "println": Function(call=sprintln, rest=object),
+    "printf": Function(call=sprintf, takes=(str,), rest=object),
     "html": Function(call=escape_html, rest=object),
     "js": Function(call=escape_js, rest=object),
     "urlquery": Function(call=escape_query, rest=object),

@@ -65,29 +65,24 @@ class Record(Structure):
 Method = Callable[..., Value]
 
 
+_GO_TYPES: Sequence[tuple[type, str]] = (
+    (type(None), "<nil>"),
+    (bool, "bool"),
+    (int, "int"),
+    (float, "float64"),
+    (str, "string"),
+    (StringMap, "map[string]string"),
+    (Mapping, "map[string]interface {}"),
+    (list, "[]interface {}"),
+    (tuple, "[]interface {}"),
+)
+
+
 def type_name(value: Value) -> str:
     """Go's name of a value's type."""
-    match value:
-        case None:
-            return "<nil>"
-        case bool():
-            return "bool"
-        case int():
-            return "int"
-        case float():
-            return "float64"
-        case str():
-            return "string"
-        case StringMap():
-            return "map[string]string"
-        case Mapping():
-            return "map[string]interface {}"
-        case list() | tuple():
-            return "[]interface {}"
-        case Structure():
-            return value.go_type
-        case _:
-            return "func"
+    if isinstance(value, Structure):
+        return value.go_type
+    return next((name for kind, name in _GO_TYPES if isinstance(value, kind)), "func")
 
 
 def truth(value: Value) -> bool:
@@ -166,7 +161,7 @@ class _Room:
         return text
 
 
-def sprint(values: Sequence[Value]) -> str:
+def sprint(*values: Value) -> str:
     """fmt.Sprint: a space between two operands of which neither is a string."""
     room, parts = _Room(), list[str]()
     for place, value in enumerate(values):
@@ -176,7 +171,7 @@ def sprint(values: Sequence[Value]) -> str:
     return "".join(parts)
 
 
-def sprintln(values: Sequence[Value]) -> str:
+def sprintln(*values: Value) -> str:
     """fmt.Sprintln."""
     room = _Room()
     return " ".join([_format("v", value, _PLAIN, room) for value in values]) + "\n"
@@ -187,7 +182,7 @@ def format_value(value: Value) -> str:
     return _format("v", value, _PLAIN, _Room())
 
 
-def sprintf(layout: str, values: Sequence[Value]) -> str:
+def sprintf(layout: str, *values: Value) -> str:
     """fmt.Sprintf, with its remarks on what does not fit, such as `%!d(string=x)`."""
     room, parts = _Room(), list[str]()
     position = used = 0

@@ -49,15 +49,25 @@ class Token:
     position: int
 
 
-_NUMBER = re.compile(
-    r"[+-]?(?:0[xX][0-9a-fA-F_]*(?:\.[0-9a-fA-F_]*)?(?:[pP][+-]?[0-9_]*)?|0[oO][0-7_]*|0[bB][01_]*"
-    r"|[0-9_]*(?:\.[0-9_]*)?(?:[eE][+-]?[0-9_]*)?)"
+_TOKEN = re.compile(
+    r"(?P<SPACE>(?:[ \t\r\n](?!-\}\}))+)"  # The last one may belong to " -}}".
+    r"|(?P<DECLARE>:=)|(?P<ASSIGN>=)|(?P<PIPE>\|)|(?P<OPEN>\()|(?P<CLOSE>\))"
+    r'|(?P<STRING>"(?:\\[^\n]|[^"\\\n])*")'
+    r"|(?P<RAW_STRING>`[^`]*`)|(?P<CHARACTER>'(?:\\[^\n]|[^'\\\n])*')"
+    r"|(?P<VARIABLE>\$\w*)|(?P<FIELD>\.(?![0-9])\w+)|(?P<DOT>\.(?![0-9]))"
+    r"|(?P<NUMBER>(?=[-+.0-9])[+-]?(?:0[xX][0-9a-fA-F_]*(?:\.[0-9a-fA-F_]*)?(?:[pP][+-]?[0-9_]*)?|0[oO][0-7_]*|0[bB][01_]*"
+    r"|[0-9_]*(?:\.[0-9_]*)?(?:[eE][+-]?[0-9_]*)?))"
+    r"""|(?P<IDENTIFIER>\w+)|(?P<SIGN>[!-~](?<![:"'`]))"""
 )
-_WORD = re.compile(r"\w+")
-_QUOTED = re.compile(r'"(?:\\[^\n]|[^"\\\n])*"')
-_RAW = re.compile(r"`[^`]*`")
-_CHARACTER = re.compile(r"'(?:\\[^\n]|[^'\\\n])*'")
-_SIMPLE = {"=": Kind.ASSIGN, "|": Kind.PIPE}
+_WORDS = {"true": Kind.BOOLEAN, "false": Kind.BOOLEAN, "nil": Kind.NIL, **dict.fromkeys(KEYWORDS, Kind.KEYWORD)}
+_ENDED = (Kind.VARIABLE, Kind.FIELD, Kind.DOT, *set(_WORDS.values()), Kind.IDENTIFIER)
+"""Kinds after which only some characters may follow."""
+_UNFINISHED = {
+    ":": "expected :=",
+    '"': "unterminated quoted string",
+    "`": "unterminated raw quoted string",
+    "'": "unterminated character constant",
+}
 
 
 def place_of(text: str, position: int) -> str:
@@ -144,87 +154,20 @@ class _Lexer:
 
     def _token(self, position: int, letter: str) -> int:
         """One token within an action; the position after it."""
-        text = self._text
-        if letter in _SPACES:
-            return self._space(position)
-        if letter == ":":
-            if not text.startswith(":=", position):
-                raise self._error("expected :=", position)
-            return self._take(Kind.DECLARE, position, position + 2)
-        if letter in _SIMPLE:
-            return self._take(_SIMPLE[letter], position, position + 1)
-        if letter in "()":
-            return self._take(Kind.OPEN if letter == "(" else Kind.CLOSE, position, position + 1)
-        if letter in "\"`'":
-            return self._quoted(position, letter)
-        following = text[position + 1 : position + 2]
-        if letter == "$" or (letter == "." and not ("0" <= following <= "9")):
-            return self._field(position, letter)
-        if letter in "+-." or "0" <= letter <= "9":
-            return self._number(position)
-        if letter == "_" or letter.isalnum():
-            return self._identifier(position)
-        if letter.isascii() and letter.isprintable():
-            return self._take(Kind.SIGN, position, position + 1)
-        raise self._error(f"unrecognized character in action: {letter!r}", position)
-
-    def _take(self, kind: Kind, start: int, end: int) -> int:
-        self._add(kind, self._text[start:end], start)
-        return end
-
-    def _space(self, position: int) -> int:
-        end = position
-        while end < len(self._text) and self._text[end] in _SPACES and self._right(end) is None:
-            end += 1
-        # The last space may belong to " -}}"; when it is the only one, there is no token.
-        return self._take(Kind.SPACE, position, end) if end > position else position
-
-    def _quoted(self, position: int, quote: str) -> int:
-        pattern, kind, what = {
-            '"': (_QUOTED, Kind.STRING, "quoted string"),
-            "`": (_RAW, Kind.RAW_STRING, "raw quoted string"),
-            "'": (_CHARACTER, Kind.CHARACTER, "character constant"),
-        }[quote]
-        found = pattern.match(self._text, position)
-        if found is None:
-            raise self._error(f"unterminated {what}", position)
-        return self._take(kind, position, found.end())
-
-    def _field(self, position: int, letter: str) -> int:
-        found = _WORD.match(self._text, position + 1)
-        end = found.end() if found and not self._terminates(position + 1) else position + 1
-        self._check_end(end)
-        if letter == "$":
-            return self._take(Kind.VARIABLE, position, end)
-        return self._take(Kind.FIELD if end > position + 1 else Kind.DOT, position, end)
-
-    def _number(self, position: int) -> int:
-        found = _NUMBER.match(self._text, position)
-        end = found.end() if found else position
-        if end == position or _WORD.match(self._text, end):
+        found = _TOKEN.match(self._text, position)
+        if found is None or found.lastgroup is None:
+            reason = _UNFINISHED.get(letter, f"unrecognized character in action: {letter!r}")
+            raise self._error(reason, position)
+        kind, end = Kind[found.lastgroup], found.end()
+        if kind is Kind.IDENTIFIER:
+            kind = _WORDS.get(found.group(), kind)
+        following = self._text[end : end + 1]
+        if kind is Kind.NUMBER and (end == position or following == "_" or following.isalnum()):
             raise self._error(f"bad number syntax: {self._text[position : end + 1]!r}", position)
-        return self._take(Kind.NUMBER, position, end)
-
-    def _identifier(self, position: int) -> int:
-        found = _WORD.match(self._text, position)
-        assert found is not None
-        word = found.group()
-        self._check_end(found.end())
-        if word in KEYWORDS:
-            kind = Kind.KEYWORD
-        elif word in ("true", "false"):
-            kind = Kind.BOOLEAN
-        else:
-            kind = Kind.NIL if word == "nil" else Kind.IDENTIFIER
-        return self._take(kind, position, found.end())
-
-    def _terminates(self, position: int) -> bool:
-        letter = self._text[position : position + 1]
-        return not letter or letter in _TERMINATORS or self._text.startswith("}}", position)
-
-    def _check_end(self, position: int) -> None:
-        if not self._terminates(position):
-            raise self._error(f"bad character {self._text[position]!r}", position)
+        if kind in _ENDED and following and following not in _TERMINATORS and not self._text.startswith("}}", end):
+            raise self._error(f"bad character {following!r}", end)
+        self._add(kind, found.group(), position)
+        return end
 
     def _error(self, message: str, position: int) -> TemplateError:
         return TemplateError(f"{message} ({place_of(self._text, position)})")

@@ -34,6 +34,7 @@ from loadwatch_formats.times import format_rfc3339
 
 from loadwatch_backend.app.commands.digest.files import STDIN, expand, is_compressed, opened, printable
 from loadwatch_backend.app.commands.digest.statements import (
+    ROWS,
     Column,
     Number,
     counts,
@@ -314,7 +315,6 @@ COMPARED = (
 )
 
 
-_ROWS = 50
 _SORT, _OUTPUT = table_options(COLUMNS, SYNONYMS)
 
 
@@ -370,7 +370,7 @@ def _checked(make: Callable[[list[str]], MatchingGroups], texts: list[str]) -> M
 @click.option("-r", "--reverse", is_flag=True, help="The largest first, as always: for those who are used to alp.")
 @click.option("--ascending", is_flag=True, help="The smallest first.")
 @_OUTPUT
-@click.option("--limit", type=click.IntRange(min=0), help=f"Routes; 0 for all. {_ROWS} in a table, all in JSON.")
+@click.option("--limit", type=click.IntRange(min=0), help=f"Routes; 0 for all. {ROWS} in a table, all in JSON.")
 @click.option(
     *("--format", "format_name"),
     type=click.Choice(["auto", *(one.name for one in FORMATS)]),
@@ -428,7 +428,8 @@ def access(
     if as_json:
         echo(json.dumps(_document(rows[: limit or None], counted, before), indent=2))
         return
-    _print(rows, counted, before, columns, _ROWS if limit is None else limit or len(rows))
+    chosen = [COLUMNS[name] for name in columns or (COMPARED if before else USUAL)]
+    print_table(rows, chosen, limit, [one for one in (counted, before) if one], _headline, _remarks)
 
 
 def _document(rows: Sequence[Row], counted: Counted, before: Counted | None) -> dict[str, Any]:
@@ -444,14 +445,6 @@ def _lines(counted: Counted) -> dict[str, Any]:
         "durations": counted.durations,
         "remarks": counted.remarks,
     }
-
-
-def _print(
-    rows: Sequence[Row], counted: Counted, before: Counted | None, columns: Sequence[str] | None, limit: int
-) -> None:
-    chosen = [COLUMNS[name] for name in columns or (COMPARED if before else USUAL)]
-    logs = [one for one in (counted, before) if one]
-    print_table(rows, chosen, limit, map(_headline, logs), (remark for one in logs for remark in _remarks(one)))
 
 
 def _headline(counted: Counted) -> str:

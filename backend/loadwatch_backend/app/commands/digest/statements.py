@@ -1,7 +1,7 @@
 """`loadwatch digest statements`: slow logs by statement."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 
 
 R = TypeVar("R")
+L = TypeVar("L")
 Option = Callable[[Callable[..., None]], Callable[..., None]]
 Number = float | int | None
+ROWS = 50
+"""Of a table, where no limit is given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,16 +130,23 @@ def text_table(rows: Sequence[R], columns: Sequence[Column[R]]) -> str:
 
 
 def print_table(
-    rows: Sequence[R], columns: Sequence[Column[R]], limit: int, headlines: Iterable[str], remarks: Iterable[str]
+    rows: Sequence[R],
+    columns: Sequence[Column[R]],
+    limit: int | None,
+    logs: Sequence[L],
+    headline: Callable[[L], str],
+    remarks: Callable[[L], Sequence[str]],
 ) -> None:
     """The first rows below the headline of a log, and of what it is compared with; remarks go to standard error."""
-    echo("\ncompared with ".join(headlines))
+    shown = ROWS if limit is None else limit or len(rows)
+    echo("\ncompared with ".join(map(headline, logs)))
     echo()
-    echo(text_table(rows[:limit], columns))
-    if len(rows) > limit:
-        echo(f"… and {len(rows) - limit} more; --limit 0 shows all")
-    for remark in remarks:
-        echo(remark, err=True)
+    echo(text_table(rows[:shown], columns))
+    if len(rows) > shown:
+        echo(f"… and {len(rows) - shown} more; --limit 0 shows all")
+    for log in logs:
+        for remark in remarks(log):
+            echo(remark, err=True)
 
 
 QUANTILES = ("p50", "p95", "p99")
@@ -309,7 +319,6 @@ def _read_file(name: str, sums: StatementSums, remarks: list[str]) -> SlowLogRea
     return reader
 
 
-_ROWS = 50
 _SORT, _OUTPUT = table_options(COLUMNS, SYNONYMS)
 
 
@@ -325,7 +334,7 @@ _SORT, _OUTPUT = table_options(COLUMNS, SYNONYMS)
 @_SORT
 @click.option("--ascending", is_flag=True, help="The smallest first.")
 @_OUTPUT
-@click.option("--limit", type=click.IntRange(min=0), help=f"Statements; 0 for all. {_ROWS} in a table, all in JSON.")
+@click.option("--limit", type=click.IntRange(min=0), help=f"Statements; 0 for all. {ROWS} in a table, all in JSON.")
 @click.option("--json", "as_json", is_flag=True, help="JSON in place of the table.")
 def statements(
     files: Sequence[str],
@@ -350,7 +359,8 @@ def statements(
     if as_json:
         echo(json.dumps(_document(rows[: limit or None], summed, before), indent=2))
         return
-    _print(rows, summed, before, columns, _ROWS if limit is None else limit or len(rows))
+    chosen = [COLUMNS[name] for name in columns or (COMPARED if before else USUAL)]
+    print_table(rows, chosen, limit, [one for one in (summed, before) if one], _headline, _remarks)
     if match is not None and not rows:
         echo("No statement has that in its fingerprint.")
 
@@ -384,14 +394,6 @@ def _window(summed: Summed) -> dict[str, int] | None:
     if first is None or last is None:
         return None
     return {"first_ms": round(first * 1_000), "last_ms": round(last * 1_000)}
-
-
-def _print(
-    rows: Sequence[Row], summed: Summed, before: Summed | None, columns: Sequence[str] | None, limit: int
-) -> None:
-    chosen = [COLUMNS[name] for name in columns or (COMPARED if before else USUAL)]
-    logs = [one for one in (summed, before) if one]
-    print_table(rows, chosen, limit, map(_headline, logs), (remark for one in logs for remark in _remarks(one)))
 
 
 def _headline(summed: Summed) -> str:
