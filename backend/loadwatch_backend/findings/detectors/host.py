@@ -16,6 +16,7 @@ from loadwatch_backend.findings.measures.facts import (
     largest,
     load_effects,
     longest_episode,
+    selector,
     usual,
 )
 from loadwatch_backend.findings.measures.hosts import (
@@ -93,7 +94,8 @@ def _noise(window: Window, host: HostCpu, found: list[Episode]) -> Finding:
     if stolen >= STOLEN * host.cores:
         amount, taken, key, who = stolen, host.stolen, "host-noise.stolen", message("host-noise.hypervisor")
     most, waiting = largest(host.busy, episode.span), usual(host.waiting, episode.span)
-    draft, at = Draft(window, episode, host.labels, host=host, who=who, amount=amount), episode.first
+    chosen, at = selector(host.labels)[1:-1], episode.first
+    draft = Draft(window, episode, host.labels, host=host, who=who, amount=amount, chosen=chosen)
     shown = [
         draft.show("host-noise.busy", host.busy, limit=host.cores, most=most),
         draft.show(key, taken, value=amount, at=at, limit=host.cores),

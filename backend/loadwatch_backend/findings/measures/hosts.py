@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from loadwatch_backend.evidence.records.model import FloatArray
-from loadwatch_backend.findings.measures.facts import largest, program_name, selector
+from loadwatch_backend.findings.measures.facts import largest, program_name
 from loadwatch_backend.findings.window import BoolArray, Table, Window
 
 CPU, AGENT = "node_cpu_seconds_total", "collector_agent_info"
@@ -132,11 +132,6 @@ class HostCpu:
     def name(self) -> str:
         """As a person calls it."""
         return self.labels.get("instance") or self.labels.get("job", "the host")
-
-    @property
-    def chosen(self) -> str:
-        """Its labels as PromQL has them, without the braces."""
-        return selector(self.labels)[1:-1]
 
     @property
     def foreign(self) -> FloatArray:
