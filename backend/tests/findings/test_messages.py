@@ -49,7 +49,9 @@ def test_every_message_is_used_and_every_one_that_is_used_is_there() -> None:
     of_packs = {f"saturation.why-{one}" for one in kinds} | {
         f"saturation.{one}" for one in (*demands, "waiting-seconds")
     }
-    assert {key for key in messages() if f'"{key}"' not in SOURCES} == of_packs
+    steps = {step for entry in messages().values() for step in entry.get("steps", ())}
+    assert steps - messages().keys() == set()
+    assert {key for key in messages() if f'"{key}"' not in SOURCES} - steps == of_packs
     assert used - messages().keys() == set()
 
 

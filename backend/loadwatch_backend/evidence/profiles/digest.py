@@ -3,28 +3,21 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from loadwatch_backend.evidence.profiles.known import Callers, known_frame
-from loadwatch_backend.evidence.profiles.model import Ints, Kind, Profile, SampleType
+from loadwatch_backend.evidence.profiles.model import Kind, Profile, SampleType
 from loadwatch_backend.evidence.profiles.tree import (
     BASE,
     NOW,
-    Floats,
-    FunctionTable,
     Order,
     Requests,
+    Sides,
     StackChanges,
-    Stacks,
-    check_requests,
-    column_of,
+    difference,
     gone_stacks,
     kind_of,
     new_stacks,
     ordered,
     side_by_side,
-    stacks_of,
-    table_of,
     tree_of,
 )
 
@@ -105,50 +98,31 @@ def digest_of(
     Raises:
         ProfilesDifferError: the profiles measure different things, or values for each request mean nothing of them.
     """
-    kind = kind_of(profile)
-    if base is None:
-        column = column_of(profile, sample_type)
-        one = profile.types[column]
-        if requests is not None:
-            check_requests(one, Requests(now=requests, base=requests))
-        stacks = stacks_of(profile, [column])
-        table = table_of(stacks)
-        rows = _rows(stacks, table, kind, order, (requests,) if requests is not None else None)
-        total = table.total[NOW]
-        return ProfileDigest(
-            kind=kind, type=one, total=total, base_total=None, share_of=total, rows=rows, notes=tuple(profile.notes)
-        )
-    both = Requests(now=requests, base=base_requests) if requests is not None and base_requests is not None else None
+    kind, other = kind_of(profile), requests if base is None else base_requests
+    both = None if requests is None or other is None else Requests(now=requests, base=other)
     sides = side_by_side(profile, base, sample_type, both)
-    tree = tree_of(sides.stacks, most_nodes=_ALL_NODES)
+    tree = None if base is None else tree_of(sides.stacks, most_nodes=_ALL_NODES)
     return ProfileDigest(
         kind=kind,
         type=sides.type,
         total=sides.table.total[NOW],
-        base_total=sides.table.total[BASE],
+        base_total=None if base is None else sides.table.total[BASE],
         share_of=sides.total,
-        rows=_rows(sides.stacks, sides.table, kind, order, (both.now, both.base) if both else None),
-        new=new_stacks(tree, sides.least),
-        gone=gone_stacks(tree, sides.least),
-        notes=tuple(dict.fromkeys((*profile.notes, *base.notes))),
+        rows=_rows(sides, kind, order),
+        new=None if tree is None else new_stacks(tree, sides.least),
+        gone=None if tree is None else gone_stacks(tree, sides.least),
+        notes=tuple(profile.notes if base is None else dict.fromkeys((*profile.notes, *base.notes))),
     )
 
 
-def _rows(
-    stacks: Stacks, table: FunctionTable, kind: Kind, order: Order, requests: Sequence[float] | None
-) -> Sequence[FunctionRow]:
-    flat, cum = _difference(table.flat), _difference(table.cum)
+def _rows(sides: Sides, kind: Kind, order: Order) -> Sequence[FunctionRow]:
+    table, callers, rows = sides.table, Callers(sides.stacks), list[FunctionRow]()
+    flat, cum, each = sides.flat, sides.cum, None
     compared = table.flat.shape[1] > 1
-    callers = Callers(stacks)
-    flat_each = _each(table.flat, requests) if requests else None
-    cum_each = _each(table.cum, requests) if requests else None
-    if flat_each is None or cum_each is None:
-        places = ordered(table, flat, cum, order)
-    else:
-        # What is the same in sum may differ for a request.
-        places = ordered(table, flat_each, cum_each, order)
-    rows: list[FunctionRow] = []
-    for rank, place in enumerate(places):
+    if sides.requests is not None:
+        each = difference(sides.per_request(table.flat)), difference(sides.per_request(table.cum))
+    # What is the same in sum may differ for a request.
+    for rank, place in enumerate(ordered(table, *(each or (flat, cum)), order)):
         function = table.functions[place]
         meaning = known_frame(function.name, kind)
         rows.append(
@@ -159,21 +133,11 @@ def _rows(
                 cum=int(cum[place]),
                 base_flat=int(table.flat[place, BASE]) if compared else None,
                 base_cum=int(table.cum[place, BASE]) if compared else None,
-                flat_per_request=None if flat_each is None else float(flat_each[place]),
-                cum_per_request=None if cum_each is None else float(cum_each[place]),
+                flat_per_request=None if each is None else float(each[0][place]),
+                cum_per_request=None if each is None else float(each[1][place]),
                 own=bool(callers.own[place]),
                 meaning=meaning,
                 caller=callers.of(place) if meaning is not None and rank < EXPLAINED else None,
             )
         )
     return rows
-
-
-def _difference(values: Ints) -> Ints:
-    return values[:, NOW] - values[:, BASE] if values.shape[1] > 1 else values[:, NOW]
-
-
-def _each(values: Ints, requests: Sequence[float]) -> Floats:
-    """For each request, each side by its own; beside a base the difference."""
-    each = values / np.array(requests, np.float64)
-    return each[:, NOW] - each[:, BASE] if values.shape[1] > 1 else each[:, NOW]

@@ -37,9 +37,7 @@ from loadwatch_backend.evidence.profiles.tree import (
     label_keys,
     new_stacks,
     side_by_side,
-    stacks_of,
     sums_by_label,
-    table_of,
     tree_of,
 )
 from loadwatch_backend.evidence.routes import RouteTables
@@ -199,16 +197,10 @@ def make_view(now: Side, base: Side | None, sample_type: str | None, kind: str, 
         ProfilesDifferError: there is no such type of values, or the sides have none in common.
     """
     profile = now.profile
-    least = 0
     check_cpu()
-    if base is None:
-        type_ = profile.types[column_of(profile, sample_type)]
-        stacks = stacks_of(profile, [column_of(profile, sample_type)])
-        table, divisors, normalised = table_of(stacks), np.ones(1), Normalised.NONE
-    else:
-        sides = side_by_side(profile, base.profile, sample_type)
-        type_, stacks, table, least = sides.type, sides.stacks, sides.table, sides.least
-        normalised, divisors = divide(type_, now, base)
+    sides = side_by_side(profile, None if base is None else base.profile, sample_type)
+    type_, stacks, table, least = sides.type, sides.stacks, sides.table, sides.least
+    normalised, divisors = (Normalised.NONE, np.ones(1)) if base is None else divide(type_, now, base)
     check_cpu()
     tree = tree_of(stacks)
     check_cpu()

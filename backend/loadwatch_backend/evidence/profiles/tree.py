@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -363,6 +363,7 @@ def _trimmed(tree: Tree, most: int) -> Tree:
     )
 
 
+Number = TypeVar("Number", np.int64, np.float64)
 NOW, BASE = 0, 1
 """The columns of everything that is side by side."""
 SMALLEST_SHARE = 0.005
@@ -386,7 +387,7 @@ class Requests:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sides:
-    """Two profiles in one: the values have two columns, `NOW` and `BASE`.
+    """A profile, or two in one: the values have the column `NOW`, and beside a base `BASE`.
 
     Attributes:
         least: a stack with less may be missing on the other side by chance.
@@ -400,28 +401,33 @@ class Sides:
 
     @property
     def total(self) -> int:
-        """What pprof takes shares of in a difference: the base, or both where the base is empty."""
-        return self.table.total[BASE] or self.table.total[NOW]
+        """What pprof takes shares of: in a difference the base, or both where the base is empty."""
+        return self.table.total[-1] or self.table.total[NOW]
 
     @property
     def flat(self) -> Ints:
-        """Now less base, of each function, as pprof's `-diff_base`."""
-        return self.table.flat[:, NOW] - self.table.flat[:, BASE]
+        """Of each function; beside a base now less base, as pprof's `-diff_base`."""
+        return difference(self.table.flat)
 
     @property
     def cum(self) -> Ints:
-        """Now less base, of each function with all it calls."""
-        return self.table.cum[:, NOW] - self.table.cum[:, BASE]
+        """Of each function with all it calls, likewise."""
+        return difference(self.table.cum)
 
     def per_request(self, values: Ints) -> Floats:
-        """(…, 2) for each request.
+        """(…, sides) for each request.
 
         Raises:
             ProfilesDifferError: the requests are not known.
         """
         if self.requests is None:
             raise ProfilesDifferError("The requests of both profiles are not known: no value for each request.")
-        return values / np.array([self.requests.now, self.requests.base])
+        return values / np.array([self.requests.now, self.requests.base][: values.shape[-1]])
+
+
+def difference(values: npt.NDArray[Number]) -> npt.NDArray[Number]:
+    """Now less base of (…, sides); of one side its values."""
+    return np.subtract.reduce(values, axis=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -448,25 +454,25 @@ class StackChanges:
 
 
 def side_by_side(
-    profile: Profile, base: Profile, sample_type: str | None = None, requests: Requests | None = None
+    profile: Profile, base: Profile | None, sample_type: str | None = None, requests: Requests | None = None
 ) -> Sides:
-    """Both profiles by one type of their values.
+    """A profile, or both, by one type of their values.
 
     Raises:
         ProfilesDifferError: one has no such type, or counts it in another unit; or values for each request are
             wanted of something that does not grow with requests, such as memory in use.
     """
     column = column_of(profile, sample_type)
-    kind = profile.types[column]
-    other = column_of(base, kind.name)
-    if base.types[other].unit != kind.unit:
-        raise ProfilesDifferError(f"The profiles count {kind.name} in {kind.unit} and in {base.types[other].unit}.")
+    kind, stacks, least = profile.types[column], stacks_of(profile, [column]), 0
+    if base is not None:
+        other = column_of(base, kind.name)
+        if base.types[other].unit != kind.unit:
+            raise ProfilesDifferError(f"The profiles count {kind.name} in {kind.unit} and in {base.types[other].unit}.")
+        stacks = joined(stacks, stacks_of(base, [other]))
+        least = LEAST_SAMPLES * max(profile.period, base.period) if kind.name in _SAMPLED else 0
+        least = LEAST_SAMPLES if kind.name == "samples" else least
     if requests is not None:
         check_requests(kind, requests)
-    stacks = joined(stacks_of(profile, [column]), stacks_of(base, [other]))
-    least = LEAST_SAMPLES * max(profile.period, base.period) if kind.name in _SAMPLED else 0
-    if kind.name == "samples":
-        least = LEAST_SAMPLES
     return Sides(type=kind, stacks=stacks, table=table_of(stacks), requests=requests, least=least)
 
 

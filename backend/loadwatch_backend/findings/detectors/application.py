@@ -10,8 +10,7 @@ from loadwatch_backend.core.texts.words import SILENT, Words
 from loadwatch_backend.evidence.profiles.known import LockWaits
 from loadwatch_backend.evidence.profiles.model import Kind as Profiled
 from loadwatch_backend.evidence.records.model import FloatArray
-from loadwatch_backend.findings.measures.costs import evidence_of_whole, whole
-from loadwatch_backend.findings.measures.evidence import evidence
+from loadwatch_backend.findings.measures.costs import whole
 from loadwatch_backend.findings.measures.facts import (
     POOL_METRICS,
     focused,
@@ -19,13 +18,12 @@ from loadwatch_backend.findings.measures.facts import (
     load_effects,
     pools,
     program_name,
-    selector,
     usual,
 )
 from loadwatch_backend.findings.measures.hosts import HOST_METRICS, cores_of, host_of
 from loadwatch_backend.findings.measures.ingest_counters import ACCEPTED
-from loadwatch_backend.findings.measures.outcomes import Clear, Outcome, Unjudged, detector, finding, further
-from loadwatch_backend.findings.messages import message, step
+from loadwatch_backend.findings.measures.outcomes import Clear, Draft, Outcome, Unjudged, detector, further
+from loadwatch_backend.findings.messages import message
 from loadwatch_backend.findings.model import Finding, Severity
 from loadwatch_backend.findings.window import BoolArray, Episode, Load, Window, episodes
 
@@ -66,22 +64,10 @@ def _function_finding(window: Window, seconds: float, name: str, waits: LockWait
     key = "function-waits.held" if waits.kind is Profiled.MUTEX else "function-waits.waited"
     labels = {"function": name} | ({"job": waits.job} if waits.job else {})
     job = f'{{job="{waits.job}"}}' if waits.job else ""
-    return finding(
-        window,
-        None,
-        "function-waits.sentence",
-        labels=labels,
-        evidence=[
-            evidence_of_whole(
-                window, key, seconds, limit=LEAST_WAITING, name=name, request=request, part=part, job=job
-            ),
-            *harm,
-        ],
-        steps=[step("function-waits.step")],
-        severity=None if harm else Severity.INFO,
-        said=message(key, name=name, value=seconds, request=request, part=part),
-        harm=further(harm),
-    )
+    draft = Draft(window, None, labels, name=name, request=request, part=part)
+    said, severity = message(key, name=name, value=seconds, request=request, part=part), None if harm else Severity.INFO
+    shown = [draft.show(key, seconds, limit=LEAST_WAITING, job=job), *harm]
+    return draft.finding("function-waits.sentence", shown, severity=severity, said=said, harm=further(harm))
 
 
 IN_FLIGHT, PROCESS_CPU, RUNNING = (
@@ -229,31 +215,17 @@ def _rest_is_idle(
 
 
 def _stall_finding(window: Window, load: Load, labels: Mapping[str, str], stall: _Stall) -> Finding:
-    span, chosen, quick = stall.episode.span, selector(labels), _quick(window, load)
+    span, quick = stall.episode.span, _quick(window, load)
     most, slowest = largest(stall.in_flight, window.focus), largest(load.p99, span)
     used, cpu = usual(stall.used, span), usual(stall.cpu, span)
     name = program_name(window, labels) or "the application"
     cores = message("app-lock-stall.cores", cpu=cpu) if np.isfinite(cpu) else SILENT
+    draft = Draft(window, stall.episode, labels, most=most, used=used, slowest=slowest, quick=quick)
     shown = [
-        evidence(window, "app-lock-stall.demand", stall.in_flight, most=most, used=used, cores=cores, chosen=chosen),
-        evidence(window, "app-lock-stall.effect", load.p99, slowest=slowest, quick=quick),
+        draft.show("app-lock-stall.demand", stall.in_flight, cores=cores),
+        draft.show("app-lock-stall.effect", load.p99),
     ]
     if len(stuck := np.flatnonzero(stall.stuck)) >= 2:
         accepted, seconds = window[ACCEPTED].where(**labels).rate, len(stuck) * window.step_seconds
-        shown.append(
-            evidence(window, "app-lock-stall.limit", accepted, at=int(stuck[0]), seconds=seconds, chosen=chosen)
-        )
-    return finding(
-        window,
-        stall.episode,
-        "app-lock-stall.sentence",
-        labels=labels,
-        evidence=shown,
-        steps=[step("app-lock-stall.step"), step("app-lock-stall.step-2")],
-        name=name,
-        most=most,
-        stall=stall,
-        used=used,
-        slowest=slowest,
-        quick=quick,
-    )
+        shown.append(draft.show("app-lock-stall.limit", accepted, at=int(stuck[0]), seconds=seconds))
+    return draft.finding("app-lock-stall.sentence", shown, name=name, stall=stall)

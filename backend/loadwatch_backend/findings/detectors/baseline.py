@@ -11,11 +11,10 @@ from loadwatch_backend.core.texts.numbers import count, figure
 from loadwatch_backend.core.texts.words import Words
 from loadwatch_backend.findings.measures.against import labels_of, pairs, worse
 from loadwatch_backend.findings.measures.costs import whole
-from loadwatch_backend.findings.measures.evidence import evidence
 from loadwatch_backend.findings.measures.facts import largest, usual
 from loadwatch_backend.findings.measures.hosts import HOST_METRICS, host_of
-from loadwatch_backend.findings.measures.outcomes import Clear, Outcome, detector, finding
-from loadwatch_backend.findings.messages import message, step
+from loadwatch_backend.findings.measures.outcomes import Clear, Draft, Outcome, detector
+from loadwatch_backend.findings.messages import message
 from loadwatch_backend.findings.model import Evidence, Finding
 from loadwatch_backend.findings.window import Load, Sweep, Trial, Window
 
@@ -75,22 +74,16 @@ def cold_cache(window: Window) -> Iterator[Outcome]:
         reads, asked = window[READS].where(**labels).rate, window[REQUESTS].where(**labels).rate
         missed = np.where(asked > 0, reads / np.where(asked > 0, asked, 1.0), np.nan)
         name, nothing = labels.get("instance", "the database"), np.full(window.grid.count, np.nan)
-        yield finding(
-            window,
-            whole(window),
+        draft = Draft(
+            window, whole(window), labels, name=name, now=now, before=before, misses=misses, effect=effects[0].text
+        )
+        yield draft.finding(
             "cold-cache.sentence",
-            labels=labels,
-            name=name,
-            now=now,
-            before=before,
-            misses=misses,
-            effect=effects[0].text,
-            evidence=[
-                evidence(window, "cold-cache.filled", nothing, labels=labels, value=now, limit=before, text=text),
-                evidence(window, "cold-cache.misses", missed, labels=labels, value=misses),
+            [
+                draft.show("cold-cache.filled", nothing, value=now, limit=before, text=text),
+                draft.show("cold-cache.misses", missed, value=misses),
                 *effects,
             ],
-            steps=[step("cold-cache.warm")],
         )
 
 
@@ -137,29 +130,17 @@ def _grown(window: Window, labels: dict[str, str], name: str, text: Words, now: 
     if not (little or swapping) or now - before < EXPLAINS * total:
         return None
     resident = window[RESIDENT].where(**labels).max
-    shown = [evidence(window, "memory-grown.resident", resident, labels=labels, value=now, limit=before, text=text)]
+    draft = Draft(window, whole(window), labels, name=name, now=now, before=before)
+    shown = [draft.show("memory-grown.resident", resident, value=now, limit=before, text=text)]
     if little:
-        share = least / total
-        shown.append(
-            evidence(window, "memory-grown.left", available, labels=host.labels, value=least, limit=total, share=share)
-        )
+        key, share = "memory-grown.left", least / total
+        shown.append(draft.show(key, available, labels=host.labels, value=least, limit=total, share=share))
     if swapping:
-        shown.append(evidence(window, "memory-grown.swapped", swapped, labels=host.labels))
+        shown.append(draft.show("memory-grown.swapped", swapped, labels=host.labels))
     left = message("memory-grown.host_swapped")
     if np.isfinite(least + total):
         left = message("memory-grown.host_left", least=least, total=total)
-    return finding(
-        window,
-        whole(window),
-        "memory-grown.sentence",
-        labels=labels,
-        name=name,
-        now=now,
-        before=before,
-        left=left,
-        evidence=shown,
-        steps=[step("memory-grown.compare")],
-    )
+    return draft.finding("memory-grown.sentence", shown, left=left)
 
 
 @detector("tables-grown", needs=(ROWS, ESTIMATE))
@@ -193,31 +174,12 @@ def _larger(
     tables = sorted(tables, key=lambda one: one[1] - one[2])
     table, before, now = tables[0]
     nothing = np.full(window.grid.count, np.nan)
-    shown = [
-        evidence(
-            window,
-            "tables-grown.rows",
-            nothing,
-            value=after,
-            limit=first,
-            table=one,
-            rows=Words(count(after), f"{count(first)}→{count(after)}"),
-        )
-        for one, first, after in tables[:5]
-    ]
-    return finding(
-        window,
-        whole(window),
-        "tables-grown.sentence",
-        labels=labels_of(target),
-        table=table,
-        now=now,
-        before=before,
-        baseline=baseline,
-        effect=effects[0].text,
-        evidence=[*shown, *effects],
-        steps=[step("tables-grown.restore", table=table)],
-    )
+    draft, shown = Draft(window, whole(window), labels_of(target), now=now, before=before), list[Evidence]()
+    for one, first, after in tables[:5]:
+        rows = Words(count(after), f"{count(first)}→{count(after)}")
+        shown.append(draft.show("tables-grown.rows", nothing, value=after, limit=first, table=one, rows=rows))
+    effect = effects[0].text
+    return draft.finding("tables-grown.sentence", [*shown, *effects], table=table, baseline=baseline, effect=effect)
 
 
 @detector("negative-scaling")
@@ -271,19 +233,11 @@ def _listed(points: Points) -> str:
 
 def _scales_down(window: Window, load: Load, name: str, points: Points, best: float, own: float) -> Finding:
     rate, good, most = load.outcomes.get("ok", load.rate), points[own], points[best]
-    return finding(
-        window,
-        whole(window),
+    draft = Draft(window, whole(window), {"parameter": name}, name=name, own=own, best=best, good=good, most=most)
+    return draft.finding(
         "negative-scaling.sentence",
-        labels={"parameter": name},
-        name=name,
-        own=own,
-        best=best,
-        good=good,
-        most=most,
-        evidence=[
-            evidence(window, "negative-scaling.good", rate, value=good, limit=most, name=name, own=own, best=best),
-            evidence(window, "negative-scaling.alone", rate, value=good, limit=most, name=name, points=_listed(points)),
+        [
+            draft.show("negative-scaling.good", rate, value=good, limit=most),
+            draft.show("negative-scaling.alone", rate, value=good, limit=most, points=_listed(points)),
         ],
-        steps=[step("negative-scaling.go_back", name=name, best=best)],
     )

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from loadwatch_backend.catalogue.signals.model import Unit
 from loadwatch_backend.core.texts.numbers import count
 from loadwatch_backend.core.texts.words import SILENT, Words
 from loadwatch_backend.evidence.records.model import FloatArray
@@ -23,7 +22,6 @@ from loadwatch_backend.findings.measures.databases import (
     steps_for_growth,
     users,
 )
-from loadwatch_backend.findings.measures.evidence import evidence, show
 from loadwatch_backend.findings.measures.facts import (
     LEAST_FAILED,
     POOL_METRICS,
@@ -37,9 +35,9 @@ from loadwatch_backend.findings.measures.facts import (
     selector,
     since_start,
 )
-from loadwatch_backend.findings.measures.outcomes import Clear, Observation, Outcome, detector, finding
+from loadwatch_backend.findings.measures.outcomes import Clear, Draft, Observation, Outcome, detector
 from loadwatch_backend.findings.messages import message, step
-from loadwatch_backend.findings.model import Finding, Link
+from loadwatch_backend.findings.model import Finding
 from loadwatch_backend.findings.window import BoolArray, Episode, Window, least_instants
 
 EXHAUSTED_FULL = 0.98
@@ -78,22 +76,14 @@ def _exhausted_finding(window: Window, database: Database, episode: Episode) -> 
     times = window.total(database.refused, episode.span)
     bound, holders = database.bound, holders_of(window, database, episode.span)[:3]
     who = f" ({', '.join(f'{user} {count(held)}' for user, held in holders)})" if holders else ""
-    return finding(
-        window,
-        episode,
-        "database-connections-exhausted.sentence",
-        labels=database.labels,
-        evidence=[level_shown(window, database), refusals_shown(window, database), *load_effects(window, episode)],
-        steps=[
-            *steps_for_growth(window, database, episode),
-            step("database-connections-exhausted.step", bound=bound * 0.8, rest=bound * 0.2),
-            step("database-connections-exhausted.step-2", bound=round(bound * 2)),
-        ],
-        bound=bound,
-        name=database.name,
-        who=who,
-        times=times,
-    )
+    draft = Draft(window, episode, database.labels, bound=bound, name=database.name, who=who, times=times)
+    shown = [level_shown(window, database), refusals_shown(window, database), *load_effects(window, episode)]
+    steps = [
+        *steps_for_growth(window, database, episode),
+        step("database-connections-exhausted.step", bound=bound * 0.8, rest=bound * 0.2),
+        step("database-connections-exhausted.step-2", bound=round(bound * 2)),
+    ]
+    return draft.finding("database-connections-exhausted.sentence", shown, steps)
 
 
 LOCKED_OUT_FULL = 0.9
@@ -204,36 +194,19 @@ def _locked_out_finding(
     use = message("clients-locked-out.use", busy=busy) if np.isfinite(busy) else SILENT
     shown = [level_shown(window, database), refusals_shown(window, database)]
     held_most, gone = largest(held, episode.span), SILENT
+    draft = Draft(window, episode, database.labels, database=database, by=by, most=most, times=times)
     if np.isfinite(held_most + busy):
-        shown.append(evidence(window, "clients-locked-out.limit", held, value=held_most, at=episode.first, busy=busy))
+        shown.append(draft.show("clients-locked-out.limit", held, value=held_most, at=episode.first, busy=busy))
     if displaced is not None:
         at, user, before, level = displaced
         gone = message("clients-locked-out.gone", user=user, before=before)
         target = selector({**database.labels, "mysql_user": user})
-        shown.append(
-            evidence(window, "clients-locked-out.effect", level, at=at, user=user, before=before, target=target)
-        )
+        shown.append(draft.show("clients-locked-out.effect", level, at=at, user=user, before=before, target=target))
     number = max(len(names), 1)
     size = max(int(database.bound * 0.8 // number), 1)
-    return finding(
-        window,
-        episode,
-        "clients-locked-out.sentence",
-        labels=database.labels,
-        evidence=shown,
-        steps=[
-            *steps_for_growth(window, database, episode),
-            step("clients-locked-out.step", number=number, size=size),
-            step("clients-locked-out.step-2"),
-        ],
-        database=database,
-        since=since,
-        by=by,
-        most=most,
-        use=use,
-        times=times,
-        gone=gone,
-    )
+    fewer = step("clients-locked-out.step", number=number, size=size)
+    steps = [*steps_for_growth(window, database, episode), fewer, "clients-locked-out.step-2"]
+    return draft.finding("clients-locked-out.sentence", shown, steps, since=since, use=use, gone=gone)
 
 
 LEAST_RATE = 1.0
@@ -291,27 +264,14 @@ def _storm_finding(window: Window, database: Database, aborted: FloatArray, epis
     opened = window.total(database.logins, episode.span)
     patience = largest(window.load.p99, episode.span) if window.load is not None else float("nan")
     after = message("cancel-storm.after", patience=patience) if np.isfinite(patience) else SILENT
-    chosen, most = selector(database.labels), largest(aborted, window.focus)
-    seconds = max(patience / 2, 0.1) if np.isfinite(patience) else 1.0
-    return finding(
-        window,
-        episode,
-        "cancel-storm.sentence",
-        labels=database.labels,
-        evidence=[
-            evidence(window, "cancel-storm.limit", aborted, dropped=dropped, most=most, chosen=chosen),
-            evidence(window, "cancel-storm.demand", database.logins, opened=opened, chosen=chosen),
-            *load_effects(window, episode),
-        ],
-        steps=[
-            step("cancel-storm.step", seconds=seconds, milliseconds=round(seconds * 1000)),
-            step("cancel-storm.step-2", seconds=seconds),
-        ],
-        after=after,
-        dropped=dropped,
-        name=database.name,
-        opened=opened,
-    )
+    most, seconds = largest(aborted, window.focus), max(patience / 2, 0.1) if np.isfinite(patience) else 1.0
+    draft = Draft(window, episode, database.labels, after=after, dropped=dropped, name=database.name, opened=opened)
+    shown = [
+        draft.show("cancel-storm.limit", aborted, most=most),
+        draft.show("cancel-storm.demand", database.logins),
+        *load_effects(window, episode),
+    ]
+    return draft.finding("cancel-storm.sentence", shown, seconds=seconds, milliseconds=round(seconds * 1000))
 
 
 FELL_SECONDS = 5.0
@@ -335,6 +295,11 @@ class _Absence:
     expression: str
     back: bool
 
+    @property
+    def key(self) -> str:
+        """Of the message that says it."""
+        return "database-down.restarted" if self.back else "database-down.silent"
+
 
 @detector("database-down", needs=(UPTIME,), reads=(UP, ERROR))
 def went_away(window: Window) -> Iterator[Outcome]:
@@ -354,7 +319,7 @@ def went_away(window: Window) -> Iterator[Outcome]:
             continue
         failed = failures(window, _impact_in(window, absence.episode))
         if window.load is None or failed < LEAST_FAILED:
-            yield Observation(_absence_text(window, absence))
+            yield Observation(message(absence.key, absence=absence, when=_since(window, absence)))
             continue
         yield _absence_finding(window, absence, failed)
 
@@ -405,32 +370,18 @@ def _impact_in(window: Window, episode: Episode) -> Episode:
     return Episode(episode.first, min(episode.end + round(AFTER_SECONDS / window.step_seconds), window.grid.count))
 
 
-def _absence_text(window: Window, absence: _Absence) -> Words:
-    when = since_start(window, window.grid.time_ms(absence.episode.first), "at " if absence.back else "")
-    return message("database-down.restarted" if absence.back else "database-down.silent", name=absence.name, when=when)
+def _since(window: Window, absence: _Absence) -> Words:
+    return since_start(window, window.grid.time_ms(absence.episode.first), "at " if absence.back else "")
 
 
 def _absence_finding(window: Window, absence: _Absence, failed: float) -> Finding:
-    episode, said = absence.episode, _absence_text(window, absence)
-    return finding(
-        window,
-        episode,
+    episode = absence.episode
+    draft = Draft(window, episode, absence.labels, absence=absence, when=_since(window, absence))
+    shown = draft.show(absence.key, absence.shown, at=episode.end - 1)
+    return draft.finding(
         "database-down.failed-then" if absence.back else "database-down.failed-since",
-        labels=absence.labels,
-        evidence=[
-            show(
-                window,
-                said,
-                link=Link.LIMIT,
-                expression=absence.expression,
-                unit=Unit.SECONDS if absence.back else Unit.COUNT,
-                values=absence.shown,
-                at=episode.end - 1,
-            ),
-            *load_effects(window, _impact_in(window, episode)),
-        ],
-        steps=[step("database-down.step"), step("database-down.step-2")],
-        said=said,
+        [shown, *load_effects(window, _impact_in(window, episode))],
+        said=shown.text,
         failed=failed,
         away=(len(episode) - 1) * window.step_seconds,
     )

@@ -7,10 +7,9 @@ import numpy as np
 from loadwatch_backend.core.texts.words import SILENT, Words
 from loadwatch_backend.evidence.records.model import FloatArray
 from loadwatch_backend.findings.measures.cloud import cloud_databases
-from loadwatch_backend.findings.measures.evidence import evidence
 from loadwatch_backend.findings.measures.facts import focused, largest, load_effects, longest_episode, selector
-from loadwatch_backend.findings.measures.outcomes import Clear, Observation, Outcome, detector, finding, further
-from loadwatch_backend.findings.messages import message, step
+from loadwatch_backend.findings.measures.outcomes import Clear, Draft, Observation, Outcome, detector, further
+from loadwatch_backend.findings.messages import message
 from loadwatch_backend.findings.model import Evidence, Finding
 from loadwatch_backend.findings.window import Episode, Table, Window, episodes
 
@@ -54,23 +53,13 @@ def _deadlock_finding(
     places = np.flatnonzero(focused(window, rate > 0))
     episode = Episode(int(places[0]), int(places[-1]) + 1)
     times, most, effects = window.total(rate), largest(rate, window.focus), load_effects(window, episode)
-    shown = [evidence(window, "database-deadlocks.limit", rate, times=times, rate=most, expression=expression)]
+    draft = Draft(window, episode, labels, name=name, times=times, source=source)
+    shown = [draft.show("database-deadlocks.limit", rate, rate=most, expression=expression)]
     waits = window[LOCK_WAITS].where(**labels).rate
     began = window.total(waits)
     if began >= times:
-        shown.append(evidence(window, "database-deadlocks.demand", waits, began=began, labels=labels))
-    return finding(
-        window,
-        episode,
-        "database-deadlocks.sentence",
-        labels=labels,
-        evidence=[*shown, *effects],
-        steps=[step("database-deadlocks.step"), step("database-deadlocks.step-2")],
-        name=name,
-        times=times,
-        source=source,
-        consequence=further(effects),
-    )
+        shown.append(draft.show("database-deadlocks.demand", waits, began=began))
+    return draft.finding("database-deadlocks.sentence", [*shown, *effects], consequence=further(effects))
 
 
 LEAST_WAITING = 3.0
@@ -128,26 +117,10 @@ def _lock_finding(
     most, times = largest(waiting, episode.span), window.total(waits, episode.span)
     took = window.total(window[WAITED_MS].where(**labels).rate, episode.span) / 1_000
     each = message("database-lock-waits.each", took=took / times) if times >= 1 and took > 0 else SILENT
-    consequence = further(effects)
-    chosen = selector(labels)
-    return finding(
-        window,
-        episode,
-        "database-lock-waits.sentence",
-        labels=labels,
-        evidence=[
-            evidence(window, "database-lock-waits.limit", waiting, most=most, chosen=chosen),
-            evidence(window, "database-lock-waits.demand", waits, times=times, each=each, chosen=chosen),
-            *effects,
-        ],
-        steps=[
-            step("database-lock-waits.step"),
-            step("database-lock-waits.step-2"),
-            step("database-lock-waits.step-3"),
-        ],
-        most=most,
-        name=name,
-        times=times,
-        each=each,
-        consequence=consequence,
-    )
+    draft = Draft(window, episode, labels, most=most, name=name, times=times, each=each)
+    shown = [
+        draft.show("database-lock-waits.limit", waiting),
+        draft.show("database-lock-waits.demand", waits),
+        *effects,
+    ]
+    return draft.finding("database-lock-waits.sentence", shown, consequence=further(effects))

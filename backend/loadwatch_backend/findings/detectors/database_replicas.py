@@ -10,12 +10,11 @@ from loadwatch_backend.core.texts.words import SILENT, Words
 from loadwatch_backend.evidence.records.model import FloatArray
 from loadwatch_backend.findings.measures.cloud import PERIOD_MS, cloud_databases
 from loadwatch_backend.findings.measures.demand import unmet
-from loadwatch_backend.findings.measures.evidence import evidence
 from loadwatch_backend.findings.measures.facts import largest, load_effects, longest_episode, selector, usual
 from loadwatch_backend.findings.measures.hosts import PROGRAM_CPU, PROGRAM_METRICS, programs
-from loadwatch_backend.findings.measures.outcomes import Clear, Observation, Outcome, detector, finding
-from loadwatch_backend.findings.messages import message, step
-from loadwatch_backend.findings.model import Evidence, Finding
+from loadwatch_backend.findings.measures.outcomes import Clear, Draft, Observation, Outcome, detector
+from loadwatch_backend.findings.messages import message
+from loadwatch_backend.findings.model import Finding
 from loadwatch_backend.findings.window import Episode, Window
 
 FAR_SECONDS = 5.0
@@ -88,28 +87,14 @@ def _replicas(window: Window) -> Iterator[_Replica]:
 
 
 def _replica_finding(window: Window, replica: _Replica, episode: Episode, most: float) -> Finding:
-    return finding(
-        window,
-        episode,
-        "replica-lag.sentence",
-        labels=replica.labels,
-        evidence=[
-            evidence(window, "replica-lag.effect", replica.lag, limit=replica.far, most=most, replica=replica),
-            *_written(window, episode),
-        ],
-        steps=[step("replica-lag.step"), step("replica-lag.step-2")],
-        replica=replica,
-        most=most,
-    )
-
-
-def _written(window: Window, episode: Episode) -> list[Evidence]:
+    draft = Draft(window, episode, replica.labels, replica=replica, most=most)
+    shown = [draft.show("replica-lag.effect", replica.lag, limit=replica.far)]
     writes = window[WRITES].where(handler="write").rate
     rate = window.total(writes, episode.span) / (len(episode) * window.step_seconds)
-    if rate < 1:
-        return []
-    minute = Words(f", {count(rate * 60)} a minute", "")
-    return [evidence(window, "replica-lag.demand", writes, rate=rate, minute=minute)]
+    if rate >= 1:
+        minute = Words(f", {count(rate * 60)} a minute", "")
+        shown.append(draft.show("replica-lag.demand", writes, rate=rate, minute=minute))
+    return draft.finding("replica-lag.sentence", shown)
 
 
 IMBALANCE_HOT, IMBALANCE_COLD = 0.9, 0.4
@@ -194,21 +179,23 @@ def _imbalance_finding(window: Window, group: tuple[str, str], members: Sequence
         if not cold or not harm:
             continue
         idlest = min(cold, key=lambda one: level[one.name])
+        key = "read-write-imbalance.limit"
         advice = "read-write-imbalance.step-readers" if hot.role == "writer" else "read-write-imbalance.step-spread"
-        return finding(
-            window,
-            episode,
+        draft = Draft(window, episode, {group[0]: group[1]})
+        shown = [
+            draft.show(key, one.cpu, value=level[one.name], at=episode.first, limit=1.0, member=one, role=_role(one))
+            for one in (hot, idlest)
+        ]
+        return draft.finding(
             "read-write-imbalance.sentence",
-            labels={group[0]: group[1]},
-            evidence=[*(_cpu_shown(window, one, level[one.name], episode) for one in (hot, idlest)), *harm],
-            steps=[step(advice), step("read-write-imbalance.step")],
+            [*shown, *harm],
+            [advice, "read-write-imbalance.step"],
             hot=hot,
             hot_role=_role(hot),
             used=level[hot.name],
             cold=idlest,
             cold_role=_role(idlest),
             idle=level[idlest.name],
-            harm=harm[-1].text,
         )
     return None
 
@@ -216,16 +203,3 @@ def _imbalance_finding(window: Window, group: tuple[str, str], members: Sequence
 def _role(member: _Member) -> Words:
     key = {"writer": "read-write-imbalance.writer", "reader": "read-write-imbalance.reader"}.get(member.role)
     return Words(member.role, member.role) if key is None else message(key)
-
-
-def _cpu_shown(window: Window, member: _Member, level: float, episode: Episode) -> Evidence:
-    return evidence(
-        window,
-        "read-write-imbalance.limit",
-        member.cpu,
-        value=level,
-        at=episode.first,
-        limit=1.0,
-        member=member,
-        role=_role(member),
-    )

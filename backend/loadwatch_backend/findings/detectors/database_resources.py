@@ -1,7 +1,7 @@
 """What the database runs out of: CPU, disk operations, memory, room."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,9 +22,9 @@ from loadwatch_backend.findings.measures.hosts import (
     instance_of_host,
     programs,
 )
-from loadwatch_backend.findings.measures.outcomes import Clear, Observation, Outcome, detector, finding
+from loadwatch_backend.findings.measures.outcomes import Clear, Draft, Observation, Outcome, detector
 from loadwatch_backend.findings.messages import message, step
-from loadwatch_backend.findings.model import Evidence, Finding, Step
+from loadwatch_backend.findings.model import Evidence, Finding
 from loadwatch_backend.findings.window import BoolArray, Episode, Table, Window
 
 CPU_FULL = 0.92
@@ -82,41 +82,17 @@ def _of_program(window: Window, program: Program) -> Finding | bool:
     target = {name: program.labels.get(name, "") for name in ("job", "instance")}
     running = window[RUNNING].where(**target).max
     episode = _led_to(window, program, running, full)
-    queued = usual(running, episode.span)
-    demand: list[Evidence] = []
-    if queued > CPU_QUEUE * program.allowed + 1:
-        chosen = selector({name: program.labels[name] for name in ("job", "instance") if name in program.labels})
-        limit = program.allowed
-        demand.append(evidence(window, "database-cpu-full.demand", running, limit=limit, queued=queued, chosen=chosen))
+    queued, used, limit = usual(running, episode.span), usual(program.cpu, episode.span), program.allowed
+    draft, demand = Draft(window, episode, program.labels, program=program, used=used), list[Evidence]()
+    if queued > CPU_QUEUE * limit + 1:
+        asked = {name: program.labels[name] for name in target if name in program.labels}
+        demand.append(draft.show("database-cpu-full.demand", running, limit=limit, queued=queued, labels=asked))
     demand += unmet(window, episode)
     effects = load_effects(window, episode) or broken(window, episode)
     if not demand and not effects:
         return True
-    used = usual(program.cpu, episode.span)
-    consequence = [*demand, *effects][-1].text
-    return finding(
-        window,
-        episode,
-        "database-cpu-full.sentence",
-        labels=program.labels,
-        evidence=[
-            evidence(
-                window,
-                "database-cpu-full.limit",
-                program.cpu,
-                value=used,
-                at=episode.first,
-                limit=program.allowed,
-                labels=program.labels,
-            ),
-            *demand,
-            *effects,
-        ],
-        steps=_STEPS,
-        program=program,
-        used=used,
-        consequence=consequence,
-    )
+    shown = draft.show("database-cpu-full.limit", program.cpu, value=used, at=episode.first, limit=limit)
+    return draft.finding("database-cpu-full.sentence", [shown, *demand, *effects])
 
 
 def _full(program: Program) -> BoolArray:
@@ -142,41 +118,17 @@ def _cpu_of_cloud(window: Window, database: CloudDatabase, cpu: FloatArray) -> F
     episode = for_minutes(window, cpu >= CLOUD_FULL)
     if episode is None:
         return bool(np.nan_to_num(largest(cpu, window.focus)) >= CLOUD_FULL)
-    load = database.values(window, CLOUD_LOAD)
-    per_core = usual(load, episode.span)
-    demand: list[Evidence] = []
+    load, used = database.values(window, CLOUD_LOAD), usual(cpu, episode.span) / 100
+    per_core, minutes = usual(load, episode.span), len(episode) * window.step_seconds / 60
+    draft, demand = Draft(window, episode, database.labels, database=database, used=used), list[Evidence]()
     if per_core > 1:
-        demand.append(
-            evidence(window, "database-cpu-full.demand-cloud", load, limit=1.0, per_core=per_core, key=database.key)
-        )
+        demand.append(draft.show("database-cpu-full.demand-cloud", load, limit=1.0, per_core=per_core))
     demand += unmet(window, episode)
     effects = load_effects(window, episode) or broken(window, episode)
     if not demand and not effects:
         return True
-    used, consequence = usual(cpu, episode.span) / 100, [*demand, *effects][-1].text
-    return finding(
-        window,
-        episode,
-        "database-cpu-full.sentence-cloud",
-        labels=database.labels,
-        evidence=[
-            evidence(window, "database-cpu-full.limit-cloud", cpu / 100, limit=1.0, used=used, key=database.key),
-            *demand,
-            *effects,
-        ],
-        steps=_STEPS,
-        name=database.name,
-        used=used,
-        minutes=len(episode) * window.step_seconds / 60,
-        consequence=consequence,
-    )
-
-
-_STEPS: Sequence[Step] = (
-    step("database-cpu-full.step"),
-    step("database-cpu-full.step-2"),
-    step("database-cpu-full.step-3"),
-)
+    shown = draft.show("database-cpu-full.limit-cloud", cpu / 100, limit=1.0)
+    return draft.finding("database-cpu-full.sentence-cloud", [shown, *demand, *effects], minutes=minutes)
 
 
 IOPS_FULL = 0.95
@@ -231,30 +183,15 @@ def _iops_of_cloud(window: Window, database: CloudDatabase, used: FloatArray, bo
         return None
     depth = database.values(window, DEPTH)
     queued, level = usual(depth, episode.span), usual(used, episode.span)
-    demand: list[Evidence] = []
+    draft, demand = Draft(window, episode, database.labels, database=database, level=level), list[Evidence]()
     if queued >= CLOUD_QUEUE:
-        demand.append(evidence(window, "database-iops-full.demand-cloud", depth, queued=queued, key=database.key))
+        demand.append(draft.show("database-iops-full.demand-cloud", depth, queued=queued))
     demand += unmet(window, episode)
-    effects = load_effects(window, episode)
     if not demand:
         return None
-    consequence = [*demand, *effects][-1].text
-    return finding(
-        window,
-        episode,
-        "database-iops-full.sentence-cloud",
-        labels=database.labels,
-        evidence=[
-            evidence(window, "database-iops-full.limit-cloud", used, limit=bound, level=level, key=database.key),
-            *demand,
-            *effects,
-        ],
-        steps=[step("database-iops-full.step-cloud", bound=bound * 2, name=database.name, iops=round(bound * 2))],
-        name=database.name,
-        level=level,
-        bound=bound,
-        consequence=consequence,
-    )
+    shown = [draft.show("database-iops-full.limit-cloud", used, limit=bound), *demand, *load_effects(window, episode)]
+    steps = [step("database-iops-full.step-cloud", bound=bound * 2, name=database.name, iops=round(bound * 2))]
+    return draft.finding("database-iops-full.sentence-cloud", shown, steps, bound=bound)
 
 
 def _of_disks(window: Window, labels: Mapping[str, str]) -> Iterator[Outcome]:
@@ -283,32 +220,14 @@ def _of_disks(window: Window, labels: Mapping[str, str]) -> Iterator[Outcome]:
     if moved <= 0 or own < IOPS_OWN * moved or not effects:
         yield Observation(words)
         return
-    part = min(own / moved, 1.0)
-    queued = usual(queue, episode.span)
-    chosen = selector(on_disk)
-    yield finding(
-        window,
-        episode,
-        "database-iops-full.sentence",
-        labels=labels,
-        evidence=[
-            evidence(
-                window,
-                "database-iops-full.limit",
-                busy,
-                limit=1.0,
-                busy=min(usual(busy, episode.span), 1.0),
-                chosen=chosen,
-            ),
-            evidence(window, "database-iops-full.demand", queue, queued=queued, part=part, chosen=chosen),
-            *effects,
-        ],
-        steps=[step("database-iops-full.step"), step("database-iops-full.step-2")],
-        device=device,
-        name=name,
-        queued=queued,
-        text=effects[0].text,
-    )
+    draft = Draft(window, episode, labels, device=device, name=name, queued=usual(queue, episode.span))
+    used, part = min(usual(busy, episode.span), 1.0), min(own / moved, 1.0)
+    shown = [
+        draft.show("database-iops-full.limit", busy, limit=1.0, busy=used, labels=on_disk),
+        draft.show("database-iops-full.demand", queue, part=part, labels=on_disk),
+    ]
+    steps = ["database-iops-full.step", "database-iops-full.step-2"]
+    yield draft.finding("database-iops-full.sentence", [*shown, *effects], steps, text=effects[0].text)
 
 
 MEMORY_LOW = 0.05
@@ -359,36 +278,16 @@ def _memory_of_cloud(window: Window, database: CloudDatabase, free: FloatArray, 
     effects = load_effects(window, episode)
     if not grew >= SWAP_GREW or not effects:
         return None
-    least = -largest(-free, episode.span)
-    return finding(
-        window,
-        episode,
-        "database-memory-low.sentence-cloud",
-        labels=database.labels,
-        evidence=[
-            evidence(
-                window,
-                "database-memory-low.limit-cloud",
-                free,
-                value=least,
-                at=episode.first,
-                limit=whole,
-                least=least / whole,
-                key=database.key,
-            ),
-            evidence(window, "database-memory-low.demand-cloud", swap, grew=grew, key=database.key),
-            *effects,
-        ],
-        steps=[
-            step("database-memory-low.step-cloud"),
-            step("database-memory-low.step-cloud-2", whole=whole * 0.6, bytes=round(whole * 0.6)),
-        ],
-        name=database.name,
-        least=least,
-        whole=whole,
-        grew=grew,
-        text=effects[0].text,
-    )
+    least, key, at = -largest(-free, episode.span), "database-memory-low.limit-cloud", episode.first
+    draft = Draft(window, episode, database.labels, database=database, grew=grew)
+    shown = [
+        draft.show(key, free, value=least, at=at, limit=whole, least=least / whole),
+        draft.show("database-memory-low.demand-cloud", swap),
+        *effects,
+    ]
+    smaller = step("database-memory-low.step-cloud-2", whole=whole * 0.6, bytes=round(whole * 0.6))
+    steps, text = ["database-memory-low.step-cloud", smaller], effects[0].text
+    return draft.finding("database-memory-low.sentence-cloud", shown, steps, least=least, whole=whole, text=text)
 
 
 def _of_pages(window: Window, labels: dict[str, str], table: Table) -> Finding | None:
@@ -399,31 +298,18 @@ def _of_pages(window: Window, labels: dict[str, str], table: Table) -> Finding |
         return None
     times = window.total(waits, episode.span)
     whole, name = largest(window[POOL_SIZE].where(**labels).held, slice(None)), labels.get("instance", "the database")
-    of = message("database-memory-low.of", whole=whole) if np.isfinite(whole) else SILENT
+    of, larger = SILENT, step("database-memory-low.step")
+    if np.isfinite(whole):
+        of = message("database-memory-low.of", whole=whole)
+        larger = replace(larger, code=f"SET GLOBAL innodb_buffer_pool_size = {round(whole * 2)};")
+    draft = Draft(window, episode, labels, of=of, name=name, times=times)
     free, shown = window[PAGES].where(**labels, state="free").max, list[Evidence]()
     if np.isfinite(least := usual(free, episode.span)):
-        target = {**labels, "state": "free"}
-        shown.append(evidence(window, "database-memory-low.limit", free, value=least, at=episode.first, target=target))
-    most = largest(waits, window.focus)
-    shown.append(evidence(window, "database-memory-low.demand", waits, most=most, labels=labels))
-    return finding(
-        window,
-        episode,
-        "database-memory-low.sentence",
-        labels=labels,
-        evidence=[*shown, *effects],
-        steps=[
-            Step(
-                text=message("database-memory-low.step"),
-                code=f"SET GLOBAL innodb_buffer_pool_size = {round(whole * 2)};" if np.isfinite(whole) else "",
-            ),
-            step("database-memory-low.step-2"),
-        ],
-        of=of,
-        name=name,
-        times=times,
-        text=effects[0].text,
-    )
+        target, key = {**labels, "state": "free"}, "database-memory-low.limit"
+        shown.append(draft.show(key, free, value=least, at=episode.first, target=target))
+    shown.append(draft.show("database-memory-low.demand", waits, most=largest(waits, window.focus)))
+    steps = [larger, "database-memory-low.step-2"]
+    return draft.finding("database-memory-low.sentence", [*shown, *effects], steps, text=effects[0].text)
 
 
 STORAGE_FULL = 0.01
@@ -507,26 +393,11 @@ def _harm(window: Window, episode: Episode) -> list[Evidence]:
 
 
 def _finding(window: Window, storage: _Storage, episode: Episode, least: float, harm: list[Evidence]) -> Finding:
-    return finding(
-        window,
-        episode,
-        "database-storage-full.sentence",
-        labels=storage.labels,
-        evidence=[
-            evidence(
-                window,
-                "database-storage-full.limit",
-                storage.free,
-                value=least,
-                at=episode.first,
-                limit=storage.whole,
-                least=least / storage.whole,
-                storage=storage,
-            ),
-            *harm,
-        ],
-        steps=[step("database-storage-full.step"), step("database-storage-full.step-2", whole=storage.whole * 2)],
-        storage=storage,
-        least=least,
-        text=harm[0].text,
+    draft, key, whole = (
+        Draft(window, episode, storage.labels, storage=storage),
+        "database-storage-full.limit",
+        storage.whole,
     )
+    shown = draft.show(key, storage.free, value=least, at=episode.first, limit=whole, least=least / whole)
+    steps = ["database-storage-full.step", step("database-storage-full.step-2", whole=whole * 2)]
+    return draft.finding("database-storage-full.sentence", [shown, *harm], steps, least=least, text=harm[0].text)

@@ -30,7 +30,7 @@ from loadwatch_backend.findings.measures.hosts import (
     instance_of_host,
 )
 from loadwatch_backend.findings.measures.network import DECLARED, FULL, RECEIVED, SENT, SPEED, Way, ways
-from loadwatch_backend.findings.measures.outcomes import Clear, Observation, Outcome, detector, finding
+from loadwatch_backend.findings.measures.outcomes import Clear, Draft, Observation, Outcome, detector
 from loadwatch_backend.findings.messages import message, step
 from loadwatch_backend.findings.model import Evidence, Finding, Step
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
@@ -90,47 +90,20 @@ def _noise(window: Window, host: HostCpu, found: list[Episode]) -> Finding:
     for one in found:
         holds[one.span] = True
     stolen, foreign = (usual(np.where(holds, taken, np.nan), episode.span) for taken in (host.stolen, host.foreign))
-    by_hypervisor = stolen >= STOLEN * host.cores
-    amount = stolen if by_hypervisor else foreign
-    chosen = selector(host.labels)[1:-1]
+    amount, taken, key, who = foreign, host.foreign, "host-noise.foreign", message("host-noise.programs")
+    if stolen >= STOLEN * host.cores:
+        amount, taken, key, who = stolen, host.stolen, "host-noise.stolen", message("host-noise.hypervisor")
     most, waiting = largest(host.busy, episode.span), usual(host.waiting, episode.span)
+    chosen, at = selector(host.labels)[1:-1], episode.first
+    draft = Draft(window, episode, host.labels, host=host, who=who, amount=amount, chosen=chosen)
     shown = [
-        evidence(window, "host-noise.busy", host.busy, limit=host.cores, chosen=chosen, most=most),
-        evidence(
-            window,
-            "host-noise.stolen" if by_hypervisor else "host-noise.foreign",
-            host.stolen if by_hypervisor else host.foreign,
-            value=amount,
-            at=episode.first,
-            limit=host.cores,
-            chosen=chosen,
-        ),
+        draft.show("host-noise.busy", host.busy, limit=host.cores, most=most),
+        draft.show(key, taken, value=amount, at=at, limit=host.cores),
     ]
     if waiting >= LEAST_WAITING:
-        shown.append(
-            evidence(
-                window,
-                "host-noise.waiting",
-                host.waiting,
-                labels=host.labels,
-                value=waiting,
-                at=episode.first,
-                share=min(waiting, 1.0),
-            )
-        )
-    return finding(
-        window,
-        episode,
-        "host-noise.sentence",
-        labels=host.labels,
-        seconds=sum(len(one) for one in found) * window.step_seconds,
-        who=message("host-noise.hypervisor" if by_hypervisor else "host-noise.programs"),
-        amount=amount,
-        cores=host.cores,
-        name=host.name,
-        evidence=[*shown, *load_effects(window, episode)],
-        steps=[step("host-noise.see"), step("host-noise.repeat")],
-    )
+        shown.append(draft.show("host-noise.waiting", host.waiting, value=waiting, at=at, share=min(waiting, 1.0)))
+    seconds = sum(len(one) for one in found) * window.step_seconds
+    return draft.finding("host-noise.sentence", [*shown, *load_effects(window, episode)], seconds=seconds)
 
 
 @detector("host-memory-growing", needs=(RESIDENT,), reads=(AVAILABLE, TOTAL, SWAP_OUT, AGENT, CPU))
@@ -186,39 +159,27 @@ def _memory_growing(
     seconds = (window.to_ms - window.from_ms) / 1_000
     pace = (last - first) / seconds
     now = SILENT if window.of_run else message("host-memory-growing.now", clock=clock_of(window.to_ms))
-    at, chosen = window.focus.stop - 1, {"instance": place}
-    return finding(
-        window,
-        episode,
+    left = least / pace if pace > 0 else float("nan")
+    draft, key, at = Draft(window, episode, labels, total=total), "host-memory-growing.available", window.focus.stop - 1
+    share, host = least / total, {"instance": place}
+    shown = [
+        draft.show(key, available, labels=host, value=least, at=at, limit=total, share=share),
+        draft.show("host-memory-growing.resident", taken, grown=last - first),
+        *load_effects(window, episode),
+    ]
+    bound = step("host-memory-growing.bound", bound=0.6 * total, mebibytes=int(0.6 * total / 2**20))
+    return draft.finding(
         "host-memory-growing.sentence",
-        labels=labels,
+        shown,
+        ["host-memory-growing.find", bound],
         name=name,
         first=first,
         last=last,
         seconds=seconds,
         place=place,
         least=least,
-        total=total,
-        left=least / pace if pace > 0 else float("nan"),
+        left=left,
         now=now,
-        evidence=[
-            evidence(
-                window,
-                "host-memory-growing.available",
-                available,
-                labels=chosen,
-                value=least,
-                at=at,
-                limit=total,
-                share=least / total,
-            ),
-            evidence(window, "host-memory-growing.resident", taken, labels=labels, grown=last - first),
-            *load_effects(window, episode),
-        ],
-        steps=[
-            step("host-memory-growing.find"),
-            step("host-memory-growing.bound", bound=0.6 * total, mebibytes=int(0.6 * total / 2**20)),
-        ],
     )
 
 
@@ -250,26 +211,14 @@ def _swapping(
         values = window[metric].where(**labels).rate
         value = usual(values, episode.span)
         if value >= least:
-            waits.append(
-                evidence(window, key, values, labels=labels, value=value, at=episode.first, share=min(value, 1.0))
-            )
+            share = min(value, 1.0)
+            waits.append(evidence(window, key, values, labels=labels, value=value, at=episode.first, share=share))
     if not waits or (window.load is not None and not effects):
         return None
-    window, harm = window.during(episode), [*waits, *effects]
-    pages = window.total(moved)
-    return finding(
-        window,
-        episode,
-        "host-swapping.sentence",
-        labels=labels,
-        name=name,
-        pages=pages,
-        bytes=pages * PAGE_BYTES,
-        most=largest(moved, window.focus),
-        effect=harm[-1].text,
-        evidence=[evidence(window, "host-swapping.moved", moved, labels=labels, pages=pages), *harm],
-        steps=[step("host-swapping.see"), step("host-swapping.bound")],
-    )
+    window = window.during(episode)
+    pages, most = window.total(moved), largest(moved, window.focus)
+    draft = Draft(window, episode, labels, name=name, pages=pages, bytes=pages * PAGE_BYTES, most=most)
+    return draft.finding("host-swapping.sentence", [draft.show("host-swapping.moved", moved), *waits, *effects])
 
 
 @detector("network-capped", needs=(SENT,), reads=(RECEIVED, SPEED, DECLARED, QUEUED))
@@ -325,37 +274,12 @@ def _capped(window: Window, way: Way, episode: Episode, *, flat: bool) -> Findin
         why = message("network-capped.declared" if way.declared else "network-capped.of_the_link")
         of = message("network-capped.of_bits", cap=way.cap * 8 / 1e6, why=why)
     limit = None if flat else way.cap
-    device, megabits = way.labels.get("device", "eth0"), max(round(used * 8 / 1e6), 1)
-    return finding(
-        window,
-        episode,
-        "network-capped.sentence",
-        labels=way.labels,
-        name=way.name,
-        verb=way.verb,
-        of=of,
-        megabits=used * 8 / 1e6,
-        effect=harm[-1].text,
-        evidence=[
-            evidence(
-                window,
-                "network-capped.rate",
-                way.rate,
-                labels=way.labels,
-                limit=limit,
-                metric=way.metric,
-                used=used,
-                verb=way.verb,
-                of=of,
-            ),
-            *harm,
-        ],
-        steps=[
-            *(_sender(window) if way.sends else []),
-            step("network-capped.send_less"),
-            step("network-capped.measure", device=device, megabits=megabits),
-        ],
-    )
+    device, megabits = way.labels.get("device", "eth0"), used * 8 / 1e6
+    draft = Draft(window, episode, way.labels, way=way, of=of, megabits=megabits)
+    measure = step("network-capped.measure", device=device, megabits=max(round(megabits), 1))
+    steps = [*(_sender(window) if way.sends else []), "network-capped.send_less", measure]
+    shown = draft.show("network-capped.rate", way.rate, limit=limit, used=used)
+    return draft.finding("network-capped.sentence", [shown, *harm], steps)
 
 
 def _sender(window: Window) -> list[Step]:

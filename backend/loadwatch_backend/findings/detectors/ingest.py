@@ -9,7 +9,6 @@ import numpy as np
 
 from loadwatch_backend.core.texts.words import SILENT, Words
 from loadwatch_backend.evidence.records.model import FloatArray, IntArray
-from loadwatch_backend.findings.measures.evidence import evidence
 from loadwatch_backend.findings.measures.facts import focused, largest, program_name, selector
 from loadwatch_backend.findings.measures.ingest_counters import (
     ACCEPTED,
@@ -26,9 +25,9 @@ from loadwatch_backend.findings.measures.ingest_counters import (
     rows_grown,
     tolerance,
 )
-from loadwatch_backend.findings.measures.outcomes import Clear, Observation, Outcome, Unjudged, detector, finding
-from loadwatch_backend.findings.messages import message, step
-from loadwatch_backend.findings.model import Evidence, Finding, Severity
+from loadwatch_backend.findings.measures.outcomes import Clear, Draft, Observation, Outcome, Unjudged, detector
+from loadwatch_backend.findings.messages import message
+from loadwatch_backend.findings.model import Finding, Severity
 from loadwatch_backend.findings.window import Episode, Window, episodes, least_instants
 
 PAUSE_SECONDS = 10.0
@@ -259,60 +258,21 @@ def _lag_finding(window: Window, flow: IngestCounters, growth: _Growth) -> Findi
     full = message("ingest-lag-growing.full", limit=limit, left=left) if math.isfinite(left) else SILENT
     grave = math.isfinite(lag) and lag >= GRAVE_SECONDS
     factor = f" ({growth.accepted / growth.speed:.1f} ×)" if growth.speed > 0 else ""
-    steps = [
-        step("ingest-lag-growing.step", accepted=growth.accepted, factor=factor),
-        step("ingest-lag-growing.step-2", growth=growth),
-    ]
+    steps, bound = ["ingest-lag-growing.step", "ingest-lag-growing.step-2"], 1
     if growth.speed > 0 and not limit > 0:
-        steps.append(step("ingest-lag-growing.step-3", bound=max(round(growth.speed * 10), 1)))
-    return finding(
-        window,
-        episode,
-        "ingest-lag-growing.sentence",
-        labels=flow.labels,
-        evidence=_evidence(window, flow, growth, lag),
-        steps=steps,
-        severity=Severity.CRITICAL if grave else None,
-        name=flow.name,
-        growth=growth,
-        waits=waits,
-        writing=writing,
-        full=full,
-    )
-
-
-def _evidence(window: Window, flow: IngestCounters, growth: _Growth, lag: float) -> list[Evidence]:
-    span = growth.episode.span
-    found = [
-        evidence(
-            window,
-            "ingest-lag-growing.limit",
-            flow.stored,
-            value=growth.rate,
-            at=growth.episode.end - 1,
-            limit=growth.accepted,
-            chosen=flow.chosen,
-        ),
-        evidence(
-            window,
-            "ingest-lag-growing.demand",
-            growth.backlog,
-            value=growth.end,
-            at=growth.episode.end - 1,
-            per_second=growth.per_second,
-            chosen=flow.chosen,
-        ),
+        steps, bound = [*steps, "ingest-lag-growing.step-3"], max(round(growth.speed * 10), 1)
+    at, seen = episode.end - 1, largest(flow.probe, episode.span)
+    draft = Draft(window, episode, flow.labels, growth=growth, factor=factor, bound=bound)
+    shown = [
+        draft.show("ingest-lag-growing.limit", flow.stored, value=growth.rate, at=at, limit=growth.accepted),
+        draft.show("ingest-lag-growing.demand", growth.backlog, value=growth.end, at=at),
     ]
     if lag >= BEHIND_SECONDS:
-        found.append(
-            evidence(
-                window, "ingest-lag-growing.effect", flow.lag, lag=lag, opened=flow.chosen[:-1], chosen=flow.chosen
-            )
-        )
-    seen = largest(flow.probe, span)
+        shown.append(draft.show("ingest-lag-growing.effect", flow.lag, lag=lag, opened=selector(flow.labels)[:-1]))
     if seen >= BEHIND_SECONDS:
-        found.append(evidence(window, "ingest-lag-growing.effect-probe", flow.probe, seen=seen, chosen=flow.chosen))
-    return found
+        shown.append(draft.show("ingest-lag-growing.effect-probe", flow.probe, seen=seen))
+    severity, key = Severity.CRITICAL if grave else None, "ingest-lag-growing.sentence"
+    return draft.finding(key, shown, steps, severity=severity, name=flow.name, waits=waits, writing=writing, full=full)
 
 
 REST_SHARE = 0.05
@@ -420,58 +380,25 @@ def _loss_finding(window: Window, flow: IngestCounters, taken: float, loss: _Los
         why = message(
             "rows-lost.why-both" if loss.silent else "rows-lost.why-failed", failed=loss.failed, silent=loss.silent
         )
-    return finding(
-        window,
-        Episode(loss.first, window.focus.stop),
-        "rows-lost.sentence",
-        labels=flow.labels,
-        evidence=_loss_evidence(window, flow, taken, loss),
-        steps=[
-            step("rows-lost.step"),
-            *([step("rows-lost.step-2")] if loss.failed else []),
-            *([step("rows-lost.step-3")] if loss.silent else []),
-        ],
-        name=flow.name,
-        least=least,
-        lost=loss.total,
-        taken=taken,
-        part=loss.total / taken,
-        why=why,
-    )
-
-
-def _loss_evidence(window: Window, flow: IngestCounters, taken: float, loss: _Loss) -> list[Evidence]:
-    stored = window.total(flow.stored, slice(0, window.grid.count))
-    found = [
-        evidence(window, "rows-lost.demand", flow.accepted, taken=taken, chosen=flow.chosen),
-        evidence(
-            window,
-            "rows-lost.effect",
-            loss.so_far + np.nancumsum(np.nan_to_num(flow.failed)) * window.step_seconds,
-            value=loss.total,
-            at=window.focus.stop - 1,
-            stored=stored,
-            chosen=flow.chosen,
-        ),
+    end, all_of_it = window.focus.stop - 1, slice(0, window.grid.count)
+    stored, told = window.total(flow.stored, all_of_it), answered(window)
+    lost = loss.so_far + np.nancumsum(np.nan_to_num(flow.failed)) * window.step_seconds
+    draft = Draft(window, Episode(loss.first, window.focus.stop), flow.labels, taken=taken, loss=loss)
+    shown = [
+        draft.show("rows-lost.demand", flow.accepted),
+        draft.show("rows-lost.effect", lost, value=loss.total, at=end, stored=stored),
     ]
     if loss.failed:
-        found.append(evidence(window, "rows-lost.limit", flow.failed, failed=loss.failed, chosen=flow.chosen))
+        shown.append(draft.show("rows-lost.limit", flow.failed))
     if loss.quiet:
-        found.append(
-            evidence(
-                window,
-                "rows-lost.limit-2",
-                flow.stored,
-                value=0.0,
-                at=window.focus.stop - 1,
-                quiet_seconds=QUIET_SECONDS,
-                chosen=flow.chosen,
-            )
-        )
-    told = answered(window)
+        shown.append(draft.show("rows-lost.limit-2", flow.stored, value=0.0, at=end, quiet_seconds=QUIET_SECONDS))
     if told is not None and told > stored + tolerance(taken):
-        found.append(evidence(window, "rows-lost.effect-2", flow.accepted, value=told, at=window.focus.stop - 1))
-    return found
+        shown.append(draft.show("rows-lost.effect-2", flow.accepted, value=told, at=end))
+    steps = ["rows-lost.step"]
+    steps += ["rows-lost.step-2"] if loss.failed else []
+    steps += ["rows-lost.step-3"] if loss.silent else []
+    part = loss.total / taken
+    return draft.finding("rows-lost.sentence", shown, steps, name=flow.name, least=least, part=part, why=why)
 
 
 STARTED = "process_start_time_seconds"
@@ -554,24 +481,12 @@ def _waiting(window: Window, death: _Death) -> float:
 def _kill_finding(window: Window, death: _Death, told: float, rows: float, waiting: float) -> Finding:
     name, lost = program_name(window, death.labels) or "The process", told - rows
     labels = {key: death.labels[key] for key in ("job", "instance") if key in death.labels}
-    chosen, end, table = selector(labels), window.focus.stop - 1, window[TABLE_ROWS].max
-    found = [
-        evidence(window, "rows-lost-at-kill.limit", death.values, at=death.at, metric=death.metric, chosen=chosen),
-        evidence(window, "rows-lost-at-kill.effect", table, value=lost, at=end, told=told, rows=rows),
+    end, table, queue = window.focus.stop - 1, window[TABLE_ROWS].max, window[QUEUE].where(**labels).sum
+    draft = Draft(window, Episode(death.at, window.focus.stop), labels, told=told, rows=rows, metric=death.metric)
+    shown = [
+        draft.show("rows-lost-at-kill.limit", death.values, at=death.at),
+        draft.show("rows-lost-at-kill.effect", table, value=lost, at=end),
     ]
     if waiting >= 1:
-        queue = window[QUEUE].where(**labels).sum
-        found.append(evidence(window, "rows-lost-at-kill.demand", queue, value=waiting, at=death.at, chosen=chosen))
-    return finding(
-        window,
-        Episode(death.at, window.focus.stop),
-        "rows-lost-at-kill.sentence",
-        labels=labels,
-        evidence=found,
-        steps=[step("rows-lost-at-kill.step"), step("rows-lost-at-kill.step-2")],
-        name=name,
-        lost=lost,
-        told=told,
-        rows=rows,
-        part=lost / told,
-    )
+        shown.append(draft.show("rows-lost-at-kill.demand", queue, value=waiting, at=death.at))
+    return draft.finding("rows-lost-at-kill.sentence", shown, name=name, lost=lost, part=lost / told)

@@ -8,13 +8,13 @@ import numpy as np
 from loadwatch_backend.core.texts.numbers import figure
 from loadwatch_backend.core.texts.words import Words
 from loadwatch_backend.evidence.records.model import FloatArray
-from loadwatch_backend.findings.measures.evidence import evidence
+from loadwatch_backend.findings.measures.costs import whole
 from loadwatch_backend.findings.measures.facts import POOL_METRICS, focused, load_effects
 from loadwatch_backend.findings.measures.hosts import HOST_METRICS, cores_of
 from loadwatch_backend.findings.measures.ingest_counters import ACCEPTED, FAILED, LAG, OLDEST, QUEUE_LIMIT, REJECTED
-from loadwatch_backend.findings.measures.outcomes import Clear, Outcome, detector, finding
+from loadwatch_backend.findings.measures.outcomes import Clear, Draft, Outcome, detector
 from loadwatch_backend.findings.measures.peers import Peers, far_above, instances_of, jobs_of, peers
-from loadwatch_backend.findings.messages import message, step
+from loadwatch_backend.findings.messages import message
 from loadwatch_backend.findings.model import Evidence, Finding, Severity
 from loadwatch_backend.findings.window import Episode, Table, Window, episodes
 
@@ -135,20 +135,10 @@ def _bad_episode(window: Window, group: Peers, place: int, measure: _Measure) ->
     times = episodes(bad, least=max(round(SICK_LEAST_SECONDS / window.step_seconds), 3), gap=3)
     if not times:
         return None
-    instance = group.instances[place]
-    level, usual_one = (float(np.nanmedian(window.inside(values))) for values in (own, others))
-    labels = {"job": group.job, "instance": instance}
-    seen = evidence(
-        window,
-        measure.key,
-        own,
-        value=level,
-        limit=usual_one,
-        instance=instance,
-        metric=measure.metrics[0],
-        target=labels,
-    )
-    return window.one_of(times), seen
+    instance, metric = group.instances[place], measure.metrics[0]
+    level, limit = (float(np.nanmedian(window.inside(values))) for values in (own, others))
+    draft = Draft(window, None, {"job": group.job, "instance": instance}, instance=instance, metric=metric)
+    return window.one_of(times), draft.show(measure.key, own, value=level, limit=limit)
 
 
 @detector(
@@ -174,18 +164,10 @@ def _sick_finding(window: Window, sick: Sick) -> Finding:
     reasons = [one.text for one in sick.evidence]
     en = " and ".join(text.en.removeprefix(f"{sick.instance}: ").removesuffix(".") for text in reasons[:2])
     ja = "、".join(text.ja.removeprefix(f"{sick.instance}: ").removesuffix("。") for text in reasons[:2])
-    return finding(
-        window,
-        sick.episode,
-        "sick-instance.sentence",
-        labels={"job": sick.job, "instance": sick.instance},
-        evidence=[*sick.evidence, *load_effects(window, sick.episode)],
-        steps=[step("sick-instance.step", instance=sick.instance), step("sick-instance.step-2", job=sick.job)],
-        sick=sick,
-        # In English the others are counted, in Japanese all of them.
-        of=Words(str(sick.of - 1), str(sick.of)),
-        reasons=Words(en, ja),
-    )
+    # In English the others are counted, in Japanese all of them.
+    of, labels = Words(str(sick.of - 1), str(sick.of)), {"job": sick.job, "instance": sick.instance}
+    draft = Draft(window, sick.episode, labels, sick=sick, of=of, reasons=Words(en, ja))
+    return draft.finding("sick-instance.sentence", [*sick.evidence, *load_effects(window, sick.episode)])
 
 
 PROCESS_CPU = "process_cpu_seconds_total"
@@ -232,23 +214,13 @@ def _hot(window: Window, group: Peers, place: int) -> Finding | None:
     level, rest = float(np.nanmedian(own[episode.span])), float(np.nanmedian(others[episode.span]))
     instance, seconds = group.instances[place], len(episode) * window.step_seconds
     labels = {"job": group.job, "instance": instance}
-    return finding(
-        window,
-        episode,
-        "hotspot.sentence",
-        labels=labels,
-        evidence=[
-            evidence(window, "hotspot.limit", own, value=level, limit=1.0, instance=instance, labels=labels),
-            evidence(window, "hotspot.demand", others, value=rest, seconds=seconds, job=group.job),
-            *effects,
-        ],
-        steps=[step("hotspot.step", instance=instance)],
-        instance=instance,
-        level=level,
-        others=len(group.instances) - 1,
-        job=group.job,
-        rest=rest,
-    )
+    draft = Draft(window, episode, labels, instance=instance, level=level, job=group.job, rest=rest)
+    shown = [
+        draft.show("hotspot.limit", own, value=level, limit=1.0),
+        draft.show("hotspot.demand", others, value=rest, seconds=seconds),
+        *effects,
+    ]
+    return draft.finding("hotspot.sentence", shown, others=len(group.instances) - 1)
 
 
 BUILD = "go_build_info"
@@ -351,26 +323,15 @@ def _build_finding(
 ) -> Finding:
     said = [_difference_text(one) for one in differences]
     labels = {"job": job, "instance": odd[0]} if len(odd) == 1 else {"job": job}
-    return finding(
-        window,
-        Episode(window.focus.start, window.focus.stop),
+    draft, shown = Draft(window, whole(window), labels, job=job), list[Evidence]()
+    for one, words in zip(differences, said, strict=True):
+        values, number = window[one.metric].where(job=job).max, float(len(one.odd))
+        shown.append(draft.show("different-builds.limit", values, value=number, said=words, metric=one.metric))
+    return draft.finding(
         "different-builds.sentence",
-        labels=labels,
-        evidence=[
-            evidence(
-                window,
-                "different-builds.limit",
-                window[one.metric].where(job=job).max,
-                value=float(len(one.odd)),
-                said=words,
-                metric=one.metric,
-                job=job,
-            )
-            for one, words in zip(differences, said, strict=True)
-        ],
-        steps=[step("different-builds.step", instances=", ".join(odd[:5]))],
+        shown,
         severity=Severity.WARNING if ill else None,
-        job=job,
+        instances=", ".join(odd[:5]),
         said=Words("; ".join(one.en for one in said[:3]), "、".join(one.ja for one in said[:3])),
     )
 

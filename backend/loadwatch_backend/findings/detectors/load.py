@@ -8,11 +8,10 @@ from loadwatch_formats.metrics.loadtest import GENERATOR_CPU
 from loadwatch_backend.core.texts.words import SILENT, Words
 from loadwatch_backend.evidence.records.model import FloatArray
 from loadwatch_backend.findings.measures.costs import whole
-from loadwatch_backend.findings.measures.evidence import evidence
 from loadwatch_backend.findings.measures.facts import focused, largest, usual
 from loadwatch_backend.findings.measures.hosts import CPU, host
-from loadwatch_backend.findings.measures.outcomes import Clear, Outcome, detector, finding
-from loadwatch_backend.findings.messages import message, step
+from loadwatch_backend.findings.measures.outcomes import Clear, Draft, Outcome, detector
+from loadwatch_backend.findings.messages import message
 from loadwatch_backend.findings.model import Evidence, Finding
 from loadwatch_backend.findings.window import BoolArray, Episode, Generator, Load, Window, episodes
 
@@ -62,34 +61,25 @@ def _saturated(window: Window, load: Load, generator: Generator) -> Finding:
     short = episodes(focused(window, _over_seconds(load.rate, window) < FAR_BELOW * load.target), least=least, gap=2)
     asked, reached, dropped = generator.target_rate, generator.reached_rate, generator.dropped
     tool = Words(generator.tool, generator.tool) if generator.tool else message("generator-saturated.generator")
-    sentence = message("generator-saturated.limit", tool=tool)
+    what = message("generator-saturated.limit", tool=tool)
+    episode = window.one_of(short) if short else whole(window)
+    draft = Draft(window, episode, {"tool": generator.tool} if generator.tool else {})
     shown: list[Evidence] = []
     if dropped:
-        sentence = message("generator-saturated.dropped", tool=tool, dropped=dropped)
-        shown = [evidence(window, "generator-saturated.iterations", load.rate, value=dropped)]
+        what = message("generator-saturated.dropped", tool=tool, dropped=dropped)
+        shown = [draft.show("generator-saturated.iterations", load.rate, value=dropped)]
     if asked and reached is not None and reached < FAR_BELOW * asked:
-        sentence = message("generator-saturated.short", tool=tool, reached=reached, asked=asked)
-        shown.insert(0, evidence(window, "generator-saturated.sent", load.rate, value=reached, limit=asked))
+        what = message("generator-saturated.short", tool=tool, reached=reached, asked=asked)
+        shown.insert(0, draft.show("generator-saturated.sent", load.rate, value=reached, limit=asked))
     cpu, busy = _cpu(window), SILENT
     if cpu is not None:
         busy = message("generator-saturated.busy", busiest=largest(cpu, window.focus))
-        shown.append(evidence(window, "generator-saturated.cpu", cpu, limit=1.0))
+        shown.append(draft.show("generator-saturated.cpu", cpu, limit=1.0))
     if {"gaps", "late-sends"} & set(generator.reasons):
         least_sent = float(np.nan_to_num(-largest(-load.rate, window.focus)))
-        shown.append(evidence(window, "generator-saturated.uneven", load.rate, value=least_sent))
-    steps = [step("generator-saturated.larger")]
-    if generator.reached_rate:
-        steps.append(step("generator-saturated.at_least", rate=generator.reached_rate))
-    return finding(
-        window,
-        window.one_of(short) if short else whole(window),
-        "generator-saturated.sentence",
-        labels={"tool": generator.tool} if generator.tool else {},
-        what=sentence,
-        busy=busy,
-        evidence=shown,
-        steps=steps,
-    )
+        shown.append(draft.show("generator-saturated.uneven", load.rate, value=least_sent))
+    steps = ["generator-saturated.larger", *(["generator-saturated.at_least"] if reached else [])]
+    return draft.finding("generator-saturated.sentence", shown, steps, what=what, busy=busy, rate=reached)
 
 
 def _over_seconds(values: FloatArray, window: Window, seconds: float = 5.0) -> FloatArray:
@@ -158,29 +148,20 @@ def _omitted(window: Window, load: Load, tool: str, slow: BoolArray) -> Finding:
     median = float(np.nanmedian(load.p50[slow]))
     users, middle = usual(load.users, window.focus), int(places[len(places) // 2])
     from_users = message("coordinated-omission.users", users=users) if np.isfinite(users) else SILENT
-    return finding(
-        window,
-        Episode(int(places[0]), int(places[-1]) + 1),
+    episode = Episode(int(places[0]), int(places[-1]) + 1)
+    draft = Draft(window, episode, {"tool": tool} if tool else {}, sent_fast=sent_fast)
+    shown = [
+        draft.show("coordinated-omission.rate", load.rate, value=sent_slow, at=middle, users=from_users),
+        draft.show("coordinated-omission.median", load.p50, value=median, at=middle),
+    ]
+    return draft.finding(
         "coordinated-omission.sentence",
-        labels={"tool": tool} if tool else {},
+        shown,
         median=median,
         tool=Words(tool, tool) if tool else message("coordinated-omission.load_tool"),
         sent_slow=sent_slow,
-        sent_fast=sent_fast,
         unsent=(sent_fast - sent_slow) * int(slow.sum()) * window.step_seconds,
-        evidence=[
-            evidence(
-                window,
-                "coordinated-omission.rate",
-                load.rate,
-                value=sent_slow,
-                at=middle,
-                sent_fast=sent_fast,
-                users=from_users,
-            ),
-            evidence(window, "coordinated-omission.median", load.p50, value=median, at=middle),
-        ],
-        steps=[step("coordinated-omission.constant_rate", sent_fast=sent_fast, rate=max(round(sent_fast), 1))],
+        rate=max(round(sent_fast), 1),
     )
 
 
@@ -231,19 +212,10 @@ def _warm_up(window: Window, load: Load, steady: slice, median: FloatArray, good
     level = next((place for place in range(PARTS) if median[place] <= 1.1 * settled), PARTS // 2)
     seconds = level * (steady.stop - steady.start) / PARTS * window.step_seconds
     first, last = float(good[0]), float(np.median(good[PARTS // 2 :]))
-    shown = [evidence(window, "warm-up-in-window.median", load.p50, value=begun, at=steady.start, limit=settled)]
+    end = min(steady.start + round(seconds / window.step_seconds), steady.stop - 1)
+    draft = Draft(window, Episode(steady.start, end + 1), {})
+    shown = [draft.show("warm-up-in-window.median", load.p50, value=begun, at=steady.start, limit=settled)]
     if np.isfinite(first + last) and first < LESS * last:
         key, values = "warm-up-in-window.good", load.outcomes["ok"]
-        shown.append(evidence(window, key, values, value=first, at=steady.start, last=last))
-    end = min(steady.start + round(seconds / window.step_seconds), steady.stop - 1)
-    return finding(
-        window,
-        Episode(steady.start, end + 1),
-        "warm-up-in-window.sentence",
-        labels={},
-        seconds=seconds,
-        begun=begun,
-        settled=settled,
-        evidence=shown,
-        steps=[step("warm-up-in-window.begin_later", seconds=seconds)],
-    )
+        shown.append(draft.show(key, values, value=first, at=steady.start, last=last))
+    return draft.finding("warm-up-in-window.sentence", shown, seconds=seconds, begun=begun, settled=settled)

@@ -11,7 +11,7 @@ from loadwatch_backend.core.texts.words import SILENT, Words
 from loadwatch_backend.evidence.records.model import FloatArray
 from loadwatch_backend.findings.advisor.advise import advise
 from loadwatch_backend.findings.advisor.measure import HOST_CPU, METRICS, count_cores, measure
-from loadwatch_backend.findings.measures.costs import evidence_of_whole, longest_holder, share_of, whole
+from loadwatch_backend.findings.measures.costs import longest_holder, share_of, whole
 from loadwatch_backend.findings.measures.databases import (
     DATABASE_METRICS,
     Database,
@@ -39,7 +39,7 @@ from loadwatch_backend.findings.measures.facts import (
     usual,
 )
 from loadwatch_backend.findings.measures.hosts import HOST_METRICS, cores_of
-from loadwatch_backend.findings.measures.outcomes import Clear, Observation, Outcome, detector, finding
+from loadwatch_backend.findings.measures.outcomes import Clear, Draft, Observation, Outcome, detector
 from loadwatch_backend.findings.measures.pool_waits import FULL, exhausted, mean_wait
 from loadwatch_backend.findings.measures.process_ends import LIFE_METRICS, process_starts
 from loadwatch_backend.findings.messages import message, step
@@ -128,23 +128,21 @@ def _exhausted(window: Window, pool: Pool, episode: Episode) -> Finding:
             waits=waits,
             mean=mean,
         )
-    found = finding(
-        window,
-        episode,
+    draft, hurt = Draft(window, episode, pool.labels, bound=bound, waits=waits), bool(effects)
+    shown = [
+        draft.show("pool-exhausted.in_use", pool.in_use, limit=bound),
+        draft.show("pool-exhausted.waiting", pool.waiting),
+        *effects,
+    ]
+    found = draft.finding(
         "pool-exhausted.sentence_database_full" if full else "pool-exhausted.sentence",
-        labels=pool.labels,
+        shown,
+        _sizing_steps(window, pool, bound, spare),
+        severity=_severity_of_waits(waited / (len(episode) * window.step_seconds), hurt=hurt, full=full),
         connections=spare[1] if spare is not None else math.nan,
-        bound=bound,
         name=pool.name,
         waited=waiting,
         room=room,
-        evidence=[
-            evidence(window, "pool-exhausted.in_use", pool.in_use, labels=pool.labels, limit=bound),
-            evidence(window, "pool-exhausted.waiting", pool.waiting, labels=pool.labels, waits=waits),
-            *effects,
-        ],
-        steps=_sizing_steps(window, pool, bound, spare),
-        severity=_severity_of_waits(waited / (len(episode) * window.step_seconds), hurt=bool(effects), full=full),
     )
     # Waits that never end are told by their number only.
     lost, seconds = waited + waits / 1_000_000, mean if math.isfinite(delay) else math.nan
@@ -213,30 +211,10 @@ def pool_holder(window: Window) -> Iterator[Outcome]:
         return
     pool, episode = min(found, key=lambda one: one[1].first)
     name, spent = holder.totals.key.name, holder.seconds
+    draft = Draft(window, episode, {"route": name, **pool.labels}, spent=spent, holder=holder)
+    shown = [draft.show("pool-holder.requests", spent.value), *load_effects(window, whole(window))]
     share = share_of(cost, holder.total_seconds)
-    yield finding(
-        window,
-        episode,
-        "pool-holder.sentence",
-        labels={"route": name, **pool.labels},
-        name=name,
-        pool=pool.name,
-        spent=spent.value,
-        share=share,
-        evidence=[
-            evidence_of_whole(
-                window,
-                "pool-holder.requests",
-                spent.value,
-                requests=holder.totals.requests,
-                low=spent.low,
-                high=spent.high,
-                calls=holder.calls.value,
-            ),
-            *load_effects(window, whole(window)),
-        ],
-        steps=[step("pool-holder.shorten", name=name)],
-    )
+    yield draft.finding("pool-holder.sentence", shown, name=name, pool=pool.name, share=share)
 
 
 @detector(
@@ -284,22 +262,10 @@ def _churn(window: Window, pool: Pool, closed: FloatArray, asked: FloatArray, ep
     if math.isfinite(kept):
         keeps = message("pool-churn.keeps", kept=kept)
     of = message("pool-churn.of_requests", share=times / requests, requests=requests) if requests > 0 else SILENT
-    return finding(
-        window,
-        episode,
-        "pool-churn.sentence",
-        labels=pool.labels,
-        name=pool.name,
-        times=times,
-        keeps=keeps,
-        of=of,
-        evidence=[
-            evidence(window, "pool-churn.closed", closed, labels=pool.labels),
-            *_logins(window, "pool-churn.logins", times),
-            *load_effects(window, episode),
-        ],
-        steps=_idle_steps(window, pool),
-    )
+    draft = Draft(window, episode, pool.labels, name=pool.name, times=times, keeps=keeps, of=of)
+    logins = _logins(window, "pool-churn.logins", times)
+    shown = [draft.show("pool-churn.closed", closed), *logins, *load_effects(window, episode)]
+    return draft.finding("pool-churn.sentence", shown, _idle_steps(window, pool))
 
 
 def _logins(window: Window, key: str, closed: float) -> list[Evidence]:
@@ -350,23 +316,15 @@ def pool_lifetime_churn(window: Window) -> Iterator[Outcome]:
         set_to, of = largest(setting_values, during.focus), SILENT
         if asked > 0:
             of = message("pool-lifetime-churn.of_requests", share=times / asked, requests=asked)
-        yield finding(
-            during,
-            episode,
-            "pool-lifetime-churn.sentence",
-            labels=pool.labels,
-            name=pool.name,
-            times=times,
-            setting=f"{function}({duration(set_to)})" if set_to > 0 else function,
-            of=of,
-            life=usual(pool.open, during.focus) * len(episode) * during.step_seconds / times,
-            evidence=[
-                evidence(during, "pool-lifetime-churn.closed", closed, metric=metric, function=function),
-                *_logins(during, "pool-lifetime-churn.logins", times),
-                *load_effects(during, episode),
-            ],
-            steps=[step("pool-lifetime-churn.live_longer", function=function)],
-        )
+        draft = Draft(during, episode, pool.labels, name=pool.name, function=function)
+        shown = [
+            draft.show("pool-lifetime-churn.closed", closed, metric=metric),
+            *_logins(during, "pool-lifetime-churn.logins", times),
+            *load_effects(during, episode),
+        ]
+        set_as = f"{function}({duration(set_to)})" if set_to > 0 else function
+        life = usual(pool.open, during.focus) * len(episode) * during.step_seconds / times
+        yield draft.finding("pool-lifetime-churn.sentence", shown, times=times, setting=set_as, of=of, life=life)
 
 
 def _renewed(window: Window, pool: Pool, closed: FloatArray, setting: FloatArray) -> Episode | None:
@@ -451,24 +409,21 @@ def _exceeds(
     number = len(bounded)
     size = max(int((database.bound * (1 - RESERVE) - others) // number), 1)
     jobs = {pool.labels.get("job") for pool in bounded}
-    return finding(
-        window,
-        episode,
+    labels = bounded[0].labels if number == 1 else {} if len(jobs) > 1 else {"job": str(jobs.pop())}
+    draft = Draft(window, episode, labels, may_open=may_open, name=database.name, bound=database.bound)
+    shown = [
+        draft.show("pool-exceeds-server.open", opened, limit=may_open),
+        level_shown(window, database),
+        refusals_shown(window, database),
+        *load_effects(window, episode),
+    ]
+    return draft.finding(
         "pool-exceeds-server.sentence",
-        labels=bounded[0].labels if number == 1 else {} if len(jobs) > 1 else {"job": str(jobs.pop())},
+        shown,
+        [step("pool-exceeds-server.divide", number=number, size=size, total=size * number)],
         pools=message("pool-exceeds-server.one_pool" if number == 1 else "pool-exceeds-server.pools", number=number),
-        may_open=may_open,
-        name=database.name,
-        bound=database.bound,
         beside=message("pool-exceeds-server.beside", others=others) if others >= 1 else SILENT,
         times=window.total(database.refused),
-        evidence=[
-            evidence(window, "pool-exceeds-server.open", opened, limit=may_open),
-            level_shown(window, database),
-            refusals_shown(window, database),
-            *load_effects(window, episode),
-        ],
-        steps=[step("pool-exceeds-server.divide", number=number, size=size, total=size * number)],
     )
 
 
@@ -531,24 +486,14 @@ def _refused(window: Window, pool: _Unlimited) -> Finding | None:
         if not most >= HELD_SHARE * database.bound:
             continue
         during = window.during(episode)
-        return finding(
-            during,
-            episode,
-            "pool-unlimited.refused",
-            labels=pool.labels,
-            name=pool.name,
-            most=most,
-            database=database.name,
-            bound=database.bound,
-            times=during.total(database.refused),
-            evidence=[
-                _open(during, pool, database.bound),
-                refusals_shown(during, database),
-                level_shown(during, database),
-                *load_effects(during, episode),
-            ],
-            steps=_bound(during, database),
-        )
+        draft, times = Draft(during, episode, pool.labels, pool=pool, database=database), during.total(database.refused)
+        shown = [
+            draft.show("pool-unlimited.open", pool.open, limit=database.bound),
+            refusals_shown(during, database),
+            level_shown(during, database),
+            *load_effects(during, episode),
+        ]
+        return draft.finding("pool-unlimited.refused", shown, _bound(during, database), most=most, times=times)
     return None
 
 
@@ -567,30 +512,23 @@ def _crowded(window: Window, pool: _Unlimited) -> Finding | None:
         if episode is None or not effects:
             continue
         during = window.during(episode)
-        return finding(
-            during,
-            episode,
+        draft = Draft(during, episode, pool.labels, pool=pool, database=database)
+        shown = [
+            draft.show("pool-unlimited.open", pool.open),
+            draft.show("pool-unlimited.running", database.running, labels=database.labels, limit=many),
+            *load_effects(during, episode),
+        ]
+        return draft.finding(
             "pool-unlimited.crowded",
-            labels=pool.labels,
-            name=pool.name,
+            shown,
+            _bound(during, database),
+            severity=Severity.WARNING,
             most=largest(pool.open, episode.span),
-            database=database.name,
             running=largest(database.running, episode.span),
             on=SILENT if cores is None else message("pool-unlimited.on_cores", cores=cores),
             effect=effects[0].text,
-            evidence=[
-                _open(during, pool, None),
-                evidence(during, "pool-unlimited.running", database.running, labels=database.labels, limit=many),
-                *load_effects(during, episode),
-            ],
-            steps=_bound(during, database),
-            severity=Severity.WARNING,
         )
     return None
-
-
-def _open(window: Window, pool: _Unlimited, limit: float | None) -> Evidence:
-    return evidence(window, "pool-unlimited.open", pool.open, labels=pool.labels, limit=limit)
 
 
 def _bound(window: Window, database: Database) -> list[Step]:
@@ -636,20 +574,14 @@ def pool_per_request(window: Window) -> Iterator[Outcome]:
             continue
         episode = window.one_of(episodes(busy))
         name = program_name(window, pool.labels)
-        yield finding(
-            window,
-            episode,
-            "pool-per-request.sentence",
-            labels=labels,
-            name=Words(name, name) if name else message("pool-per-request.application"),
-            opened=window.total(logins, episode.span),
-            requests=window.total(asked, episode.span),
-            evidence=[
-                evidence(window, "pool-per-request.unused", pool.in_use),
-                evidence(window, "pool-per-request.logins", logins, most=largest(logins, episode.span)),
-                *load_effects(window, episode),
-            ],
-            steps=[step("pool-per-request.open_one")],
-        )
+        draft, most = Draft(window, episode, labels), largest(logins, episode.span)
+        shown = [
+            draft.show("pool-per-request.unused", pool.in_use),
+            draft.show("pool-per-request.logins", logins, most=most),
+            *load_effects(window, episode),
+        ]
+        who = Words(name, name) if name else message("pool-per-request.application")
+        opened, requests = window.total(logins, episode.span), window.total(asked, episode.span)
+        yield draft.finding("pool-per-request.sentence", shown, name=who, opened=opened, requests=requests)
     if used:
         yield Clear(message("pool-per-request.clear", names=", ".join(used)))

@@ -35,7 +35,7 @@ from loadwatch_backend.findings.measures.hosts import (
     smooth,
 )
 from loadwatch_backend.findings.measures.ingest_counters import answered, rows_grown, tolerance
-from loadwatch_backend.findings.measures.outcomes import Clear, Observation, Outcome, Unjudged, detector, finding
+from loadwatch_backend.findings.measures.outcomes import Clear, Draft, Observation, Outcome, Unjudged, detector
 from loadwatch_backend.findings.measures.process_ends import (
     LIFE_METRICS,
     START,
@@ -128,24 +128,14 @@ def _throttled(window: Window, labels: Mapping[str, str], name: str, held_back: 
             step("container-throttled.raise", more=more, cores=cores, percent=more * 100),
             step("container-throttled.threads", threads=max(int(cores), 1)),
         ]
-    lost = window.total(paused)
-    return finding(
-        window,
-        window.episode,
-        "container-throttled.sentence",
-        labels=labels,
-        name=name,
-        allowed=allowed,
-        most=largest(held_back, window.focus),
-        lost=lost,
-        effect=effects[0].text if effects else SILENT,
-        evidence=[
-            evidence(window, "container-throttled.periods", held_back, labels=labels),
-            evidence(window, "container-throttled.paused", paused, labels=labels, lost=lost),
-            *effects,
-        ],
-        steps=steps,
-    )
+    draft = Draft(window, window.episode, labels, name=name, lost=window.total(paused))
+    shown = [
+        draft.show("container-throttled.periods", held_back),
+        draft.show("container-throttled.paused", paused),
+        *effects,
+    ]
+    most, effect = largest(held_back, window.focus), effects[0].text if effects else SILENT
+    return draft.finding("container-throttled.sentence", shown, steps, allowed=allowed, most=most, effect=effect)
 
 
 @detector("app-cpu-full", needs=(PROGRAM_CPU,), reads=(*PROGRAM_METRICS, IN_FLIGHT), least_seconds=LEAST_CPU_SECONDS)
@@ -190,38 +180,14 @@ def _cpu_full(window: Window, program: Program, episode: Episode) -> Finding | N
         return None
     host = program.host
     if host is not None and (waiting := usual(host.waiting, episode.span)) >= LEAST_WAITING:
-        harm.append(
-            evidence(
-                window,
-                "app-cpu-full.waiting",
-                host.waiting,
-                labels=host.labels,
-                value=waiting,
-                at=episode.first,
-                share=min(waiting, 1.0),
-            )
-        )
+        key, labels, share = "app-cpu-full.waiting", host.labels, min(waiting, 1.0)
+        harm.append(evidence(window, key, host.waiting, labels=labels, value=waiting, at=episode.first, share=share))
     harm += effects
     window = window.during(episode)
     used = usual(program.cpu, window.focus)
-    return finding(
-        window,
-        episode,
-        "app-cpu-full.sentence",
-        labels=program.labels,
-        name=program.name,
-        used=used,
-        allowed=program.allowed,
-        why=message(_WHY[program.why]),
-        effect=harm[-1].text,
-        evidence=[
-            evidence(
-                window, "app-cpu-full.cores", program.cpu, labels=program.labels, limit=program.allowed, used=used
-            ),
-            *harm,
-        ],
-        steps=_cpu_steps(window, program, used),
-    )
+    draft = Draft(window, episode, program.labels, program=program, used=used)
+    shown, why = draft.show("app-cpu-full.cores", program.cpu, limit=program.allowed), message(_WHY[program.why])
+    return draft.finding("app-cpu-full.sentence", [shown, *harm], _cpu_steps(window, program, used), why=why)
 
 
 _WHY = {
@@ -280,21 +246,8 @@ def _one_core(window: Window, program: Program, cores: int, episode: Episode) ->
         return None
     window = window.during(episode)
     used = usual(program.cpu, window.focus)
-    return finding(
-        window,
-        episode,
-        "one-core-busy.sentence",
-        labels=program.labels,
-        name=program.name,
-        used=used,
-        cores=cores,
-        effect=harm[-1].text,
-        evidence=[
-            evidence(window, "one-core-busy.core", program.cpu, labels=program.labels, limit=1.0, used=used),
-            *harm,
-        ],
-        steps=[step("one-core-busy.see_threads"), step("one-core-busy.divide")],
-    )
+    draft = Draft(window, episode, program.labels, name=program.name, used=used, cores=cores)
+    return draft.finding("one-core-busy.sentence", [draft.show("one-core-busy.core", program.cpu, limit=1.0), *harm])
 
 
 @detector("limit-not-in-force", needs=(UNIT_FILES, MAX_FILES), reads=(MAX_FILES_HARD, KERNEL_FILES))
@@ -310,18 +263,8 @@ def limit_not_in_force(window: Window) -> Iterator[Outcome]:
             yield Clear(message("limit-not-in-force.clear", name=name))
             continue
         unit, shown = units.labels[0]["unit"], lower[0]
-        yield finding(
-            window,
-            whole(window),
-            "limit-not-in-force.sentence",
-            labels=labels,
-            unit=unit,
-            allowed=shown.limit,
-            name=name,
-            in_force=shown.value,
-            evidence=[shown],
-            steps=[step("limit-not-in-force.restart", unit=unit)],
-        )
+        draft = Draft(window, whole(window), labels, unit=unit, allowed=shown.limit, name=name, in_force=shown.value)
+        yield draft.finding("limit-not-in-force.sentence", [shown])
 
 
 def _lower(window: Window, labels: Mapping[str, str], units: Table, bound: str) -> Evidence | None:
@@ -374,30 +317,16 @@ def _died(window: Window, death: Death, failed: float, effects: list[Evidence]) 
         away = message("process-died.replaced")
     elif death.back is not None:
         away = message("process-died.back", seconds=(death.back - death.at) * window.step_seconds)
-    return finding(
-        window,
-        gone(window, death),
-        "process-died.sentence",
-        labels=death.labels,
-        name=death.name,
-        killed=message("process-died.killed") if killed else SILENT,
-        away=away,
-        failed=failed,
-        evidence=[
-            evidence(
-                window,
-                "process-died.up",
-                death.running,
-                labels={**death.labels, "collector": "process"},
-                value=0.0,
-                at=death.at,
-                ended=_ended(window, death),
-            ),
-            *killed,
-            *(replace(one, link=Link.DEMAND) if 'outcome="refused"' in one.expression else one for one in effects),
-        ],
-        steps=[step("process-died.see_why")],
-        severity=Severity.INFO if planned else None,
+    draft, up = Draft(window, gone(window, death), death.labels), {**death.labels, "collector": "process"}
+    ended = _ended(window, death)
+    shown = [
+        draft.show("process-died.up", death.running, labels=up, value=0.0, at=death.at, ended=ended),
+        *killed,
+        *(replace(one, link=Link.DEMAND) if 'outcome="refused"' in one.expression else one for one in effects),
+    ]
+    severity, by = Severity.INFO if planned else None, message("process-died.killed") if killed else SILENT
+    return draft.finding(
+        "process-died.sentence", shown, severity=severity, name=death.name, killed=by, away=away, failed=failed
     )
 
 

@@ -10,7 +10,7 @@ from loadwatch_backend.evidence.records.model import FloatArray
 from loadwatch_backend.findings.measures.evidence import evidence
 from loadwatch_backend.findings.measures.facts import focused, largest, load_effects, longest_episode, usual
 from loadwatch_backend.findings.measures.hosts import AGENT, CPU, instance_of_host, smooth
-from loadwatch_backend.findings.measures.outcomes import Clear, Observation, Outcome, detector, finding
+from loadwatch_backend.findings.measures.outcomes import Clear, Draft, Observation, Outcome, detector
 from loadwatch_backend.findings.messages import message, step
 from loadwatch_backend.findings.model import Evidence, Finding, Link, Severity, Step
 from loadwatch_backend.findings.window import BoolArray, Episode, Window, episodes, in_force, least_instants
@@ -154,9 +154,8 @@ def _queue_full(window: Window, port: _Port, episode: Episode) -> Finding | None
     port = replace(port, bound=bound if bound > 0 else float("nan"))
     known = np.isfinite(port.bound)
     of = message("accept-queue-full.bound", bound=port.bound) if known else SILENT
-    shown = evidence(
-        window, "accept-queue-full.waiting", port.queue, labels=port.labels, limit=port.bound if known else None, of=of
-    )
+    draft, limit = Draft(window, episode, port.labels, of=of), port.bound if known else None
+    shown = draft.show("accept-queue-full.waiting", port.queue, limit=limit)
     dropped = any(one.link is Link.DEMAND for one in harm)
     # A queue that is not full is demand alone; a full one is both, where nothing was seen to be dropped.
     waiting = [replace(shown, link=Link.DEMAND)]
@@ -164,17 +163,9 @@ def _queue_full(window: Window, port: _Port, episode: Episode) -> Finding | None
         waiting = [shown]
     elif most >= QUEUE_FULL * port.bound:
         waiting = [shown, *waiting]
-    return finding(
-        window,
-        episode,
-        "accept-queue-full.sentence",
-        labels=port.labels,
-        most=most,
-        of=of,
-        name=port.name,
-        effect=harm[0].text if harm else SILENT,
-        evidence=[*waiting, *harm],
-        steps=_queue_steps(window, port, most),
+    steps, effect = _queue_steps(window, port, most), harm[0].text if harm else SILENT
+    return draft.finding(
+        "accept-queue-full.sentence", [*waiting, *harm], steps, most=most, name=port.name, effect=effect
     )
 
 
@@ -244,27 +235,14 @@ def _not_kept(
     bounds = [largest(window[metric].where(**labels).max, window.focus) for metric in (BUCKETS, LOCAL_PORTS)]
     room = min((bound for bound in bounds if bound > 0), default=float("nan"))
     many = focused(window, waiting >= MATTERS * room)
-    harm: list[Evidence] = []
+    draft, harm = Draft(window, episode, labels, opened=each, requests=asked), list[Evidence]()
     if many.any():
         # What the load felt may have any other reason; it is said of this only where sockets pile up.
-        chosen = {**labels, "state": "time_wait"}
-        harm = [
-            evidence(window, "keep-alive-off.left_behind", waiting, labels=chosen, limit=room),
-            *load_effects(window, episode),
-        ]
-    found = finding(
-        window,
-        episode,
-        "keep-alive-off.sentence",
-        labels=labels,
-        name=_host(labels),
-        opened=each,
-        requests=asked,
-        closes=_who_closes(window, labels),
-        evidence=[evidence(window, "keep-alive-off.opened", opened, labels=labels, each=each / asked), *harm],
-        steps=[step("keep-alive-off.client"), step("keep-alive-off.server")],
-        severity=None if harm else Severity.INFO,
-    )
+        left = draft.show("keep-alive-off.left_behind", waiting, labels={**labels, "state": "time_wait"}, limit=room)
+        harm = [left, *load_effects(window, episode)]
+    shown, closes = draft.show("keep-alive-off.opened", opened, each=each / asked), _who_closes(window, labels)
+    severity, key = None if harm else Severity.INFO, "keep-alive-off.sentence"
+    found = draft.finding(key, [shown, *harm], severity=severity, name=_host(labels), closes=closes)
     first = int(many.argmax())
     return replace(
         found,
@@ -312,31 +290,14 @@ def time_wait_buildup(window: Window) -> Iterator[Outcome]:
 
 def _fills(window: Window, labels: Mapping[str, str], level: FloatArray, bound: float, opened: FloatArray) -> Finding:
     rate = largest(opened, window.focus)
-    return finding(
-        window,
-        window.episode,
-        "time-wait-buildup.sentence",
-        labels=labels,
-        most=largest(level, window.focus),
-        bound=bound,
-        name=_host(labels),
-        where=_where(window, labels),
-        rate=rate,
-        need=rate * STAYS_SECONDS,
-        evidence=[
-            evidence(window, "time-wait-buildup.buckets", level, labels=labels, limit=bound),
-            evidence(
-                window,
-                "time-wait-buildup.opened",
-                opened,
-                labels=labels,
-                limit=bound / STAYS_SECONDS,
-                stays=STAYS_SECONDS,
-            ),
-            *load_effects(window),
-        ],
-        steps=[step("time-wait-buildup.keep"), step("time-wait-buildup.reuse")],
-    )
+    draft = Draft(window, window.episode, labels, most=largest(level, window.focus), bound=bound, rate=rate)
+    shown = [
+        draft.show("time-wait-buildup.buckets", level, limit=bound),
+        draft.show("time-wait-buildup.opened", opened, limit=bound / STAYS_SECONDS, stays=STAYS_SECONDS),
+        *load_effects(window),
+    ]
+    name, where, need = _host(labels), _where(window, labels), rate * STAYS_SECONDS
+    return draft.finding("time-wait-buildup.sentence", shown, name=name, where=where, need=need)
 
 
 def _where(window: Window, labels: Mapping[str, str]) -> Words:
@@ -370,19 +331,11 @@ def time_wait_overflow(window: Window) -> Iterator[Outcome]:
 def _overflow(window: Window, labels: Mapping[str, str], lost: FloatArray) -> Finding:
     level = window[TIME_WAIT].where(**labels).max
     bound = largest(window[BUCKETS].where(**labels).max, window.focus)
-    of, limit, wanted = message("time-wait-overflow.buckets"), list[Evidence](), 16_384
+    draft = Draft(window, window.episode, labels, name=_host(labels), times=window.total(lost))
+    of, shown, wanted = message("time-wait-overflow.buckets"), list[Evidence](), 16_384
     if bound > 0 and largest(level, window.focus) >= BUCKETS_FULL * bound:
         of = message("time-wait-overflow.all_buckets", bound=bound)
-        limit = [evidence(window, "time-wait-overflow.taken", level, labels=labels, limit=bound)]
+        shown = [draft.show("time-wait-overflow.taken", level, limit=bound)]
         wanted = 2 ** int(np.ceil(np.log2(max(bound, 1) * 2)))
-    return finding(
-        window,
-        window.episode,
-        "time-wait-overflow.sentence",
-        labels=labels,
-        name=_host(labels),
-        of=of,
-        times=window.total(lost),
-        evidence=[*limit, evidence(window, "time-wait-overflow.without", lost, labels=labels), *load_effects(window)],
-        steps=[step("time-wait-overflow.keep"), step("time-wait-overflow.more", wanted=wanted)],
-    )
+    shown += [draft.show("time-wait-overflow.without", lost), *load_effects(window)]
+    return draft.finding("time-wait-overflow.sentence", shown, of=of, wanted=wanted)

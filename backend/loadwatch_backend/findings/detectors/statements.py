@@ -8,7 +8,6 @@ from loadwatch_backend.evidence.cost.solve import MANY
 from loadwatch_backend.evidence.records.model import FloatArray
 from loadwatch_backend.findings.measures.costs import (
     callers,
-    evidence_of_whole,
     labels_of,
     of_digest,
     repeated,
@@ -17,11 +16,10 @@ from loadwatch_backend.findings.measures.costs import (
     weighs,
     whole,
 )
-from loadwatch_backend.findings.measures.evidence import evidence
 from loadwatch_backend.findings.measures.facts import load_effects
-from loadwatch_backend.findings.measures.outcomes import Clear, Outcome, detector, finding
-from loadwatch_backend.findings.messages import message, step
-from loadwatch_backend.findings.model import Evidence, Finding, Severity
+from loadwatch_backend.findings.measures.outcomes import Clear, Draft, Outcome, detector
+from loadwatch_backend.findings.messages import message
+from loadwatch_backend.findings.model import Finding, Severity
 from loadwatch_backend.findings.window import Window
 
 REPEATED_MOST = 5
@@ -48,40 +46,18 @@ def n_plus_one(window: Window) -> Iterator[Outcome]:
 
 
 def _repeated_finding(window: Window, cost: Cost, route: RouteCost, one: StatementCost, part: Share) -> Finding:
-    name, times, spent = route.totals.key.name, part.calls.value, part.seconds.value
-    of = share_of(cost, part.total_seconds)
-    heavy = weighs(cost, part.total_seconds)
-    statement = one.statement
-    return finding(
-        window,
-        None,
-        "n-plus-one.sentence",
-        labels=labels_of(statement, route),
-        evidence=[
-            evidence_of_whole(
-                window,
-                "n-plus-one.limit",
-                part.calls.value,
-                limit=MANY,
-                times=times,
-                low=part.calls.low,
-                high=part.calls.high,
-                requests=route.totals.requests,
-                expression=of_digest(statement, "total" if not statement.key.digest.isdigit() else "calls_total"),
-            ),
-            evidence_of_whole(
-                window, "n-plus-one.demand", spent, part=of, expression=of_digest(statement, "seconds_total")
-            ),
-            *(load_effects(window, whole(window)) if heavy else []),
-        ],
-        steps=[step("n-plus-one.step"), step("n-plus-one.step-2")],
-        severity=None if heavy else Severity.INFO,
-        name=name,
-        times=times,
-        spent=spent,
-        part=of,
-        statement=text_of(statement),
-    )
+    name, calls, spent, statement = route.totals.key.name, part.calls, part.seconds.value, one.statement
+    of, heavy = share_of(cost, part.total_seconds), weighs(cost, part.total_seconds)
+    draft = Draft(window, None, labels_of(statement, route), calls=calls, part=of)
+    asked = of_digest(statement, "total" if not statement.key.digest.isdigit() else "calls_total")
+    requests, timed = route.totals.requests, of_digest(statement, "seconds_total")
+    shown = [
+        draft.show("n-plus-one.limit", calls.value, limit=MANY, requests=requests, expression=asked),
+        draft.show("n-plus-one.demand", spent, expression=timed),
+        *(load_effects(window, whole(window)) if heavy else []),
+    ]
+    severity, text = None if heavy else Severity.INFO, text_of(statement)
+    return draft.finding("n-plus-one.sentence", shown, severity=severity, name=name, spent=spent, statement=text)
 
 
 ROWS_PER_ROW = 1_000.0
@@ -130,41 +106,19 @@ def _scan_finding(window: Window, cost: Cost, one: StatementCost) -> Finding:
     of, asked = one.statement, callers(one)
     rows, per_row = (of.rows_examined or 0.0) / of.calls, _per_row(one) or 0.0
     part = share_of(cost, of.seconds)
-    heavy = weighs(cost, of.seconds)
+    heavy, each = weighs(cost, of.seconds), of.seconds / of.calls
     scans = (of.no_index_used or 0.0) >= of.calls / 2
     without = message("statement-scans.without") if scans else SILENT
-    return finding(
-        window,
-        None,
-        "statement-scans.sentence",
-        labels=labels_of(of),
-        evidence=[
-            evidence_of_whole(
-                window,
-                "statement-scans.limit",
-                per_row,
-                limit=ROWS_PER_ROW,
-                expression=of_digest(of, "rows_examined_total"),
-            ),
-            _time(window, one, part),
-            *(load_effects(window, whole(window)) if heavy else []),
-        ],
-        steps=[step("statement-scans.step", statement=text_of(of))],
-        severity=None if heavy else Severity.INFO,
-        rows=rows,
-        without=without,
-        per_row=per_row,
-        part=part,
-        asked=asked,
-        statement=text_of(of),
-    )
-
-
-def _time(window: Window, one: StatementCost, part: float) -> Evidence:
-    of = one.statement
-    each = of.seconds / of.calls
-    return evidence_of_whole(
-        window, "statement-scans.demand", each, calls=of.calls, part=part, expression=of_digest(of, "seconds_total")
+    draft = Draft(window, None, labels_of(of), per_row=per_row, part=part, asked=asked, calls=of.calls)
+    examined, timed = of_digest(of, "rows_examined_total"), of_digest(of, "seconds_total")
+    shown = [
+        draft.show("statement-scans.limit", per_row, limit=ROWS_PER_ROW, expression=examined),
+        draft.show("statement-scans.demand", each, expression=timed),
+        *(load_effects(window, whole(window)) if heavy else []),
+    ]
+    severity, text = None if heavy else Severity.INFO, text_of(of)
+    return draft.finding(
+        "statement-scans.sentence", shown, severity=severity, rows=rows, without=without, statement=text
     )
 
 
@@ -201,29 +155,12 @@ def _waits(cost: Cost, one: StatementCost) -> bool:
 def _lock_finding(window: Window, cost: Cost, one: StatementCost) -> Finding:
     of, asked = one.statement, callers(one)
     waited = of.lock_seconds or 0.0
-    part, of_all = min(waited / of.seconds, 1.0), share_of(cost, of.seconds)
-    return finding(
-        window,
-        None,
-        "statement-lock-waits.sentence",
-        labels=labels_of(of),
-        evidence=[
-            evidence_of_whole(
-                window,
-                "statement-lock-waits.demand",
-                waited,
-                limit=of.seconds,
-                calls=of.calls,
-                expression=of_digest(of, "lock_time_seconds_total"),
-            ),
-            *load_effects(window, whole(window)),
-        ],
-        steps=[step("statement-lock-waits.step")],
-        part=part,
-        waited=waited / of.calls,
-        of_all=of_all,
-        asked=asked,
-        statement=text_of(of),
+    part, of_all, timed = min(waited / of.seconds, 1.0), share_of(cost, of.seconds), "lock_time_seconds_total"
+    draft, key = Draft(window, None, labels_of(of), calls=of.calls, part=part), "statement-lock-waits.demand"
+    seen = draft.show(key, waited, limit=of.seconds, expression=of_digest(of, timed))
+    shown, each, text = [seen, *load_effects(window, whole(window))], waited / of.calls, text_of(of)
+    return draft.finding(
+        "statement-lock-waits.sentence", shown, waited=each, of_all=of_all, asked=asked, statement=text
     )
 
 
@@ -258,24 +195,12 @@ def _prepared_finding(
         return None
     name = labels.get("instance", labels.get("job", "?"))
     part = min(prepared / executed, 1.0)
-    return finding(
-        window,
-        None,
+    draft = Draft(window, None, labels, name=name, prepared=prepared, executed=executed, each=each)
+    return draft.finding(
         "prepared-twice.sentence",
-        labels=labels,
-        evidence=[
-            evidence(
-                window,
-                "prepared-twice.demand",
-                prepares,
-                value=each,
-                part=part,
-                target={**labels, "command": "stmt_prepare"},
+        [
+            draft.show(
+                "prepared-twice.demand", prepares, value=each, part=part, target={**labels, "command": "stmt_prepare"}
             )
         ],
-        steps=[step("prepared-twice.step"), step("prepared-twice.step-2")],
-        name=name,
-        prepared=prepared,
-        executed=executed,
-        each=each,
     )

@@ -13,14 +13,12 @@ from loadwatch_backend.evidence.cost.model import Cost, RouteTotals
 from loadwatch_backend.findings.measures.against import worse
 from loadwatch_backend.findings.measures.costs import (
     LEAST_REQUESTS,
-    evidence_of_whole,
     largest_sender,
     named,
     of_route,
     total_requests,
     whole,
 )
-from loadwatch_backend.findings.measures.evidence import evidence
 from loadwatch_backend.findings.measures.facts import (
     IMPACT_SHARE,
     LEAST_FAILED,
@@ -30,9 +28,9 @@ from loadwatch_backend.findings.measures.facts import (
     since_start,
 )
 from loadwatch_backend.findings.measures.network import DECLARED, FULL, SENT, SPEED, Way, ways
-from loadwatch_backend.findings.measures.outcomes import Clear, Observation, Outcome, detector, finding, further
+from loadwatch_backend.findings.measures.outcomes import Clear, Draft, Observation, Outcome, detector, further
 from loadwatch_backend.findings.measures.process_ends import LIFE_METRICS, Death, deaths, torn
-from loadwatch_backend.findings.messages import kind, message, step
+from loadwatch_backend.findings.messages import message
 from loadwatch_backend.findings.model import Evidence, Finding, Severity, Step
 from loadwatch_backend.findings.timeouts.ladder import (
     BALANCER_IDLE,
@@ -111,33 +109,15 @@ def _against_beginning(window: Window, cost: Cost) -> _Taken | None:
 
 
 def _mix_finding(window: Window, cost: Cost, taken: _Taken) -> Finding:
-    name = taken.route.key.name
-    from_ms = window.grid.time_ms(taken.episode.first)
-    last = taken.episode.first > window.focus.start
-    since = since_start(window, from_ms) if last else SILENT
-    later = message("mix-taken-over.later", since=since) if last else SILENT
-    return Finding(
-        kind=kind("mix-taken-over"),
-        severity=None if taken.harm else Severity.INFO,
-        sentence=message("mix-taken-over.sentence", taken=taken, name=name, later=later, harm=further(taken.harm)),
-        from_ms=from_ms,
-        to_ms=window.to_ms,
-        labels={"route": name},
-        evidence=[
-            evidence_of_whole(
-                window,
-                "mix-taken-over.demand",
-                taken.now,
-                limit=taken.before,
-                when=taken.when,
-                requests=taken.route.requests,
-                route=of_route(cost, taken.route.key),
-                all_routes=of_route(cost, None),
-            ),
-            *taken.harm,
-        ],
-        steps=[step("mix-taken-over.step")],
-    )
+    name, harm = taken.route.key.name, taken.harm
+    draft, later = Draft(window, taken.episode, {"route": name}, taken=taken, name=name), SILENT
+    if taken.episode.first > window.focus.start:
+        later = message("mix-taken-over.later", since=since_start(window, window.grid.time_ms(taken.episode.first)))
+    own, every = of_route(cost, taken.route.key), of_route(cost, None)
+    shown = draft.show("mix-taken-over.demand", taken.now, limit=taken.before, route=own, all_routes=every)
+    severity, key = None if harm else Severity.INFO, "mix-taken-over.sentence"
+    found = draft.finding(key, [shown, *harm], severity=severity, later=later, harm=further(harm))
+    return replace(found, to_ms=window.to_ms)
 
 
 BYTES_NEAR = 0.7
@@ -190,27 +170,15 @@ def _bytes_finding(window: Window, cost: Cost, way: Way, totals: RouteTotals, pa
     name, sent = totals.key.name, totals.sent_bytes or 0.0
     each, bytes_each = sent / _seconds(cost), sent / totals.requests
     harm = load_effects(window, whole(window)) if level >= FULL * way.cap else []
-    labels: Mapping[str, str] = {**way.labels, "route": name}
-    return finding(
-        window,
-        None,
-        "route-bytes.sentence",
-        labels=labels,
-        evidence=[
-            evidence(window, "route-bytes.limit", way.rate, value=level, limit=way.cap, way=way),
-            evidence_of_whole(
-                window, "route-bytes.demand", each, name=name, sent=sent, of_route=of_route(cost, totals.key)
-            ),
-            *harm,
-        ],
-        steps=[step("route-bytes.step", name=name)],
-        severity=None if harm else Severity.INFO,
-        name=name,
-        each=each,
-        bytes_each=bytes_each,
-        part=part,
-        interface=way.name,
-        level=level / way.cap,
+    draft = Draft(window, None, {**way.labels, "route": name}, name=name, each=each, way=way)
+    shown = [
+        draft.show("route-bytes.limit", way.rate, value=level, limit=way.cap),
+        draft.show("route-bytes.demand", each, sent=sent, of_route=of_route(cost, totals.key)),
+        *harm,
+    ]
+    severity, level = None if harm else Severity.INFO, level / way.cap
+    return draft.finding(
+        "route-bytes.sentence", shown, severity=severity, bytes_each=bytes_each, part=part, level=level
     )
 
 
@@ -243,37 +211,16 @@ def _refusal_finding(
 ) -> Finding:
     load = window.load
     assert load is not None
-    length = len(episode) * window.step_seconds
-    who = SILENT if gone is None else message("connections-refused.who", name=gone.name)
-    refused = load.failed("refused")
-    shown = [evidence(window, "connections-refused.demand", refused, times=times, sent=sent, part=times / sent)]
+    length, refused, who = len(episode) * window.step_seconds, load.failed("refused"), SILENT
+    draft, shown = Draft(window, episode, {} if gone is None else gone.labels, times=times, sent=sent), list[Evidence]()
     if gone is not None:
-        shown.insert(
-            0,
-            evidence(
-                window,
-                "connections-refused.limit",
-                gone.running,
-                value=0.0,
-                at=min(gone.at, window.grid.count - 1),
-                name=gone.name,
-                target={**gone.labels, "collector": "process"},
-            ),
-        )
-    effects = [one for one in load_effects(window, episode) if 'outcome="refused"' not in one.expression]
-    return finding(
-        window,
-        episode,
-        "connections-refused.sentence",
-        labels={} if gone is None else gone.labels,
-        evidence=[*shown, *effects],
-        steps=[step("connections-refused.step")],
-        severity=Severity.INFO if restarted else None,
-        times=times,
-        sent=sent,
-        length=length,
-        who=who,
-    )
+        who = message("connections-refused.who", name=gone.name)
+        at, up = min(gone.at, window.grid.count - 1), {**gone.labels, "collector": "process"}
+        shown = [draft.show("connections-refused.limit", gone.running, value=0.0, at=at, name=gone.name, target=up)]
+    shown.append(draft.show("connections-refused.demand", refused, part=times / sent))
+    shown += [one for one in load_effects(window, episode) if 'outcome="refused"' not in one.expression]
+    severity = Severity.INFO if restarted else None
+    return draft.finding("connections-refused.sentence", shown, severity=severity, length=length, who=who)
 
 
 HURTS: Mapping[str, tuple[str, ...]] = {
@@ -338,36 +285,15 @@ def _order_finding(window: Window, check: Check, job: str, words: tuple[Words, W
         return None
     found = episodes(focused(window, failed > 0), gap=window.grid.count)
     shorter = math.inf if check.shorter is None else check.shorter.seconds
-    return finding(
-        window,
-        found[0].joined(found[-1]),
-        "timeouts-out-of-order.sentence",
-        labels={"rule": check.rule, **({"job": job} if job else {})},
-        evidence=[
-            evidence(
-                window,
-                "timeouts-out-of-order.limit",
-                np.full(window.grid.count, longer),
-                value=longer,
-                at=window.focus.start,
-                shorter=shorter,
-            ),
-            evidence(
-                window,
-                "timeouts-out-of-order.effect",
-                failed,
-                times=times,
-                sent=sent,
-                part=times / sent,
-                failed=largest(failed, window.focus),
-                expression=f'sum(rate(loadtest_requests_total{{outcome=~"{"|".join(HURTS[check.rule])}"}}[5s]))',
-            ),
-        ],
-        steps=[Step(text=words[1])],
-        times=times,
-        sent=sent,
-        consequence=words[0],
-    )
+    labels = {"rule": check.rule, **({"job": job} if job else {})}
+    draft = Draft(window, found[0].joined(found[-1]), labels, times=times, sent=sent)
+    limit, at, most = np.full(window.grid.count, longer), window.focus.start, largest(failed, window.focus)
+    outcomes, part = "|".join(HURTS[check.rule]), times / sent
+    shown = [
+        draft.show("timeouts-out-of-order.limit", limit, value=longer, at=at, shorter=shorter),
+        draft.show("timeouts-out-of-order.effect", failed, part=part, failed=most, outcomes=outcomes),
+    ]
+    return draft.finding("timeouts-out-of-order.sentence", shown, [Step(text=words[1])], consequence=words[0])
 
 
 LEAST_SHARE = 0.1
@@ -389,52 +315,19 @@ def not_modified(window: Window) -> Iterator[Outcome]:
     if part < LEAST_SHARE and (before is None or before[1] - part < UNMODIFIED_MOVED):
         return
     most = max((one.totals for one in cost.routes), key=lambda one: one.not_modified)
-    moved = [*_moved(window, cost), *_against(window, cost, part, before)]
-    route = SILENT
+    requests, unchanged = of_route(cost, None), of_route(cost, None, "304")
+    draft, moved = Draft(window, None, {}, part=part, requests=requests, unchanged=unchanged), list[Evidence]()
+    # How it went from the first third to the last.
+    first, last = _part_of(cost, 0), _part_of(cost, 2)
+    if first is not None and last is not None and abs(last - first) >= UNMODIFIED_MOVED:
+        moved.append(draft.show("not-modified.moved", last, limit=first))
+    if before is not None and abs(before[1] - part) >= UNMODIFIED_MOVED:
+        moved.append(draft.show("not-modified.against", part, limit=before[1], name=before[0]))
+    route, many, of = SILENT, _not_modified(cost), total_requests(cost)
     if most.not_modified > 0:
         route = message("not-modified.route", name=most.key.name, own=most.not_modified / most.requests)
-    yield finding(
-        window,
-        None,
-        "not-modified.sentence",
-        labels={},
-        evidence=[
-            _evidence(
-                window,
-                "not-modified.demand",
-                cost,
-                part,
-                not_modified=_not_modified(cost),
-                total_requests=total_requests(cost),
-            ),
-            *moved,
-        ],
-        part=part,
-        route=route,
-        moved=further(moved[-1:]),
-    )
-
-
-def _moved(window: Window, cost: Cost) -> list[Evidence]:
-    """How it went from the first third to the last."""
-    first, last = _part_of(cost, 0), _part_of(cost, 2)
-    if first is None or last is None or abs(last - first) < UNMODIFIED_MOVED:
-        return []
-    return [_evidence(window, "not-modified.moved", cost, last, limit=first)]
-
-
-def _against(window: Window, cost: Cost, part: float, before: tuple[str, float] | None) -> list[Evidence]:
-    if before is None or abs(before[1] - part) < UNMODIFIED_MOVED:
-        return []
-    name, other = before
-    return [_evidence(window, "not-modified.against", cost, part, limit=other, name=name)]
-
-
-def _evidence(
-    window: Window, key: str, cost: Cost, value: float, /, *, limit: float | None = None, **fields: object
-) -> Evidence:
-    requests, unchanged = of_route(cost, None), of_route(cost, None, "304")
-    return evidence_of_whole(window, key, value, limit=limit, requests=requests, unchanged=unchanged, **fields)
+    shown = draft.show("not-modified.demand", part, not_modified=many, total_requests=of)
+    yield draft.finding("not-modified.sentence", [shown, *moved], route=route, moved=further(moved[-1:]))
 
 
 def _of_baseline(baseline: Baseline | None) -> tuple[str, float] | None:

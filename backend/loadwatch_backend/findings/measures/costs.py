@@ -2,14 +2,10 @@
 
 import json
 
-import numpy as np
-
 from loadwatch_backend.core.texts.words import Words
 from loadwatch_backend.evidence.cost.model import Cost, RouteCost, RouteTotals, Share, Statement, StatementCost
 from loadwatch_backend.evidence.cost.solve import is_repeated
 from loadwatch_backend.evidence.route_folding import OTHER_ROUTES, RouteKey
-from loadwatch_backend.findings.measures.evidence import evidence
-from loadwatch_backend.findings.model import Evidence
 from loadwatch_backend.findings.window import Episode, Window
 
 LEAST_SHARE = 0.2
@@ -49,15 +45,6 @@ def callers(one: StatementCost) -> Words:
     """Who asks it, as a part of a sentence; nothing where nobody could be told."""
     names = [route.name for share in one.shares if len(share.routes) == 1 for route in share.routes][:2]
     return Words(f", asked by {' and '.join(names)}", f"({'、'.join(names)}が実行)") if names else Words("", "")
-
-
-def evidence_of_whole(
-    window: Window, key: str, value: float, /, *, limit: float | None = None, **fields: object
-) -> Evidence:
-    """Evidence of a figure that covers the focus, as `evidence` has it."""
-    values = np.full(window.grid.count, np.nan)
-    values[window.focus] = value
-    return evidence(window, key, values, value=value, at=window.focus.start, limit=limit, **fields)
 
 
 def of_digest(statement: Statement, metric: str) -> str:

@@ -93,14 +93,4 @@ def unmet(window: Window, episode: Episode) -> list[Evidence]:
     rates = usual(load.rate, early), usual(load.rate, late)
     if not np.isfinite([*users, *rates]).all() or users[1] < GREW * users[0] or rates[1] > FOLLOWED * rates[0]:
         return []
-    return [
-        evidence(
-            window,
-            "demand.more-users",
-            load.users,
-            users_before=users[0],
-            users_after=users[1],
-            rate_before=rates[0],
-            rate_after=rates[1],
-        )
-    ]
+    return [evidence(window, "demand.more-users", load.users, users=users, rates=rates)]

@@ -53,7 +53,7 @@ def show(
 def evidence(
     window: Window,
     key: str,
-    values: FloatArray,
+    values: FloatArray | float,
     /,
     *,
     value: float | None = None,
@@ -61,8 +61,15 @@ def evidence(
     limit: float | None = None,
     **fields: object,
 ) -> Evidence:
-    """Evidence whose text, link, unit and expression stand in the messages; `value` and `limit` are fields, too."""
+    """Evidence whose text, link, unit and expression stand in the messages; `value` and `limit` are fields, too.
+
+    A figure in place of `values` [instant] is of the whole focus.
+    """
     entry = messages()[key]
+    if not isinstance(values, np.ndarray):
+        value, at = values, window.focus.start
+        values = np.full(window.grid.count, np.nan)
+        values[window.focus] = value
     shown = show(
         window,
         SILENT,

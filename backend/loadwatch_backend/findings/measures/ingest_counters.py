@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from loadwatch_backend.evidence.records.model import FloatArray, IntArray
-from loadwatch_backend.findings.measures.facts import largest, program_name, selector
+from loadwatch_backend.findings.measures.facts import largest, program_name
 from loadwatch_backend.findings.window import Episode, Table, Window
 
 ACCEPTED, STORED = "ingest_accepted_total", "ingest_stored_total"
@@ -45,11 +45,6 @@ class IngestCounters:
     restarts: IntArray
     interval_ms: int
     name: str
-
-    @property
-    def chosen(self) -> str:
-        """Its labels as PromQL has them."""
-        return selector(self.labels)
 
     def missing(self, window: Window) -> FloatArray:
         """[instant]: accepted since the first known instant, and neither stored nor known as failed by then."""

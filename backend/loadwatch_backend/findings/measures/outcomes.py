@@ -4,8 +4,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from loadwatch_backend.core.texts.words import SILENT, Words
+from loadwatch_backend.evidence.records.model import FloatArray
+from loadwatch_backend.findings.measures.evidence import evidence
 from loadwatch_backend.findings.measures.facts import since_start, together
-from loadwatch_backend.findings.messages import DECLARED, kind, message, messages
+from loadwatch_backend.findings.messages import DECLARED, kind, message, messages, step
 from loadwatch_backend.findings.model import Detector, Evidence, Finding, Look, Severity, Step
 from loadwatch_backend.findings.window import Episode, Window
 
@@ -63,39 +65,69 @@ def gather(outcomes: Iterable[Outcome]) -> Look:
     )
 
 
-def finding(
-    window: Window,
-    episode: Episode | None,
-    key: str,
-    /,
-    *,
-    labels: Mapping[str, str],
-    evidence: Sequence[Evidence],
-    steps: Sequence[Step] = (),
-    severity: Severity | None = None,
-    follows: Sequence[str] | None = None,
-    **fields: object,
-) -> Finding:
-    """A finding of an episode, or of the whole window; `key` is that of its sentence, before the dot stands the kind.
+class Draft:
+    """A finding in the making, of an episode or of the whole window: its texts share their fields.
 
-    Fields of every sentence are `when` and `at`: since when it is so, as `since_start` has it.
+    `labels` are a field, too. Of its sentence and steps `when` and `at` say since when it is so, as `since_start` has
+    it, and `last` is what the last evidence says.
     """
-    from_ms, to_ms = window.from_ms, window.to_ms
-    if episode is not None:
-        from_ms, to_ms = window.grid.time_ms(episode.first), window.grid.time_ms(episode.end - 1)
-    fields |= {"when": since_start(window, from_ms), "at": since_start(window, from_ms, "at ")}
-    sentence = message(key, **fields)
-    return Finding(
-        kind=kind(key.partition(".")[0]),
-        sentence=Words(sentence.en.rstrip(), sentence.ja),
-        from_ms=from_ms,
-        to_ms=to_ms,
-        labels=labels,
-        evidence=evidence,
-        steps=steps,
-        severity=severity,
-        follows=follows,
-    )
+
+    def __init__(self, window: Window, episode: Episode | None, labels: Mapping[str, str], /, **fields: object) -> None:
+        self._window, self._labels = window, labels
+        self._from_ms, self._to_ms = window.from_ms, window.to_ms
+        if episode is not None:
+            self._from_ms, self._to_ms = window.grid.time_ms(episode.first), window.grid.time_ms(episode.end - 1)
+        self._fields: dict[str, object] = {"labels": labels, **fields}
+
+    def show(
+        self,
+        key: str,
+        values: FloatArray | float,
+        /,
+        *,
+        value: float | None = None,
+        at: int | None = None,
+        limit: float | None = None,
+        **more: object,
+    ) -> Evidence:
+        """Evidence over the window, as `evidence` has it."""
+        return evidence(self._window, key, values, value=value, at=at, limit=limit, **{**self._fields, **more})
+
+    def finding(
+        self,
+        key: str,
+        shown: Sequence[Evidence],
+        steps: Sequence[Step | str] | None = None,
+        /,
+        *,
+        severity: Severity | None = None,
+        follows: Sequence[str] | None = None,
+        **more: object,
+    ) -> Finding:
+        """`key` is that of its sentence, before the dot stands the kind; `steps` are the kind's unless given."""
+        id = key.partition(".")[0]
+        fields = {
+            "when": since_start(self._window, self._from_ms),
+            "at": since_start(self._window, self._from_ms, "at "),
+            "last": shown[-1].text if shown else SILENT,
+            **self._fields,
+            **more,
+        }
+        sentence = message(key, **fields)
+        return Finding(
+            kind=kind(id),
+            sentence=Words(sentence.en.rstrip(), sentence.ja),
+            from_ms=self._from_ms,
+            to_ms=self._to_ms,
+            labels=self._labels,
+            evidence=shown,
+            steps=[
+                step(one, **fields) if isinstance(one, str) else one
+                for one in (messages()[id].get("steps", ()) if steps is None else steps)
+            ],
+            severity=severity,
+            follows=follows,
+        )
 
 
 def further(seen: Sequence[Evidence]) -> Words:

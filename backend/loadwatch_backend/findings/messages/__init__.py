@@ -1,10 +1,11 @@
 """Reads the messages of findings, and fills in their values. Each file is read at the first use of any message.
 
-An entry `pool-churn` is what all findings of one id share: a `Kind`, and of its `Detector` what it may follow from
-(`follows`), whether most systems have what it needs (`usual`), and the lines of loadwatch.yml that bring that
-(`switched_on_by`). An entry `pool-churn.sentence` is a text of its detector, `en` and `ja`: a step may have `code`,
-which is to be pasted, and evidence has its `link`, its `unit` and the `expression` that shows it. The lines of a text
-are joined: by a space in English, by nothing in Japanese. Values stand in braces, with the formats of `Formats`.
+An entry `pool-churn` is what all findings of one id share: a `Kind`, the keys of their `steps` where these are always
+the same, and of its `Detector` what it may follow from (`follows`), whether most systems have what it needs (`usual`),
+and the lines of loadwatch.yml that bring that (`switched_on_by`). An entry `pool-churn.sentence` is a text of its
+detector, `en` and `ja`: a step may have `code`, which is to be pasted, and evidence has its `link`, its `unit` and the
+`expression` that shows it. The lines of a text are joined: by a space in English, by nothing in Japanese. Values stand
+in braces, with the formats of `Formats`.
 """
 
 from collections.abc import Mapping, Set
@@ -19,7 +20,10 @@ from loadwatch_backend.findings.model import Kind, Rule, Severity, Step
 FOLDER = Path(__file__).parent
 DECLARED = ("follows", "usual", "switched_on_by")
 """What an entry says of the detector of its findings."""
-_NEEDED, _OPTIONAL = {"severity", "title", "explanation", "rule", "refuted_by"}, {"is_fact", "resource", *DECLARED}
+_NEEDED, _OPTIONAL = (
+    {"severity", "title", "explanation", "rule", "refuted_by"},
+    {"is_fact", "resource", "steps", *DECLARED},
+)
 _EVIDENCE = {"link", "unit", "expression"}
 _CODE = Formats(Language.EN)
 _LANGUAGES = {language.value for language in Language}
