@@ -48,12 +48,14 @@ from loadwatch_backend.runs.registry.places import Places
 from loadwatch_backend.runs.registry.reference import find_reference, find_trials
 from loadwatch_backend.runs.registry.repository import (
     find_analysed_ms,
+    find_analysis,
     find_ended_since,
     find_just_ended,
     find_neighbours,
     find_run,
     find_running,
     find_without_course,
+    keep,
 )
 from loadwatch_backend.runs.registry.tables import RunAnalysisRow, RunRow
 from loadwatch_backend.runs.registry.windows import LONGEST_RUN_MS
@@ -120,12 +122,12 @@ class Analyses:
 
     def read(self, session: Session, row: RunRow) -> Analysis | None:
         """What is kept."""
-        kept = session.get(RunAnalysisRow, row.id)
+        kept = find_analysis(session, row.id)
         return None if kept is None else Analysis.model_validate_json(unpack(kept.document))
 
     def read_figures(self, session: Session, row: RunRow) -> Analysis | None:
         """What is kept but endpoints, errors and findings, which are most of it: for hundreds of runs at once."""
-        kept = session.get(RunAnalysisRow, row.id)
+        kept = find_analysis(session, row.id)
         if kept is None:
             return None
         document = orjson.loads(unpack(kept.document))
@@ -296,7 +298,7 @@ def store_analysis(session: Session, row: RunRow, analysis: Analysis) -> None:
     row.p95_sparkline = write_sparkline(analysis.p95_sparkline)
     row.limits = write_limits(kept_limits(analysis.findings))
     document = pack(analysis.model_dump_json().encode())
-    session.merge(RunAnalysisRow(run_id=row.id, analysed_ms=analysis.analysed_ms, document=document))
+    keep(session, RunAnalysisRow(run_id=row.id, analysed_ms=analysis.analysed_ms, document=document))
 
 
 DUE_SECONDS = 5.0

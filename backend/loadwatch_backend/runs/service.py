@@ -55,6 +55,7 @@ from loadwatch_backend.runs.registry.repository import all_tokens, find_analysed
 from loadwatch_backend.runs.registry.results import Arrival, Results
 from loadwatch_backend.runs.registry.tables import RunRow, RunShareRow
 from loadwatch_backend.runs.reviews.repository import (
+    add,
     delete_share,
     find_asked,
     find_share,
@@ -347,7 +348,7 @@ class Shares:
             if foreign:
                 raise RunRuleError(f"files: {min(foreign)} is no file of this run; it may have been deleted.")
             forget_shares(session, now_ms)
-            session.add(row)
+            add(session, row)
         return _out(row, secret)
 
     def delete(self, share_id: str) -> None:

@@ -69,12 +69,28 @@ def find_overlapping(
     return session.scalars(query).all()
 
 
+def find_annotation(session: Session, annotation_id: int) -> AnnotationRow | None:
+    """One annotation."""
+    return session.get(AnnotationRow, annotation_id)
+
+
+def add_annotation(session: Session, row: AnnotationRow) -> None:
+    """Write a new one; it has its id then."""
+    session.add(row)
+    session.flush()
+
+
 def find_markers(session: Session, run_id: str) -> Sequence[AnnotationRow]:
     """Annotations that lines of a run's output made; one that a person has changed since is the person's."""
     tagged = [AnnotationRow.tags.any(AnnotationTagRow.tag == tag) for tag in (MARKER, run_id)]
     return session.scalars(
         select(AnnotationRow).where(*tagged, AnnotationRow.updated_ms == AnnotationRow.created_ms)
     ).all()
+
+
+def delete_annotation(session: Session, row: AnnotationRow) -> None:
+    """Delete one with its tags."""
+    session.delete(row)
 
 
 def replace_tags(session: Session, row: AnnotationRow, tags: Sequence[str]) -> None:

@@ -7,6 +7,9 @@ from loadwatch_backend.core.database.relational import Relational, Session
 from loadwatch_backend.core.errors import InvalidError, NotFoundError
 from loadwatch_backend.runs.annotations.repository import (
     AnnotationRow,
+    add_annotation,
+    delete_annotation,
+    find_annotation,
     find_overlapping,
     replace_tags,
     tag_rows,
@@ -58,10 +61,18 @@ class AnnotationService:
         """
         check_span(given.start_ms, given.end_ms)
         now_ms = self._clock()
-        row = AnnotationRow(**given.model_dump(exclude={"tags"}), created_ms=now_ms, updated_ms=now_ms)
-        row.tags = tag_rows(given.tags)
-        session.add(row)
-        session.flush()
+        row = AnnotationRow(
+            author=given.author,
+            text=given.text,
+            start_ms=given.start_ms,
+            end_ms=given.end_ms,
+            commit=given.commit,
+            issue=given.issue,
+            created_ms=now_ms,
+            updated_ms=now_ms,
+            tags=tag_rows(given.tags),
+        )
+        add_annotation(session, row)
         return _out(row)
 
     def read(self, annotation_id: int) -> AnnotationOut:
@@ -71,7 +82,7 @@ class AnnotationService:
             AnnotationNotFoundError: there is none.
         """
         with self._relational.transaction() as session:
-            return _out(_found(session, annotation_id))
+            return _out(_found(find_annotation(session, annotation_id), annotation_id))
 
     def update(self, annotation_id: int, patch: AnnotationPatch, author: str | None) -> AnnotationOut:
         """Change what the patch names; `author` is in the place of its own, None changes nothing.
@@ -80,14 +91,21 @@ class AnnotationService:
             AnnotationNotFoundError: there is none.
             AnnotationSpanError: the end would lie before the start.
         """
-        changes = patch.model_dump(exclude_unset=True, exclude={"author", "tags"})
+        given = patch.model_fields_set
         with self._relational.transaction() as session:
-            row = _found(session, annotation_id)
+            row = _found(find_annotation(session, annotation_id), annotation_id)
             if author is not None:
                 row.author = author
-            for name, value in changes.items():
-                if value is not None or name == "end_ms":
-                    setattr(row, name, value)
+            if patch.text is not None:
+                row.text = patch.text
+            if patch.commit is not None:
+                row.commit = patch.commit
+            if patch.issue is not None:
+                row.issue = patch.issue
+            if patch.start_ms is not None:
+                row.start_ms = patch.start_ms
+            if "end_ms" in given:
+                row.end_ms = patch.end_ms
             if patch.tags is not None:
                 replace_tags(session, row, patch.tags)
             check_span(row.start_ms, row.end_ms)
@@ -101,11 +119,10 @@ class AnnotationService:
             AnnotationNotFoundError: there is none.
         """
         with self._relational.transaction() as session:
-            session.delete(_found(session, annotation_id))
+            delete_annotation(session, _found(find_annotation(session, annotation_id), annotation_id))
 
 
-def _found(session: Session, annotation_id: int) -> AnnotationRow:
-    row = session.get(AnnotationRow, annotation_id)
+def _found(row: AnnotationRow | None, annotation_id: int) -> AnnotationRow:
     if row is None:
         raise AnnotationNotFoundError(f"There is no annotation {annotation_id}; it may have been deleted.")
     return row
@@ -125,5 +142,15 @@ def check_span(start_ms: int, end_ms: int | None) -> None:
 
 
 def _out(row: AnnotationRow) -> AnnotationOut:
-    kept = {name: getattr(row, name) for name in AnnotationOut.model_fields if name != "tags"}
-    return AnnotationOut(**kept, tags=[tag.tag for tag in row.tags])
+    return AnnotationOut(
+        id=row.id,
+        author=row.author,
+        text=row.text,
+        start_ms=row.start_ms,
+        end_ms=row.end_ms,
+        tags=[tag.tag for tag in row.tags],
+        commit=row.commit,
+        issue=row.issue,
+        created_ms=row.created_ms,
+        updated_ms=row.updated_ms,
+    )

@@ -62,7 +62,7 @@ from loadwatch_backend.runs.registry.configuration import read_snapshots, snapsh
 from loadwatch_backend.runs.registry.documents import RunDetails, read_details, read_window, write_details
 from loadwatch_backend.runs.registry.places import Places
 from loadwatch_backend.runs.registry.registry import PinnedWindows, Registry
-from loadwatch_backend.runs.registry.repository import add_run, find_run
+from loadwatch_backend.runs.registry.repository import add_run, find_run, has_run, keep
 from loadwatch_backend.runs.registry.rows import new_run_id
 from loadwatch_backend.runs.registry.tables import COLUMNS, FACT_COLUMNS, RunRow
 from loadwatch_backend.runs.registry.windows import window_of
@@ -295,7 +295,7 @@ class Archives:
 
     def _free_id(self, run: ArchivedRun, *, as_new: bool) -> str:
         with self._relational.transaction() as session:
-            if not session.get(RunRow, run.id):
+            if not has_run(session, run.id):
                 return run.id
         if not as_new:
             raise _exists(run.id)
@@ -305,10 +305,10 @@ class Archives:
         row = _row(run, run_id, token, self._clock())
         add_run(session, row)
         for snapshot in read_document(made, SNAPSHOTS, list[SnapshotOut]):
-            session.merge(snapshot_row(run_id, snapshot))
+            keep(session, snapshot_row(run_id, snapshot))
         versions = read_document(made, REVIEWS, list[ReviewVersion])
         for version in versions:
-            session.merge(review_row(run_id, version))
+            keep(session, review_row(run_id, version))
         in_order = sorted(versions, key=lambda version: version.version)
         keep_actions(session, run_id, [(version.updated_ms, version.actions) for version in in_order])
         for score in read_document(made, SCORES, list[ArchivedScore]):

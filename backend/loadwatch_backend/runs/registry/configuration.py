@@ -12,7 +12,7 @@ from loadwatch_backend.core.database.outages import ConstraintError
 from loadwatch_backend.core.database.relational import Relational, Session
 from loadwatch_backend.runs.errors import RunNotFoundError
 from loadwatch_backend.runs.registry.documents import pack, unpack
-from loadwatch_backend.runs.registry.repository import find_baseline, find_run, find_snapshots, find_taken
+from loadwatch_backend.runs.registry.repository import find_baseline, find_run, find_snapshots, find_taken, keep
 from loadwatch_backend.runs.registry.tables import RunRow, RunSnapshotRow
 from loadwatch_backend.runs.schemas import SettingOut, SnapshotOut, SnapshotWhen
 from loadwatch_backend.runs.snapshots import ConfigurationDifference, SnapshotList, Snapshotter, difference
@@ -53,7 +53,7 @@ class Configuration:
         try:
             with self._lock, self._relational.transaction() as session:
                 find_run(session, run_id)
-                session.merge(RunSnapshotRow(run_id=run_id, taken=when, at_ms=at_ms, document=document))
+                keep(session, RunSnapshotRow(run_id=run_id, taken=when, at_ms=at_ms, document=document))
         except (RunNotFoundError, ConstraintError):
             logger.info("a run was deleted while its configuration was read", run=run_id)
 

@@ -23,7 +23,7 @@ from loadwatch_backend.runs.analyses import Analyses
 from loadwatch_backend.runs.analysis.load import Span, figures_out, figures_over
 from loadwatch_backend.runs.analysis.measure import shortest_name
 from loadwatch_backend.runs.analysis.schemas import FiguresOut, PercentilesOut, WindowSource
-from loadwatch_backend.runs.annotations.repository import find_markers
+from loadwatch_backend.runs.annotations.repository import delete_annotation, find_markers
 from loadwatch_backend.runs.annotations.service import AnnotationService
 from loadwatch_backend.runs.errors import FindingNotFoundError, NoResultError, RunRuleError
 from loadwatch_backend.runs.fields import RunState
@@ -52,6 +52,7 @@ from loadwatch_backend.runs.registry.repository import (
     find_run,
     find_runs,
     find_spans,
+    has_run,
     pin,
     unpin,
 )
@@ -141,7 +142,7 @@ class Registry:
         now_ms = self._clock()
         run_id = given.id or new_run_id(now_ms)
         with self._relational.transaction() as session:
-            known = session.get(RunRow, run_id) is not None
+            known = has_run(session, run_id)
         if not known:
             try:
                 with self._relational.transaction() as session:
@@ -257,7 +258,7 @@ class Registry:
         with self._relational.transaction() as session:
             delete_run(session, run_id)
             for marker in find_markers(session, run_id):
-                session.delete(marker)
+                delete_annotation(session, marker)
         self._places.remove(run_id)
         self._evidence_files.forget_run(run_id)
         self._analyses.forget(run_id)

@@ -59,10 +59,20 @@ def find_run(session: Session, run_id: str, *, lock: bool = False) -> RunRow:
     return row
 
 
+def has_run(session: Session, run_id: str) -> bool:
+    """Whether there is one."""
+    return session.get(RunRow, run_id) is not None
+
+
 def add_run(session: Session, row: RunRow) -> None:
     """Write a new one."""
     session.add(row)
     session.flush()
+
+
+def keep(session: Session, row: RunAnalysisRow | RunReviewRow | RunSnapshotRow) -> None:
+    """Write what belongs to a run, in the place of what is there."""
+    session.merge(row)
 
 
 def delete_run(session: Session, run_id: str) -> None:
@@ -75,6 +85,11 @@ def delete_run(session: Session, run_id: str) -> None:
     if found is None:
         raise RunNotFoundError(f"There is no run {run_id}; it may have been deleted.")
     session.execute(delete(RunRow).where(RunRow.id == run_id))
+
+
+def find_analysis(session: Session, run_id: str) -> RunAnalysisRow | None:
+    """The analysis that is kept."""
+    return session.get(RunAnalysisRow, run_id)
 
 
 def find_analysed_ms(session: Session, run_id: str) -> int | None:

@@ -12,6 +12,11 @@ from loadwatch_backend.runs.registry.tables import ReviewActionRow as Action
 from loadwatch_backend.runs.reviews import schemas
 
 
+def add(session: Session, row: RunReviewRow | MeetingRow | RunShareRow) -> None:
+    """Write a new one."""
+    session.add(row)
+
+
 def find_versions(session: Session, run_id: str) -> Sequence[RunReviewRow]:
     """All versions of a review, the oldest first."""
     query = select(RunReviewRow).where(RunReviewRow.run_id == run_id).order_by(RunReviewRow.version)

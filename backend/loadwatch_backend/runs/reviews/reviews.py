@@ -16,6 +16,7 @@ from loadwatch_backend.runs.fields import RunState
 from loadwatch_backend.runs.registry.repository import find_baseline, find_run
 from loadwatch_backend.runs.registry.tables import MeetingRow, RunReviewRow, RunRow
 from loadwatch_backend.runs.reviews.repository import (
+    add,
     find_newest,
     find_runs_to_meet,
     find_versions,
@@ -100,9 +101,14 @@ class Reviews:
                 newest = find_newest(session, run_id)
                 if (0 if newest is None else newest.version) != given.version:
                     raise self._conflict(newest)
-                said = {"version": given.version + 1, "author": given.author, "updated_ms": self._clock()}
-                row = review_row(run_id, ReviewVersion.model_validate({**dict(fields), **said}))
-                session.add(row)
+                row = RunReviewRow(
+                    run_id=run_id,
+                    version=given.version + 1,
+                    author=given.author,
+                    updated_ms=self._clock(),
+                    document=fields.model_dump_json(),
+                )
+                add(session, row)
                 keep_actions(session, run_id, [(row.updated_ms, fields.actions)])
         except ConstraintError as error:
             with self._relational.transaction() as session:
@@ -128,7 +134,7 @@ class Reviews:
             attendees = orjson.dumps(given.attendees).decode()
             row = MeetingRow(since_ms=meeting.since_ms, ended_ms=self._clock(), attendees=attendees)
             row.scenario = given.scenario or None
-            session.add(row)
+            add(session, row)
         return meeting
 
     def _conflict(self, newest: RunReviewRow | None) -> ReviewConflictError:
@@ -190,8 +196,8 @@ def review_row(run_id: str, version: ReviewVersion) -> RunReviewRow:
 
 
 def _version(row: RunReviewRow) -> ReviewVersion:
-    said = {"version": row.version, "author": row.author, "updated_ms": row.updated_ms}
-    return ReviewVersion.model_validate({**orjson.loads(row.document), **said})
+    fields = ReviewFields.model_validate_json(row.document)
+    return ReviewVersion(**fields.model_dump(), version=row.version, author=row.author, updated_ms=row.updated_ms)
 
 
 def _meeting(session: Session, scenario: str = "") -> Meeting:
