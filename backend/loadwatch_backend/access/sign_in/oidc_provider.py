@@ -48,7 +48,7 @@ class OidcTokenError(ForbiddenError, code="oidc-token", title="The provider's to
 
 
 class OidcProvider:
-    """Talks to the provider; from worker threads only. `secret` is ours at the provider; monotonic seconds."""
+    """Talks to the provider; from worker threads only. `secret` is ours there, `clock` gives monotonic seconds."""
 
     def __init__(self, settings: Settings, secret: str | None, clock: Callable[[], float] = time.monotonic) -> None:
         self._settings = settings
