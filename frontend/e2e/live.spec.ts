@@ -186,15 +186,17 @@ test("a chart can be seen alone, saved as CSV and PNG", async ({ page }) => {
   await expect(page).not.toHaveURL(/panel=/);
 });
 
-test("twelve tabs have their figures, by one stream", async ({ page, context }) => {
+test("more tabs than a browser has connections have their figures, by one stream", async ({ page, context }) => {
   const streams = new Set<string>();
   const pages = [page];
-  for (let number = 1; number < 12; number += 1) pages.push(await context.newPage());
+  for (let number = 1; number < 8; number += 1) pages.push(await context.newPage());
   for (const [number, one] of pages.entries()) {
     one.on("response", (response) => {
       if (new URL(response.url()).pathname === "/api/live") streams.add(String(number));
     });
-    await openChart(one);
+    await openChart(one, "/?folded=mission&open=host");
+    // A browser draws the tab that is seen; here all are.
+    await one.keyboard.press("p");
   }
   expect(streams.size).toBe(1);
 });
